@@ -20,12 +20,11 @@ type AccountServiceOptions = {
   audit: AuditLog;
 };
 
-/** A user's own profile. */
 type PublicPerson = Session["user"];
 
 type NewAccount = { name: string; email: string; password: string };
 
-/** Operations of people on their own accounts: setup, sign-in, password and name. */
+/** Operations of users on their own accounts: setup, sign-in, password and name. */
 export class AccountService {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -34,8 +33,8 @@ export class AccountService {
   readonly #audit: AuditLog;
   readonly #limiter: SignInLimiter;
   /**
-   * Allows its holder to become the first administrator. Derived from the secret, so that all processes and restarts
-   * accept the same token and nothing is stored.
+   * Allows its holder to create the first administrator. Derived from the secret, so that all processes
+   * accept it and nothing is stored.
    */
   readonly setUpToken: string;
 
@@ -83,7 +82,7 @@ export class AccountService {
     });
   }
 
-  /** Creates the administrator of the configuration unless a user exists. Returns whether it did. */
+  /** Creates the administrator of the configuration unless a user exists. Returns whether it was created. */
   async createFirstAdministrator(account: Omit<NewAccount, "name">): Promise<boolean> {
     if (await this.isSetUp()) return false;
     const user = await this.#newUser({ ...account, name: "Administrator" }, "admin");
@@ -100,7 +99,7 @@ export class AccountService {
     });
     const { user, isRight, attempts, isNotable } = checked;
     if (!user || !isRight) {
-      // Runs without `await`, because the delay would reveal which accounts exist.
+      // Runs without `await`, because a delay would reveal which accounts exist.
       if (user && isNotable) void this.#recordFailure(user, attempts, address);
       throw signInRefused();
     }
@@ -125,7 +124,7 @@ export class AccountService {
     const passwordHash = await this.#passwords.hash(newPassword);
     await this.#database.write(async (repositories) => {
       const { users, invitations } = repositories;
-      // Another change, such as a reset link, may have replaced it and ended this session.
+      // Another change, such as a reset link, may have replaced the password and ended this session.
       if (!(await users.replacePassword(person.id, user.passwordHash, passwordHash))) throw wrongPassword();
       // A reset link was issued for the old password.
       await invitations.deleteOf(person.id);

@@ -7,7 +7,7 @@ import { hashInvitation } from "./issue-invitation.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import type { Session, SessionService } from "./session-service.ts";
 
-/** What a link's holder sees before choosing a password. */
+/** The facts that a link shows before its holder chooses a password. */
 export type Invitation = { name: string; email: string; kind: "invitation" | "passwordReset" };
 
 type InvitationServiceOptions = {
@@ -18,7 +18,7 @@ type InvitationServiceOptions = {
   audit: AuditLog;
 };
 
-/** Links to choose a password: the first one, or a new one. Each works once, for a week. */
+/** Links to choose a first or new password. Each link works once, for a week. */
 export class InvitationService {
   readonly #database: Database;
   readonly #runtime: Runtime;

@@ -1,4 +1,4 @@
-/** One address is one user, in any spelling. */
+/** Normalizes the spelling, so that one address is one user. */
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase();
 }

@@ -18,7 +18,7 @@ export class PasswordHasher {
     return this.#run(() => hashPassword(password, this.#runtime));
   }
 
-  /** Whether the password matches the hash. Without a hash, takes as long and returns false. */
+  /** Whether the password matches the hash. A missing hash takes the same time and returns false. */
   verify(password: string, passwordHash: string | null): Promise<boolean> {
     return this.#run(() => verifyPassword(password, passwordHash));
   }
@@ -35,7 +35,7 @@ export class PasswordHasher {
     }
   }
 
-  /** Resolves when a finished hash hands over. */
+  /** Resolves when a finished hash frees its place. */
   #wait(): Promise<void> {
     if (this.#waiting.length >= waitingHashesMax) {
       throw new GatewayError(
@@ -50,5 +50,5 @@ export class PasswordHasher {
 
 const concurrentHashesMax = 1;
 const waitingHashesMax = 100;
-/** A full queue takes about this long. */
+/** The approximate wait behind a full queue. */
 const retryAfterSeconds = 3;

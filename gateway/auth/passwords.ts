@@ -16,7 +16,7 @@ export async function hashPassword(
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
 }
 
-/** Whether the password matches the hash. Without a hash, takes as long and returns false. */
+/** Whether the password matches the hash. A missing hash takes the same time and returns false. */
 export async function verifyPassword(password: string, passwordHash: string | null): Promise<boolean> {
   const match = phcPattern.exec(passwordHash ?? hashOfNothing);
   if (!match) return false;

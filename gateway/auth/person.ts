@@ -5,7 +5,7 @@ import { GatewayError } from "../errors.ts";
 /** A user who is signed in to the console. */
 export type Person = Readonly<{ id: string; name: string; email: string; role: Role; sessionId: string }>;
 
-/** The author of a change, with their IP address for the audit log. */
+/** The author of a change, with the IP address for the audit log. */
 export type Author = Person & Readonly<{ address: string }>;
 
 /** The keys that a user can see and manage. */

@@ -7,9 +7,9 @@ import type { UserService } from "./user-service.ts";
 type ResetOptions = { database: Database; users: UserService; consoleUrl: string };
 
 /**
- * `people:reset ada@example.com`: prints a password reset link, for when no administrator can sign in. Anyone
- * who can run it can already write to the database. Throws a `StartError` for an unknown address.
- * @param consoleUrl where people reach the console
+ * `people:reset ada@example.com`: prints a password reset link, in case no administrator can sign in. Needs
+ * access to the database. Throws a `StartError` for an unknown address.
+ * @param consoleUrl the URL that users open
  */
 export async function resetCommand(
   { database, users, consoleUrl }: ResetOptions,
@@ -26,7 +26,7 @@ export async function resetCommand(
   print(formatJoinLink(consoleUrl, token));
 }
 
-/** The email address that the command is for. Throws a `StartError` for wrong parameters. */
+/** The email address in the command's parameters. Throws a `StartError` for wrong parameters. */
 export function readAddress(parameters: string[]): string {
   const [email, ...more] = parameters;
   if (email !== undefined && more.length === 0) return normalizeEmail(email);

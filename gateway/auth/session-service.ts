@@ -27,8 +27,8 @@ type SessionServiceOptions = {
 };
 
 /**
- * A session is a chain of single-use refresh tokens. Reuse ends the session, except within ten seconds, where a
- * second tab gets the same successor.
+ * A session is a chain of single-use refresh tokens. Reuse ends the session, except within ten seconds, when
+ * another tab gets the same successor.
  */
 export class SessionService {
   readonly #database: Database;
@@ -108,12 +108,12 @@ export class SessionService {
     });
   }
 
-  /** Whether the token is authentic and valid. The user may have been disabled since. */
+  /** Whether the token is authentic and valid. The user may be disabled by now. */
   async hasValidToken(accessToken: string): Promise<boolean> {
     return (await this.#accessTokens.verify(accessToken)) !== null;
   }
 
-  /** The user of an access token, as stored now. Throws `unauthenticated`. */
+  /** The current user of an access token. Throws `unauthenticated`. */
   async authenticate(accessToken: string): Promise<Person> {
     const claims = await this.#accessTokens.verify(accessToken);
     if (claims === null) throw signInAgain();
@@ -127,14 +127,14 @@ export class SessionService {
     return { id: user.id, name: user.name, email: user.email, role: user.role, sessionId };
   }
 
-  /** The secret of the next token. Null when this one is no longer valid. */
+  /** The secret of the next token. Null if this token is no longer valid. */
   async #rotate({ sessions }: Repositories, session: SessionRow, secret: string): Promise<string | null> {
     const tokenHash = hashToken(secret);
     const now = this.#runtime.now();
     const [successor] = this.#successors(secret);
     if (tokenHash === session.tokenHash && successor !== undefined) {
       if (await sessions.rotate(session, hashToken(successor), new Date(now))) return successor;
-      // Another tab was first and got the same successor.
+      // Another tab refreshed first and got the same successor.
       return successor;
     }
     const isRecent = now - session.rotatedAt.getTime() <= graceMs;
@@ -142,7 +142,7 @@ export class SessionService {
     return this.#successors(secret).find((candidate) => hashToken(candidate) === session.tokenHash) ?? null;
   }
 
-  /** One for each secret, newest first: the secret may have been rotated since. */
+  /** One successor per secret, newest first, because the secret may have been rotated. */
   #successors(secret: string): string[] {
     return this.#secrets.map((key) =>
       createHmac("sha256", key).update(`successor of ${secret}`).digest("base64url"),

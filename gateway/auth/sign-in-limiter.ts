@@ -3,14 +3,14 @@ import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
 /**
- * Limits password guesses per network, per network and account, and per account from networks that have never signed in
- * to it. A stranger can lock out neither the account's owner nor anyone else.
+ * Limits password guesses per network, per network and account, and per account from unknown networks. A
+ * stranger can lock out neither the account's owner nor anyone else.
  */
 export class SignInLimiter {
   readonly #networks: AttemptCounter;
   readonly #accounts: AttemptCounter;
   readonly #pairs: AttemptCounter;
-  /** Pairs that have signed in, the latest last. */
+  /** Pairs of network and account with a successful sign-in, the latest last. */
   readonly #knownPairs = new Set<string>();
 
   constructor({ now }: Pick<Runtime, "now">) {
@@ -50,7 +50,10 @@ export class SignInLimiter {
     }
   }
 
-  /** Returns the attempts at the account. Refused attempts are not counted, so only verified passwords use memory. */
+  /**
+   * Returns the attempts at the account. Rejected attempts are not counted, so only verified passwords use
+   * memory.
+   */
   #count(account: string, network: string, pair: string): number {
     const waitMs = Math.max(
       this.#networks.waitMs(network),
@@ -74,7 +77,7 @@ export class SignInLimiter {
 type Attempt = {
   /** The account's failures in the window, including this one. */
   attempts: number;
-  /** Whether a failure gets an audit entry. An account gets only a few per window. */
+  /** Whether a failure gets an audit entry. Each account gets only a few per window. */
   isNotable: boolean;
 };
 
@@ -103,7 +106,7 @@ function tooManyAttempts(waitMs: number): GatewayError {
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%");
   if (!isIPv6(plain)) return address;
-  // The shortest form: IPv4 in IPv6 ends with dots.
+  // The shortest form. IPv4 addresses in IPv6 end with dots.
   const { address: shortest } = new SocketAddress({ address: plain, family: "ipv6" });
   const ipv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(shortest)?.[1];
   if (ipv4 !== undefined) return ipv4;
@@ -111,7 +114,7 @@ export function networkOf(address: string): string {
   const groups = head === "" ? [] : head.split(":");
   if (tail !== undefined) {
     const last = tail === "" ? [] : tail.split(":");
-    // An IPv4 address at the end replaces two groups, never among the first four.
+    // A trailing IPv4 address replaces two groups, never among the first four.
     const missing = 8 - groups.length - last.length - (tail.includes(".") ? 1 : 0);
     groups.push(...Array.from({ length: missing }, () => "0"), ...last);
   }
@@ -138,7 +141,7 @@ export class AttemptCounter {
     this.#keysMax = keysMax;
   }
 
-  /** The time until the key's next attempt. 0 = now. */
+  /** The time until the key's next attempt. 0 if it may try now. */
   waitMs(key: string): number {
     this.#deleteEnded();
     const window = this.#windows.get(key);

@@ -10,7 +10,7 @@ import { type InvitationToken, issueInvitation } from "./issue-invitation.ts";
 import { normalizeEmail } from "./normalize-email.ts";
 import type { Author } from "./person.ts";
 
-/** A user of the console, as administrators see them. */
+/** A user of the console, as administrators see it. */
 export type User = {
   id: string;
   name: string;
@@ -22,7 +22,7 @@ export type User = {
   keyCount: number;
 };
 
-/** A user and their link, whose token is returned once. */
+/** A user and the user's link, whose token is returned once. */
 export type InvitedUser = { user: User } & InvitationToken;
 
 export type UserListQuery = {
@@ -110,7 +110,7 @@ export class UserService {
     });
   }
 
-  /** Applies from the user's next request. */
+  /** Takes effect with the user's next request. */
   setRole(author: Author, id: string, role: Role): Promise<User> {
     return this.#change(author, id, "user.setRole", async (repositories, user) => {
       if (role !== "admin") await keepAnAdministrator(repositories, user);
@@ -119,8 +119,8 @@ export class UserService {
   }
 
   /**
-   * Ends the user's sessions and blocks sign-in. Their keys keep working, because programs use them. The answer has the
-   * number of active keys.
+   * Ends the user's sessions and blocks sign-in. The user's keys stay active, because programs depend on
+   * them. The response contains their number.
    */
   async disable(author: Author, id: string): Promise<{ user: User; activeKeyCount: number }> {
     let activeKeyCount = 0;
@@ -151,7 +151,7 @@ export class UserService {
     decide: (repositories: Repositories, user: UserRow) => Promise<UserChange>,
   ): Promise<User> {
     return this.#database.write(async (repositories) => {
-      // Two administrators who demote each other concurrently must not both succeed.
+      // Concurrent demotions of each other must not both succeed.
       await repositories.changes.lock();
       const user = await findUser(repositories, id);
       const { changes, details } = await decide(repositories, user);

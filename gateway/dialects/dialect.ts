@@ -48,24 +48,29 @@ export type DialectRequest = {
   bytes: Buffer;
   /** The requested slug. */
   model: string;
-  /** The slug's position in the bytes. Null where the body differs from the bytes, or a known member occurs twice. */
+  /**
+   * The slug's position in the bytes. Null if the body differs from the bytes, or a known member occurs
+   * twice.
+   */
   modelRange: { start: number; end: number } | null;
   stream: boolean;
   /** The names of removed parts, separated by commas. */
   dropped?: string | null;
 };
 
-/** What the gateway itself adds to an answer. */
+/** The gateway's own additions to an answer. */
 export type AnswerEnvelope = {
   /** The request's ID, `req_…`. Dialects derive their own IDs from it. */
   id: string;
   createdSeconds: number;
   nowSeconds: () => number;
   slug: string;
-  /** For events that need the count before the upstream reports it. */
+  /** Estimates the count for events that precede the upstream's report. */
   estimateInputTokens: () => number;
   previousResponseId: string | null;
-  /** Keeps a finished response for later requests, and returns whether it does. Null where nothing is kept. */
+  /**
+   * Keeps a finished response for later requests. Returns whether it is kept. Null if the gateway keeps none.
+   */
   keep: ((answer: KeptAnswer) => boolean) | null;
 };
 
@@ -75,7 +80,7 @@ export type KeptAnswer = {
   output: readonly object[];
 };
 
-/** Writes one stream: the client's events, with their line ends. */
+/** Writes the client's events of one stream, with their line ends. */
 export type StreamWriter = {
   /**
    * Throws a `GatewayError` for a choice that it cannot write.
@@ -86,13 +91,13 @@ export type StreamWriter = {
   finish(usage: ChatUsage | null): string;
 };
 
-/** Relays an upstream that speaks this dialect: its bytes, with the slug in place of its model name. */
+/** Relays an upstream with the same API: its bytes, with the slug in place of its model name. */
 export type NativeDialect<Request extends DialectRequest = DialectRequest> = {
   /** Matches the client headers that the upstream receives, in lower case. */
   forwardedHeaders: RegExp | null;
   /** The body for the upstream: usually the client's bytes with another model name. */
   buildRequest(request: Request, model: UpstreamModel, quirks: ChatQuirks | null): Buffer;
-  /** Throws a `GatewayError` for an answer in another format. */
+  /** Throws a `GatewayError` for an answer in an unexpected format. */
   readAnswer(bytes: Buffer, slug: string): { bytes: Buffer; usage: TokenUsage | null };
   /** A global pattern that matches the names of JSON members with output text, up to the opening quote. */
   outputNames(): RegExp;
@@ -109,7 +114,7 @@ export type OutputMeter = {
 /** Rewrites one native stream. */
 export type NativeReader = {
   /**
-   * May throw anything for malformed events.
+   * May throw any error for malformed events.
    * @param events one or more complete server-sent events
    */
   read(events: Buffer): NativePiece;
@@ -119,18 +124,18 @@ export type NativePiece = {
   /** The bytes for the client, up to the end of the stream. May be empty. */
   bytes: Buffer;
   usage: TokenUsage | null;
-  /** Whether the stream is over: complete, or with the upstream's error in its own words. */
+  /** The end of the stream, if this piece has it: complete, or with the upstream's error. */
   ending: "done" | GatewayError | null;
 };
 
-/** An error as a client may see it. */
+/** An error in the form that a client may see. */
 export type ShownError = {
   status: number;
   message: string;
   type: string;
   param: string | null;
   code: string | null;
-  /** Anthropic's `error.details`, which its SDKs act on. */
+  /** Anthropic's `error.details`, which its SDKs evaluate. */
   details: object | null;
   requestId: string;
 };

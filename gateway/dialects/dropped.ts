@@ -1,6 +1,6 @@
 import { isObject } from "../wire/json.ts";
 
-/** What a translation drops: the members of a request that it ignores, and the types of tools that it omits. */
+/** The losses of a translation: ignored members of a request, and types of omitted tools. */
 export type DroppedMembers = {
   members: readonly string[];
   isToolDropped(tool: Record<string, unknown>): boolean;
@@ -16,7 +16,7 @@ export function listDropped(body: Record<string, unknown>, dropped: DroppedMembe
   return join([...new Set([...members, ...types])]);
 }
 
-/** `truncation: "disabled"` is what a translation does. */
+/** `truncation: "disabled"` describes the behaviour of every translation. */
 function isDefault(value: unknown): boolean {
   return value === undefined || value === null || value === "disabled";
 }

@@ -3,17 +3,17 @@ import type { TokenUsage } from "../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../wire/event-decoder.ts";
 import type { NativePiece, NativeReader, OutputMeter } from "./dialect.ts";
 
-/** How a dialect with named events reads them. */
+/** The events of a dialect with named events. */
 export type EventForm = {
   /** The names of the events to read. All others pass unchanged. */
   readonly eventNames: ReadonlySet<string>;
-  /** May throw anything for a malformed event. */
+  /** May throw any error for a malformed event. */
   read(event: UpstreamEvent): {
-    /** The event's new data. Null to keep it unchanged. */
+    /** The event's new data. Null leaves it unchanged. */
     data: string | null;
     /**
-     * Whether the event ends the stream: complete, or with the upstream's error. The client does not receive that
-     * event.
+     * The end of the stream, if the event has it: complete, or with the upstream's error. The client does not
+     * receive that event.
      */
     ending: "done" | GatewayError | null;
   };

@@ -2,8 +2,8 @@ import { isObject } from "../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../wire/parameter-errors.ts";
 
 /**
- * Throws `invalid_type` or `invalid_value` for an invalid parameter. The checks are handwritten, because every request
- * waits for them. Beside each stands a JSON Schema of the values it accepts, for the API description.
+ * Throws `invalid_type` or `invalid_value` for an invalid parameter. The checks are handwritten, because
+ * every request waits for them. Each check has a JSON Schema for the API description.
  */
 export type ParameterCheck = {
   (value: unknown, name: string): void;
@@ -64,7 +64,7 @@ function checkInteger(value: unknown, name: string): asserts value is number {
 
 export const aModel = ofType("string", "a string");
 
-/** Throws `missing_required_parameter` as well. */
+/** Throws `missing_required_parameter` for a missing parameter. */
 export function checkRequired(body: Record<string, unknown>, parameters: Parameters): void {
   for (const [name, check] of parameters) {
     const value = body[name];

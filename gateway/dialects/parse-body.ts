@@ -16,8 +16,8 @@ export type BodyLimits = Readonly<
 >;
 
 /**
- * Parses a request body and reports the positions of its members to `visit`. Throws `invalid_body`, also for too deep
- * nesting, and `request_too_large` for bodies that would block other requests.
+ * Parses a request body and reports the positions of its members to `visit`. Throws `invalid_body`, also for
+ * excessive nesting, and `request_too_large` for bodies that would block other requests.
  */
 export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): Record<string, unknown> {
   const { requestJsonDepthMax, requestJsonValuesMax, requestTextBytesMax } = limits;
@@ -50,7 +50,10 @@ export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember)
   return parseObject(bytes);
 }
 
-/** The same, with the position of the model's name. Null when a known member occurs twice. */
+/**
+ * Parses a request body and finds the position of the model's name. It is null if a known member occurs
+ * twice.
+ */
 export function parseModelBody(
   bytes: Buffer,
   limits: BodyLimits,
@@ -72,7 +75,7 @@ function parseObject(bytes: Buffer): Record<string, unknown> {
   try {
     body = JSON.parse(bytes.toString("utf8"));
   } catch (cause) {
-    // The parser's message quotes the body, which may contain anything.
+    // The parser's message quotes the body, which may be confidential.
     throw new GatewayError("invalid_body", "The request body is not valid JSON.", { cause });
   }
   if (!isObject(body)) throw new GatewayError("invalid_body", "The request body must be a JSON object.");

@@ -8,7 +8,7 @@ type WalkedKeys = { count: number; bytes: number };
 /** The members of an endpoint's requests whose names the gateway checks. All others pass unchecked. */
 export class RequestMembers {
   readonly #read: ReadonlySet<string>;
-  /** Each name by its form after case folding. */
+  /** Each name, by its case-folded form. */
   readonly #byFolded: ReadonlyMap<string, string>;
   readonly #lengthMax: number;
 
@@ -20,8 +20,8 @@ export class RequestMembers {
   }
 
   /**
-   * Throws as `checkKeys` does, and for a name with escapes. Returns whether a name occurs twice, because upstreams may
-   * use either value.
+   * Checks the top-level members. Throws as `checkKeys` does, and for a name with escapes. Returns whether a
+   * name occurs twice, because upstreams may use either value.
    * @param bytes the source text of `body`
    */
   check(bytes: Buffer, body: Record<string, unknown>, walked: WalkedKeys): boolean {
@@ -84,14 +84,8 @@ function escape(unit: string): string {
 const longestEscape = 6;
 
 /**
- * Members that make a routing upstream use another model, host or price. Every provider refuses them, because a custom
- * base URL may lead to such a router. A key's models, prices and budgets cover `model` only. OpenRouter:
- * https://openrouter.ai/docs/guides/routing/model-fallbacks, /routing/provider-selection, /features/presets Anthropic:
- * https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback LiteLLM:
- * https://docs.litellm.ai/docs/proxy/reliability Vercel:
- * https://vercel.com/docs/ai-gateway/models-and-providers/provider-options NanoGPT:
- * https://docs.nano-gpt.com/api-reference/miscellaneous/advisor Groq (`compound_custom`):
- * https://console.groq.com/docs/compound
+ * Members that make a routing upstream use another model, host or price. Every provider rejects them, because
+ * a custom base URL may lead to such a router: see "Other models" in README.md.
  */
 const otherModelMembers: readonly string[] = [
   "models",
@@ -143,7 +137,7 @@ export function refuseModelOfTool(tool: unknown, param: string): void {
 }
 
 /**
- * Finds where a tool selects another model that its upstream would call, such as the advisor tools of Anthropic and
+ * Finds the member of a tool that selects another model, such as in the advisor tools of Anthropic and
  * OpenRouter. https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool
  * https://openrouter.ai/docs/guides/features/plugins/fusion
  */
@@ -151,7 +145,7 @@ export function findModelOfTool(tool: unknown, param: string): string | null {
   if (!isObject(tool)) return null;
   const { type, id, parameters, tools } = tool;
   const kind = type ?? id;
-  // The client runs these itself.
+  // The client runs these tools itself.
   if (typeof kind !== "string" || kind === "function" || kind === "custom") return null;
   if (modelTool.test(kind)) return param;
   for (const options of [tool, parameters]) {
@@ -167,7 +161,7 @@ export function findModelOfTool(tool: unknown, param: string): string | null {
   return null;
 }
 
-/** Such as `model` and `analysis_models`. An object under such a name is an argument's schema. */
+/** Matches `model`, `analysis_models` and the like. An object under such a name is an argument's schema. */
 function namesModel(options: Record<string, unknown>, name: string): boolean {
   const value = options[name];
   return (typeof value === "string" || Array.isArray(value)) && modelOption.test(foldName(name));
@@ -175,7 +169,8 @@ function namesModel(options: Record<string, unknown>, name: string): boolean {
 
 /**
  * Folds a name as case-insensitive decoders do. Go's simple folding maps U+017F to s and U+212A to k
- * (https://github.com/golang/go/issues/14750). Some of Java's and .NET's map U+0131 to i. Dashes and underscores count.
+ * (https://github.com/golang/go/issues/14750). Some of Java's and .NET's map U+0131 to i. Dashes and
+ * underscores are significant.
  */
 function foldName(name: string): string {
   if (!oddCharacter.test(name)) return name;

@@ -1,6 +1,6 @@
 import type { JsonSchema, ParameterCheck } from "./parameter-checks.ts";
 
-/** The schema of an endpoint's requests: the checked parameters, with any others allowed. */
+/** The schema of an endpoint's requests: the checked parameters, and any others. */
 export type RequestSchema<Name extends string = string> = JsonSchema & {
   required: readonly string[];
   properties: Readonly<Record<Name, JsonSchema>>;

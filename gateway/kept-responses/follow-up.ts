@@ -9,14 +9,14 @@ export type FollowUpLimits = BodyLimits & Readonly<Record<"requestTranslatedByte
 /** Finds a response by any ID that a client may send. */
 export type FindResponse = (id: string) => KeptItems | null | Promise<KeptItems | null>;
 
-/** Whether a body may refer to kept responses. Bodies that do not are never parsed for it. */
+/** Whether a body may refer to kept responses. Other bodies are not parsed for references. */
 export function mayFollowUp(bytes: Buffer): boolean {
   return bytes.includes('"previous_response_id"') || bytes.includes('"item_reference"');
 }
 
 /**
- * Replaces a request's references to kept responses with their items. Null for a body without references, or one that
- * the dialect will refuse. Throws `request_too_large`, and `service_unavailable` from `find`.
+ * Replaces a request's references to kept responses by their items. Null for a body without references, or
+ * one that the dialect will reject. Throws `request_too_large`, and `service_unavailable` from `find`.
  */
 export async function readFollowUp(
   bytes: Buffer,
@@ -65,14 +65,14 @@ function resolve(
   return { bytes: Buffer.from(`${members}${list.text}]}`), missing };
 }
 
-/** An ID of this gateway's items names its response and its place there. */
+/** Splits the ID of an item into its response and its position there. */
 function readItemId(id: string): { responseId: string; isInput: boolean; index: number } | null {
   const [, suffix, place, index] = /^[a-z]{1,8}_([0-9a-hjkmnp-tv-z]{26})_(in)?(\d{1,6})$/.exec(id) ?? [];
   if (suffix === undefined) return null;
   return { responseId: `resp_${suffix}`, isInput: place !== undefined, index: Number(index) };
 }
 
-/** Only IDs of this gateway's form are looked up. */
+/** Whether an ID has this gateway's format, so that a lookup makes sense. */
 export function isResponseId(id: string): boolean {
   return /^resp_[0-9a-hjkmnp-tv-z]{26}$/.test(id);
 }
@@ -101,10 +101,10 @@ async function findAll(ids: Set<string>, find: FindResponse): Promise<ReadonlyMa
   return new Map(found.flatMap(([id, each]) => (each ? [[id, each]] : [])));
 }
 
-/** More responses than one conversation has. */
+/** Exceeds the number of responses in any conversation. */
 const lookupsMax = 1_000;
 
-/** Items by ID, as JSON. Each response is parsed once, and all together up to `bytesMax`. */
+/** Items by ID, as JSON. Each response is parsed once. `bytesMax` bounds the sum. */
 class ReferencedItems {
   readonly #responses: ReadonlyMap<string, KeptItems>;
   readonly #bytesMax: number;
@@ -138,7 +138,7 @@ class ReferencedItems {
   }
 }
 
-/** The new input, bounded: a small body can refer to a large item many times. */
+/** The new input. It is bounded, because a small body can refer to a large item many times. */
 class ItemList {
   readonly #bytesMax: number;
   readonly #items: string[] = [];
@@ -171,7 +171,7 @@ function tooLarge(bytesMax: number): GatewayError {
   );
 }
 
-/** Worded like OpenAI's, whose clients read it. */
+/** Uses OpenAI's wording, which clients parse. */
 function previousResponseNotFound(id: string): GatewayError {
   return new GatewayError(
     "previous_response_not_found",

@@ -21,7 +21,7 @@ export class KeptResponses {
   }
 
   /**
-   * Keeps a finished response, and returns whether it does.
+   * Keeps a finished response. Returns whether it is kept.
    * @param input the resolved input of its request
    */
   keep(keyId: string, { response, output }: KeptAnswer, input: unknown): boolean {
@@ -31,7 +31,10 @@ export class KeptResponses {
     return bytes <= this.#limits.responseBytesMax && this.#store.keep(keyId, response.id, kept);
   }
 
-  /** Returns null at once for a request that refers to nothing. Throws `request_too_large` or `service_unavailable`. */
+  /**
+   * Returns null at once for a request without references. Throws `request_too_large` or
+   * `service_unavailable`.
+   */
   followUp(keyId: string, bytes: Buffer): Promise<FollowUp | null> | null {
     if (!mayFollowUp(bytes)) return null;
     return readFollowUp(bytes, this.#limits, (id) => this.find(keyId, id));
@@ -74,7 +77,7 @@ function toBytes(value: object | unknown): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** Worded like OpenAI's. */
+/** Uses OpenAI's wording. */
 export function responseNotFound(id: string): GatewayError {
   const message = `Response with id '${quotable(id)}' not found. The gateway keeps translated responses for a limited time, and none with \`store: false\`.`;
   return new GatewayError("response_not_found", message);

@@ -9,10 +9,12 @@ export type MemoryStoreOptions = {
 
 type Entry = KeptResponse & { keyId: string; id: string; bytes: number; usedAt: number };
 
-/** Keeps responses in this process's memory. The key with the most bytes makes room first. */
+/**
+ * Keeps responses in this process's memory. If it is full, the key with the most bytes loses responses first.
+ */
 export class MemoryStore implements ResponseStore {
   readonly #options: MemoryStoreOptions;
-  /** The least recently used first. */
+  /** The entries, the least recently used first. */
   readonly #entries = new Map<string, Entry>();
   /** Each key's own IDs, in the same order. */
   readonly #shelves = new Map<string, { ids: Set<string>; bytes: number }>();
@@ -21,7 +23,7 @@ export class MemoryStore implements ResponseStore {
 
   constructor(options: MemoryStoreOptions) {
     this.#options = options;
-    // Frees the memory where no request comes.
+    // Frees the memory when no request arrives.
     this.#sweep = setInterval(() => this.#dropExpired(), sweepIntervalMs).unref();
   }
 
@@ -79,7 +81,7 @@ export class MemoryStore implements ResponseStore {
     this.#bytes += entry.bytes;
   }
 
-  /** The largest key makes room, so that nobody can evict the responses of keys that keep little. */
+  /** Evicts from the largest key, so that no key can evict the responses of smaller ones. */
   #oldestOfLargestKey(): string {
     let ids: Iterable<string> = [];
     let bytesMax = 0;

@@ -1,6 +1,6 @@
-/** A kept response, as JSON bytes: once parsed, it can take twenty times their size. */
+/** A kept response, as JSON bytes: parsed, it can take twenty times their size. */
 export type KeptResponse = {
-  /** The response as the client received it. */
+  /** The response in the client's form. */
   response: Buffer;
   /** The items of the resolved input. */
   input: Buffer;
@@ -8,7 +8,7 @@ export type KeptResponse = {
   output: Buffer;
 };
 
-/** What a follow-up needs of a response. */
+/** The part of a response that a follow-up needs. */
 export type KeptItems = Pick<KeptResponse, "input" | "output">;
 
 /** Keeps responses by their key and ID. Another key's response counts as unknown. */
@@ -17,14 +17,14 @@ export type ResponseStore = {
   keep(keyId: string, id: string, kept: KeptResponse): boolean;
   /** Finds a response and renews its time. May throw `service_unavailable`. */
   find(keyId: string, id: string): KeptResponse | null | Promise<KeptResponse | null>;
-  /** Returns whether there was one. */
+  /** Returns whether the response existed. */
   delete(keyId: string, id: string): boolean | Promise<boolean>;
   /** Drops every response of a key. */
   forget(keyId: string): void;
   close(): void;
 };
 
-/** What a response counts as, besides its bytes. */
+/** A response's size without its bytes. */
 export const responseOverheadBytes = 1_024;
 
 export function countBytes({ response, input, output }: KeptResponse): number {

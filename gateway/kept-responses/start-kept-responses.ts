@@ -4,7 +4,7 @@ import type { Runtime } from "../runtime.ts";
 import { KeptResponses } from "./kept-responses.ts";
 import { MemoryStore } from "./memory-store.ts";
 
-/** Creates what `RESPONSES_STATE` requests. Null where nothing is kept. */
+/** Creates the store that `RESPONSES_STATE` selects. Null if responses are not kept. */
 export async function startKeptResponses(
   { responsesState, valkeyUrl, limits }: Config,
   { runtime, secretBox }: { runtime: Runtime; secretBox: SecretBox },

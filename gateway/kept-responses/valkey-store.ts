@@ -19,8 +19,8 @@ export type ValkeyStoreOptions = {
 };
 
 /**
- * Keeps responses in Valkey for all processes, sealed for their key. Its connection is its own: large responses
- * would delay the commands of limits.
+ * Keeps responses in Valkey for all processes, sealed for their key. Has its own connection, because large
+ * responses would delay the commands of limits.
  */
 export class ValkeyStore implements ResponseStore {
   readonly #options: ValkeyStoreOptions;
@@ -47,7 +47,7 @@ export class ValkeyStore implements ResponseStore {
     return this.#connection.attempted();
   }
 
-  /** Does not wait for Valkey. A command that fails later makes the response unknown. */
+  /** Does not wait for Valkey. If the command fails later, the response is unknown. */
   keep(keyId: string, id: string, kept: KeptResponse): boolean {
     const { keyBytesMax, secretBox, keptMs } = this.#options;
     if (!this.#connection.isThere || secretBox.sealingKeyId === null) return false;
@@ -118,9 +118,9 @@ function unavailable(): GatewayError {
 
 const fieldOf = (keyId: string, id: string) => ({ kind: "response", id, field: keyId });
 
-// Valkey clusters choose the server by the braces, and a script's keys must be on one server.
+// Braces make a Valkey cluster store both keys on one server, which a script requires.
 const responseKey = (keyId: string, id: string) => `{model-gateway}:response:${keyId}:${id}`;
-/** The key's responses and their bytes, by the time of their last use. */
+/** The key's responses and their bytes, ordered by last use. */
 const indexKey = (keyId: string) => `{model-gateway}:responses:${keyId}`;
 const memberOf = (sealed: string, id: string) => `${sealed.length + responseOverheadBytes}:${id}`;
 
@@ -128,7 +128,7 @@ const milliseconds = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
-/** Keeps a response, then drops the key's least recently used ones beyond its bytes. */
+/** Keeps a response, then drops the key's least recently used ones above the maximum of bytes. */
 const keepScript = `${milliseconds}
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])

@@ -3,13 +3,16 @@ import { type KeyLimits, toKeyLimits } from "../limits/key-limits.ts";
 import { fromFactorColumn } from "../usage/counting/charge-factor.ts";
 import { maskKeyValue } from "./key-value.ts";
 
-/** An API key as shown to people. */
+/** An API key for display. */
 export type ApiKey = {
   id: string;
   name: string;
   maskedValue: string;
   status: "active" | "disabled";
-  /** `admin`: only an administrator can activate it. Null for an active key or an unknown author. */
+  /**
+   * The role that deactivated the key. Only an administrator can reactivate after `admin`. Null for an active
+   * key or an unknown role.
+   */
   disabledBy: "admin" | "owner" | null;
   models: string[];
   /** Models that an administrator removed. Only an administrator can connect them again. */
@@ -19,20 +22,22 @@ export type ApiKey = {
   lastUsedAt: Date | null;
   expiresAt: Date | null;
   owner: { id: string; name: string } | null;
-  /** The charge in relation to the cost: 1.15 adds 15 %. Null = 1. Only administrators set it. */
+  /**
+   * The charge in relation to the cost: 1.15 adds 15 %. Null charges the cost. Only administrators set it.
+   */
   chargeFactor: number | null;
-  /** Increases with each change. An edit names it, to avoid overwriting a concurrent change. */
+  /** Increases with each change. An edit contains it, so that it does not overwrite a concurrent change. */
   revision: number;
 };
 
 /** A key and its value, which is returned once. */
 export type NewApiKey = { key: ApiKey; value: string };
 
-/** With the spent percentage of the fullest budget, from 80 on. */
+/** Includes the spent percentage of the fullest budget, from 80. */
 export type ListedApiKey = ApiKey & { budgetSpentPercent: number | null };
 
 export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyDetails): ApiKey {
-  // After a rotation the old value stays valid for a while, but only the new one has no end.
+  // After a rotation, the old value stays valid for a while. Only the new value has no end.
   const current = values.find((value) => value.validUntil === null) ?? values[0];
   const connected = new Set(models.map((model) => model.slug));
   return {

@@ -9,8 +9,8 @@ import type { Log } from "../log.ts";
 export type AuthenticateKeyOptions = { keyCache: KeyCache; lastUsed: LastUsed; runtime: Runtime };
 
 /**
- * The key of a value, synchronously when it is cached, the usual case. Throws `missing_api_key`, `invalid_api_key`, or
- * `service_unavailable` when the database is needed and unavailable.
+ * The key of a value, returned synchronously if cached, the usual case. Throws `missing_api_key`,
+ * `invalid_api_key`, or `service_unavailable` if it needs the database and cannot reach it.
  */
 export function authenticateKey(
   options: AuthenticateKeyOptions,
@@ -25,7 +25,7 @@ export function authenticateKey(
   const hash = hashKeyValue(value);
   const known = options.keyCache.peek(hash);
   if (known) return requireUsable(options, known);
-  // A typo, a guess or a foreign key costs no lookup.
+  // A typo, a guess or another service's key causes no lookup.
   if (!isKeyValue(value)) throw invalidApiKey();
   return options.keyCache.find(hash).then((key) => requireUsable(options, key));
 }
@@ -36,7 +36,7 @@ export function hashKeyValue(value: string): string {
 }
 
 /**
- * The same message for unknown, deleted, disabled and expired keys, so that an attacker learns nothing. It names all of
+ * One message for unknown, deleted, disabled and expired keys, so that an attacker learns nothing. It lists
  * these causes for the key's owner.
  */
 export function invalidApiKey(): GatewayError {
@@ -60,7 +60,7 @@ function requireUsable({ lastUsed, runtime }: AuthenticateKeyOptions, key: Known
 
 type LastUsedOptions = { database: Database; log: Log; flushIntervalMs?: number };
 
-/** When each key was last used: kept in memory by every request, written periodically off the request path. */
+/** The time of each key's last use: kept in memory, and written periodically outside the request path. */
 export class LastUsed {
   readonly #database: Database;
   readonly #log: Log;

@@ -5,15 +5,15 @@ import type { Runtime } from "../runtime.ts";
 export type ChangeListener = {
   /** Runs for each change. */
   changed(kind: ChangeKind, entityId: string): Promise<void>;
-  /** More has changed than the feed retains: drop everything. */
+  /** Drops all cached data, because the feed no longer contains every change. */
   everythingChanged(): Promise<void>;
 };
 
 type ChangeFeedOptions = { database: Database; runtime: Runtime; pollIntervalMs: number };
 
 /**
- * Reports changes of all processes to this one, by polling one increasing number. A local change is reported at once
- * through `catchUp`, before its author gets an answer.
+ * Reports changes of all processes to this one, by polling one increasing number. `catchUp` reports a local
+ * change before its author gets the response.
  */
 export class ChangeFeed {
   readonly #database: Database;
@@ -39,7 +39,7 @@ export class ChangeFeed {
     return performance.now() - this.#knewAllAt;
   }
 
-  /** Reports all changes after this call. The listener must load its data after it. */
+  /** Reports all changes after this call. The listener must load its data afterwards. */
   async start(listener: ChangeListener): Promise<void> {
     this.#lastNumber = await this.#database.read(({ changes }) => changes.latestNumber());
     this.#listener = listener;
@@ -55,7 +55,8 @@ export class ChangeFeed {
   }
 
   /**
-   * `poll` for the author of a change. The change is committed, so a failure here must not look like a failed change.
+   * Polls after a local change. The change is committed, so a failure here must not look like a failed
+   * change.
    */
   async catchUp(): Promise<void> {
     try {
@@ -78,7 +79,7 @@ export class ChangeFeed {
         await this.poll();
         this.#isFailing = false;
       } catch (error) {
-        // Cached keys are still served. Logged once, not four times a second.
+        // The cache still serves keys. Logged once, not four times a second.
         if (!this.#isFailing) this.#runtime.log.warn({ error }, "cannot read changes from the database");
         this.#isFailing = true;
       }

@@ -23,14 +23,13 @@ export type NewKey = {
   models?: string[] | undefined;
   expiresAt?: Date | null | undefined;
   limits?: KeyLimitChanges | undefined;
-  /** The owner: the author, unless an administrator chooses another. */
+  /** The owner: the author, unless an administrator selects another. */
   ownerId?: string | undefined;
 };
 
 /**
- * Connects a key with exactly these models and returns the audit details. A model that an administrator removes from a
- * member's key is withheld until an administrator connects it. Throws `forbidden` where a member would connect a
- * withheld model.
+ * Connects a key to exactly these models and returns the audit details. A model that an administrator removes
+ * from a member's key is withheld. Throws `forbidden` if a member would connect a withheld model.
  */
 export async function editModels(
   repositories: Repositories,
@@ -71,7 +70,7 @@ export async function editChargeFactor(
   return { chargeFactor: { from: fromFactorColumn(chargeFactor), to: factor } };
 }
 
-/** Whether the author acts as an administrator on someone else's key. */
+/** Whether an administrator changes another user's key. */
 function isOverruling(author: Person, { ownerId }: Pick<ApiKeyRow, "ownerId">): boolean {
   return author.role === "admin" && author.id !== ownerId;
 }
@@ -103,8 +102,8 @@ export async function refusingDeletedModels<Result>(write: Promise<Result>): Pro
 type StatusColumns = Pick<ApiKeyRow, "status" | "disabledBy">;
 
 /**
- * Sets a key's status and who decided it. Throws `forbidden` where a member would activate a key that an administrator
- * deactivated.
+ * Sets a key's status and the role that decided it. Throws `forbidden` if a member would activate a key that
+ * an administrator deactivated.
  */
 export function editStatus(
   author: Person,
@@ -126,7 +125,7 @@ export type LimitEdit = { limits?: KeyLimitChanges | undefined; expiresAt?: Date
 
 type EditLimitsOptions = { author: Person; now: number; limits: KeyDefaults };
 
-/** The limits of keys without their own. 0 = no limit. */
+/** The limits of keys without their own. 0 means no limit. */
 export type KeyDefaults = Pick<
   Settings,
   "keyRequestsPerMinuteMax" | "keyTokensPerMinuteMax" | "keyConcurrentRequestsMax"
@@ -135,8 +134,8 @@ export type KeyDefaults = Pick<
 type LimitedRow = LimitColumns & Pick<ApiKeyRow, "expiresAt">;
 
 /**
- * The edited limits and expiry of a key, with the audit details. Throws `invalid_value` for an expiry in the past.
- * Throws `forbidden` where a member would loosen a limit beyond an administrator's or the default.
+ * The edited limits and expiry of a key, with the audit details. Throws `invalid_value` for an expiry in the
+ * past, and `forbidden` if a member would loosen a limit beyond an administrator's or the default.
  */
 export function editLimits(
   { author, now, limits: defaults }: EditLimitsOptions,

@@ -3,7 +3,7 @@ import type { ApiKeyDetails, ApiKeyFilter } from "../../db/repositories/api-key-
 import { ownerScope, type Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
 
-/** A key that the user can see. Throws `not_found` for any other, whether it exists or not. */
+/** A key that the user can see. Throws `not_found` for any other, existing or not. */
 export async function findKey({ apiKeys }: Repositories, person: Person, id: string): Promise<ApiKeyDetails> {
   const found = await apiKeys.find(id, ownerScope(person));
   if (!found) throw noSuchKey();
@@ -17,12 +17,12 @@ export function noSuchKey(): GatewayError {
 /** A filter of the user's visible keys. */
 export type KeyFilter = {
   search?: string | undefined;
-  /** The slug of a model that they can use. */
+  /** The slug of a model that the keys can use. */
   modelSlug?: string | undefined;
   ownerId?: string | undefined;
 };
 
-/** Returns null when no key can match. */
+/** Returns null if no key can match. */
 export async function toKeyFilter(
   { models }: Repositories,
   person: Person,

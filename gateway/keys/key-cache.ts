@@ -6,18 +6,18 @@ import { enforcedLimits, type EnforcedLimits } from "../limits/key-limits.ts";
 /** The data that authenticates a request. */
 export type KnownKey = Readonly<{
   id: string;
-  /** Of the value that was sent. */
+  /** The hash of the received value. */
   hash: string;
   name: string;
-  /** The owner. Null for a key without one. */
+  /** The owner. Null for a key without an owner. */
   ownerId: string | null;
-  /** The charge for its requests, in ten-thousandths of the cost. Null = the cost. */
+  /** The charge for the key's requests, in ten-thousandths of the cost. Null charges the cost. */
   chargeFactor: number | null;
   isActive: boolean;
-  /** When the value expires, in milliseconds since 1970. Null = never. */
+  /** The expiry of the value in milliseconds since 1970. Null if it never expires. */
   validUntil: number | null;
   modelIds: ReadonlySet<string>;
-  /** Null without own limits. */
+  /** Null for a key without its own limits. */
   limits: EnforcedLimits | null;
 }>;
 
@@ -29,14 +29,14 @@ type KeyCacheOptions = {
 };
 
 /**
- * Keys by the hash of their value. Cached keys are served from memory alone, and only the change feed removes them. A
- * lookup never overwrites what a change has removed.
+ * Keys by the hash of their value. Memory alone serves cached keys, and only the change feed removes them. A
+ * lookup never restores a key that a change removed.
  */
 export class KeyCache {
   readonly #options: KeyCacheOptions;
   readonly #known = new Map<string, KnownKey>();
   readonly #hashesOf = new Map<string, Set<string>>();
-  /** Hashes without a key, and until when that result is cached. */
+  /** Hashes without a key, and the time until which that result is cached. */
   readonly #unknownUntil = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<KnownKey | null>>();
   /** Increases with every change. A lookup that started before a change is not cached. */
@@ -46,12 +46,14 @@ export class KeyCache {
     this.#options = options;
   }
 
-  /** The cached key: the usual case. */
+  /** The cached key, if any. */
   peek(hash: string): KnownKey | undefined {
     return this.#known.get(hash);
   }
 
-  /** The key, from the database if necessary. Null for an unknown one. Throws `service_unavailable`. */
+  /**
+   * The key, from the database if it is not cached. Null for an unknown hash. Throws `service_unavailable`.
+   */
   async find(hash: string): Promise<KnownKey | null> {
     const known = this.#known.get(hash);
     if (known) return known;
@@ -65,13 +67,13 @@ export class KeyCache {
     return this.#startLookup(hash);
   }
 
-  /** Removes a changed key. A key in use is loaded again at once, so that its next request need not wait. */
+  /** Removes a changed key. A key in use is reloaded at once, so that its next request does not wait. */
   async refresh(keyId: string): Promise<void> {
     this.#generation++;
     const hashes = this.#hashesOf.get(keyId) ?? [];
     this.#hashesOf.delete(keyId);
     for (const hash of hashes) this.#known.delete(hash);
-    // Independent of running lookups: a deactivation must not wait for guesses.
+    // Runs beside other lookups: a deactivation must not wait for guesses.
     await Promise.all([...hashes].map((hash) => this.#lookups.get(hash) ?? this.#startLookup(hash)));
   }
 
@@ -86,7 +88,7 @@ export class KeyCache {
     return hashes.some((hash) => this.#known.get(hash)?.isActive === true);
   }
 
-  /** Removes everything, when the changes are unknown. */
+  /** Removes everything if changes may be missing. */
   clear(): void {
     this.#generation++;
     this.#known.clear();
@@ -108,7 +110,7 @@ export class KeyCache {
         this.#remember(hash, key);
         return key;
       }
-      // Changes arrive faster than lookups finish. The result is good for this request, but is not cached.
+      // Changes arrive faster than lookups finish. This request uses the result, but it is not cached.
       if (attempt === attemptsMax) return key;
     }
   }
@@ -174,7 +176,7 @@ export async function lookUpKey(
     limits: enforcedLimits(row),
   };
   await budgets.loadFor(key);
-  // Another process may have just created the key's models.
+  // Another process may have created the key's models a moment ago.
   if (!catalogue.hasAll(key.modelIds)) await catalogue.reload();
   return key;
 }

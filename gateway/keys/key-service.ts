@@ -43,7 +43,7 @@ type KeyServiceOptions = {
   limits: KeyDefaults;
 };
 
-/** All operations on API keys. For a member, only their own keys exist. */
+/** All operations on API keys. Members see only their own keys. */
 export class KeyService {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -121,7 +121,7 @@ export class KeyService {
     return { key: await refusingDeletedModels(creating), value };
   }
 
-  /** Creates the key of the first start, which has no owner yet, within the caller's transaction. */
+  /** Creates the key of the first start, which has no owner, within the caller's transaction. */
   async createFirst({ apiKeys }: Repositories, name: string, modelId: string): Promise<string> {
     const { key, value, row } = this.#newKey(name, null, { ...noLimitColumns, expiresAt: null });
     await apiKeys.insert(key, row, [modelId]);
@@ -141,7 +141,7 @@ export class KeyService {
     );
   }
 
-  /** Limits and expiry. */
+  /** Sets limits and expiry. */
   setLimits(author: Author, id: string, edit: LimitEdit, revision?: number): Promise<ApiKey> {
     const change = { author, id, revision, action: "key.setLimits" } as const;
     return this.#change(change, async ({ apiKeys }, { key }) => {
@@ -151,7 +151,7 @@ export class KeyService {
     });
   }
 
-  /** For administrators. Null is 1. */
+  /** Sets the charge, for administrators. Null charges the cost. */
   setChargeFactor(author: Author, id: string, factor: number | null, revision?: number): Promise<ApiKey> {
     const change = { author, id, revision, action: "key.setChargeFactor" } as const;
     return this.#change(change, (repositories, { key }) => editChargeFactor(repositories, key, factor));
@@ -165,7 +165,7 @@ export class KeyService {
     return this.#setStatus(author, id, "key.deactivate", "disabled");
   }
 
-  /** Creates a new value. The old one stays valid for `overlapSeconds`. */
+  /** Creates a new value. The old value stays valid for `overlapSeconds`. */
   async rotate(author: Author, id: string, overlapSeconds: number): Promise<NewApiKey> {
     const value = generateKeyValue(this.#runtime);
     const validUntil = new Date(this.#runtime.now() + overlapSeconds * 1000);
@@ -176,7 +176,7 @@ export class KeyService {
     return { key, value };
   }
 
-  /** Permanent. The key's usage stays in the history, under its name. */
+  /** Deletes the key permanently. Its usage stays in the history, under its name. */
   async delete(author: Author, id: string): Promise<void> {
     await this.#database.write(async (repositories) => {
       const { key, owner } = await findKey(repositories, author, id);
@@ -196,15 +196,15 @@ export class KeyService {
   }
 
   /**
-   * @param work changes the current key and returns the audit details Throws `conflict` when the key has another
-   * revision.
+   * Throws `conflict` if the key has another revision.
+   * @param work changes the current key and returns the audit details
    */
   async #change(
     { author, id, revision, action }: KeyChange,
     work: (repositories: Repositories, before: ApiKeyDetails) => Promise<Record<string, unknown>>,
   ): Promise<ApiKey> {
     const changing = this.#database.write(async (repositories) => {
-      // Before the lock: nobody may lock a foreign key.
+      // Precedes the lock: users must not lock keys of others.
       await findKey(repositories, author, id);
       const isCurrent = await repositories.apiKeys.nextRevision(id, revision);
       const before = await findKey(repositories, author, id);

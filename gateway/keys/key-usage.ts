@@ -8,28 +8,28 @@ import { type BudgetPeriod, budgetPeriods, toKeyLimits, toUsd } from "../limits/
 import type { Limiter } from "../limits/rates/limiter.ts";
 import { secondsPerMinute } from "../limits/rates/sliding-minute.ts";
 
-/** The used part of a limit. Null = no limit. */
+/** The used part of a limit. Null means no limit. */
 type Use = { limit: number | null; used: number };
 
 export type KeyUsage = {
-  /** In the last minute, in all processes. Not counted without a limit. */
+  /** Requests of the last minute, in all processes. Not counted without a limit. */
   requestsPerMinute: Use;
   tokensPerMinute: Use;
   /** Requests in flight in this process. */
   concurrentRequests: Use;
   budgets: BudgetUse[];
   /**
-   * Budgets of the owner and of the gateway. Only administrators see the gateway's amounts. Everyone sees whether it is
-   * spent, because then requests are refused.
+   * Budgets of the owner and of the gateway. Only administrators see the gateway's amounts. All users see
+   * whether it is exceeded, because requests are then rejected.
    */
   sharedBudgets: SharedBudgetUses & { isGatewaySpent: boolean };
-  /** 80 or 100 once that much of a budget is spent, as in the list of keys. */
+  /** 80 or 100 once that percentage of a budget is spent, as in the list of keys. */
   budgetSpentPercent: number | null;
   /** The latest warnings, newest first. */
   warnings: { period: BudgetPeriod; percent: number; budgetUsd: number | null; at: Date }[];
 };
 
-/** `startsAt` and `endsAt` are null for the total. */
+/** `startsAt` and `endsAt` are null for the lifetime budget. */
 type BudgetUse = {
   period: BudgetPeriod;
   budgetUsd: number | null;

@@ -9,7 +9,7 @@ type RevocationOptions = {
   now: () => number;
   keyCache: KeyCache;
   budgets: Pick<Budgets, "changed" | "forget">;
-  /** Null if nothing is kept. */
+  /** Null if no responses are kept. */
   keptResponses: { forget(keyId: string): void } | null;
   openExchanges: {
     keyIds(): string[];
@@ -21,8 +21,8 @@ type RevocationOptions = {
 };
 
 /**
- * Applies all processes' changes to keys, the catalogue and data keys. The change feed polls every 250 ms, so a revoked
- * key stops working everywhere within one second, open requests included.
+ * Applies all processes' changes to keys, the catalogue and data keys. The change feed polls every 250 ms, so
+ * a revoked key stops working everywhere within one second, including open requests.
  */
 export class Revocation implements ChangeListener {
   readonly #options: RevocationOptions;
@@ -41,7 +41,8 @@ export class Revocation implements ChangeListener {
     await keyCache.refresh(entityId);
     if (!keyCache.has(entityId)) budgets.forget(entityId);
     await this.#updateOpenExchanges(entityId);
-    // After the last request has ended. A process that never served the key does not know whether it was deleted.
+    // Runs after the last request has ended. A process that never served the key cannot know whether it was
+    // deleted.
     if (wasKnown && !keyCache.hasActive(entityId)) keptResponses?.forget(entityId);
   }
 

@@ -26,7 +26,7 @@ export async function changeProviders(
   return changed;
 }
 
-/** Does the same for one provider. */
+/** Changes one provider, as `changeProviders` does. */
 export async function changeProvider(
   options: ProviderChangeOptions,
   work: (repositories: Repositories) => Promise<ProviderRow>,

@@ -13,7 +13,7 @@ import { checkConnection } from "./provider-settings.ts";
 
 type CredentialServiceOptions = ProviderChangeOptions & { secretBox: SecretBox; audit: AuditLog };
 
-/** The credentials of a provider. Changing one changes the provider's revision. */
+/** The credentials of a provider. Changing one also changes the provider's revision. */
 export class CredentialService {
   readonly #options: CredentialServiceOptions;
 
@@ -31,7 +31,7 @@ export class CredentialService {
     });
   }
 
-  /** Changes the share of requests. The key itself stays. */
+  /** Changes the credential's share of requests, but not its key. */
   update(author: Author, id: string, credentialId: string, weight: number): Promise<ProviderDetails> {
     return this.#change(author, id, "provider.updateCredential", async (repositories) => {
       const row = await findCredential(repositories, id, credentialId);
@@ -48,7 +48,7 @@ export class CredentialService {
     });
   }
 
-  /** What stops working without the credential. */
+  /** The effects of deleting the credential. */
   impact(id: string, credentialId: string): Promise<Impact & { remainingCredentialCount: number }> {
     return readCredentialImpact(this.#options.database, id, credentialId);
   }

@@ -8,13 +8,13 @@ export type DiscoveredModel = {
   upstreamModel: string;
   /** The slug of the existing model. Null for a new one. */
   slug: string | null;
-  /** Known facts. Null without any. */
+  /** Known facts. Null for an unknown model. */
   known: KnownModel | null;
 };
 
 /**
- * By name. Omits names that cannot be stored, and the rest of an excessively long list, because this blocks the
- * process.
+ * Describes the models by name. Omits names that cannot be stored, and the end of an excessively long list,
+ * because the work blocks the process.
  */
 export async function describeModels(
   names: readonly string[],

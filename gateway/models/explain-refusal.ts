@@ -2,8 +2,8 @@ import { holdsSecret } from "../upstream/hide-secret.ts";
 import { isObject } from "../wire/json.ts";
 
 /**
- * Explains an answer that is no model list to the administrator.
- * @param body the answer's JSON, or null
+ * Explains a response that is not a model list to the administrator.
+ * @param body the response's JSON, or null
  * @param path the requested path
  */
 export function explainRefusal(status: number, body: unknown, { path, secret }: RefusedCall): string {
@@ -28,7 +28,7 @@ export function explainRefusal(status: number, body: unknown, { path, secret }: 
 
 type RefusedCall = { path: string; secret: string | null };
 
-/** The upstream's own message, where it is short, plain and free of the credential. */
+/** The upstream's own message, if it is short, plain and free of the credential. */
 function quote(body: unknown, secret: string | null): string {
   const text = messageIn(body)?.trim() ?? "";
   const isPlain = text !== "" && text.length <= quoteLengthMax && /^[^\p{Cc}<>]+$/u.test(text);
@@ -45,5 +45,5 @@ function messageIn(body: unknown): string | undefined {
   return candidates.find((candidate) => typeof candidate === "string");
 }
 
-/** Upstreams quote keys in part, as in `sk-pr***ABCD`, so a few equal characters count as a quote. */
+/** Upstreams quote parts of keys, as in `sk-pr***ABCD`, so a few equal characters count as a quote. */
 const pieceLength = 4;

@@ -14,8 +14,9 @@ type FirstStartOptions = {
 };
 
 /**
- * Fills an unused database with something to try: the demo provider, its free model and, with the embedded database, an
- * API key. Returns the key's value once. Null on any later start, and for all but one of several starting processes.
+ * Prepares an unused database with the demo provider, its free model and, if the database is embedded, an API
+ * key. Returns the key's value once. Returns null on later starts, and in all but one of several starting
+ * processes.
  */
 export function firstStart(options: FirstStartOptions): Promise<string | null> {
   const { database, runtime, keys, models, providers, withKey } = options;

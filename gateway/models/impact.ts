@@ -6,7 +6,7 @@ import { findModel } from "./find-model.ts";
 import { findProviderRow } from "./find-provider-row.ts";
 import { readFallbacks } from "./model-fallbacks.ts";
 
-/** What stops working when models are deleted, shown before the deletion. */
+/** The effects of deleting models, shown before the deletion. */
 export type Impact = {
   models: { id: string; slug: string; keyCount: number }[];
   /** The number of keys that can use any of the models, and of the active ones. */
@@ -32,7 +32,7 @@ export function readModelImpact(database: Database, reference: ModelReference): 
   );
 }
 
-/** Nothing while the provider has another credential. Otherwise all of its models. */
+/** The effects of deleting a credential: none if the provider has another, otherwise on all its models. */
 export function readCredentialImpact(
   database: Database,
   id: string,

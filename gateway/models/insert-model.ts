@@ -12,9 +12,9 @@ export type ModelChanges = {
   prices?: Partial<Prices> | undefined;
   contextWindow?: number | null | undefined;
   outputTokensMax?: number | null | undefined;
-  /** Slugs, in order. Replaces the existing ones. */
+  /** The slugs of the fallbacks, in order. They replace the existing ones. */
   fallbacks?: string[] | undefined;
-  /** The edited revision. Refused unless it is the current one. */
+  /** The edited revision. Rejected unless it is the current one. */
   revision?: number | undefined;
 };
 
@@ -34,7 +34,7 @@ export async function insertModel(
     const message = `The slug must be ${provider.name}/ followed by the model's name, without spaces.`;
     throw new GatewayError("invalid_value", message, { param: "slug" });
   }
-  // Null is a given value, so only undefined ones are filled in.
+  // Null is a given value, so known facts replace only undefined ones.
   const { contextWindow = known?.contextWindow ?? null, outputTokensMax = known?.outputTokensMax ?? null } =
     model;
   const row: ModelRow = {

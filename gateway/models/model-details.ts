@@ -4,7 +4,7 @@ import type { OwnerScope } from "../../db/repositories/api-key-repository.ts";
 import { readFallbacks } from "./model-fallbacks.ts";
 import { fromPriceColumns, type Prices } from "../known-models/prices.ts";
 
-/** A model as shown to people. Prices are US dollars per million tokens. */
+/** A model for display. Prices are US dollars per million tokens. */
 export type Model = {
   id: string;
   slug: string;
@@ -13,16 +13,16 @@ export type Model = {
   prices: Prices;
   contextWindow: number | null;
   outputTokensMax: number | null;
-  /** The models that answer when this one cannot, by slug, in order. */
+  /** The slugs of the models that replace this one after a failure, in order. */
   fallbacks: string[];
   createdAt: Date;
-  /** The number of keys that can use it, among those the user sees. */
+  /** The number of keys that can use the model, among those that the user sees. */
   keyCount: number;
-  /** Increases with each change. An edit names it, to avoid overwriting a concurrent change. */
+  /** Increases with each change. An edit contains it, so that it does not overwrite a concurrent change. */
   revision: number;
 };
 
-/** @param owner whose keys are counted */
+/** @param owner the owner of the counted keys */
 export async function toModels(
   repositories: Repositories,
   rows: ModelRow[],

@@ -11,7 +11,7 @@ export async function readFallbacks({ models }: Repositories): Promise<(model: {
     (fallbacks.get(id) ?? []).flatMap(({ fallbackModelId }) => slugs.get(fallbackModelId) ?? []);
 }
 
-/** Replaces a model's fallbacks. Throws `invalid_value` for an unknown slug or the model's own. */
+/** Replaces a model's fallbacks. Throws `invalid_value` for an unknown slug or the model's own slug. */
 export async function saveFallbacks(
   { models }: Repositories,
   model: Pick<ModelRow, "id" | "slug">,

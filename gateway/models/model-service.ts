@@ -40,7 +40,7 @@ type ModelServiceOptions = {
   catalogue: Catalogue;
 };
 
-/** The models for keys to use. */
+/** Operations on models. */
 export class ModelService {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -56,7 +56,7 @@ export class ModelService {
     this.#catalogue = catalogue;
   }
 
-  /** By slug. All matches without a limit. */
+  /** Lists models by slug. Returns all matches if no limit is given. */
   list(person: Person, { cursor, ...query }: ModelListQuery = {}): Promise<Model[]> {
     const page: ModelPage = { ...query, afterSlug: cursor };
     return this.#database.read(async (repositories) =>
@@ -70,17 +70,20 @@ export class ModelService {
     );
   }
 
-  /** The members of these models that setup commands need. */
+  /** The facts about these models that setup commands need. */
   listForSetup(slugs: string[]): Promise<SetupModel[]> {
     return readSetupModels(slugs, { database: this.#database, catalogue: this.#catalogue });
   }
 
-  /** What stops working without the model. */
+  /** The effects of deleting the model. */
   impact(reference: ModelReference): Promise<Impact> {
     return readModelImpact(this.#database, reference);
   }
 
-  /** The known models of a provider, by name, without asking its upstream. Empty for an unknown upstream. */
+  /**
+   * The known models of a provider, by name, without a request to its upstream. Empty for an unknown
+   * upstream.
+   */
   async listKnown(providerId: string): Promise<KnownModel[]> {
     return listKnownModels(sellerOf(await this.#findProvider(providerId), this.#runtime.now()));
   }
@@ -104,8 +107,8 @@ export class ModelService {
   }
 
   /**
-   * Creates models of a provider, each under its upstream name, with known facts. Existing ones stay unchanged. Returns
-   * all of them, by name.
+   * Creates models of a provider, each under its upstream name, with known facts. Existing models stay
+   * unchanged. Returns all of them, by name.
    */
   async addAll(author: Author, providerId: string, upstreamModels: string[]): Promise<Model[]> {
     const provider = await this.#findProvider(providerId, "id");
@@ -135,18 +138,20 @@ export class ModelService {
     try {
       return await add();
     } catch (error) {
-      // Someone else has added some of them concurrently: they exist now.
+      // A concurrent call has added some of the models: they exist now.
       if (error instanceof DuplicateError) return add();
       throw error;
     }
   }
 
-  /** `create` within a larger transaction, which appends to the change feed. Does not save fallbacks. */
+  /**
+   * Creates a model within a larger transaction, which appends to the change feed. Does not save fallbacks.
+   */
   insert(repositories: Repositories, model: NewModel, known: KnownModel | null = null): Promise<ModelRow> {
     return insertModel(repositories, this.#runtime, model, known);
   }
 
-  /** Missing values stay. A null price becomes unknown. */
+  /** Updates a model. Missing values stay. A null price becomes unknown. */
   update(author: Author, reference: ModelReference, changes: ModelChanges): Promise<Model> {
     const { upstreamModel, contextWindow, outputTokensMax, prices, fallbacks, revision } = changes;
     return this.#change(async (repositories) => {
@@ -169,7 +174,7 @@ export class ModelService {
     });
   }
 
-  /** Permanent. Removes it from all keys and fallbacks. */
+  /** Deletes a model permanently, and removes it from all keys and fallbacks. */
   async delete(author: Author, reference: ModelReference): Promise<void> {
     await this.#change(async (repositories) => {
       const row = await findModel(repositories, reference);

@@ -3,7 +3,7 @@ import type { ProviderFields } from "../providers/provider.ts";
 import { fromFactorColumn } from "../usage/counting/charge-factor.ts";
 import { findKind } from "../providers/registry.ts";
 
-/** A provider as shown to people. Of a credential, only the last four characters. */
+/** A provider for display. Credentials show only their last four characters. */
 export type ProviderDetails = {
   id: string;
   name: string;
@@ -15,19 +15,22 @@ export type ProviderDetails = {
   fields: ProviderFields;
   baseUrl: string | null;
   timeouts: UpstreamTimeoutOverrides;
-  /** `provider`: its own figure is the cost where it reports one. Null = the models' prices. */
+  /**
+   * `provider`: the provider's own figure is the cost, if it reports one. Null calculates the cost from the
+   * models' prices.
+   */
   costSource: "provider" | null;
-  /** The charge in relation to the cost: 1.15 adds 15 %. Null = 1. */
+  /** The charge in relation to the cost: 1.15 adds 15 %. Null charges the cost. */
   chargeFactor: number | null;
   credentials: CredentialDetails[];
   createdAt: Date;
-  /** Increases with each change. An edit names it, to avoid overwriting a concurrent change. */
+  /** Increases with each change. An edit contains it, so that it does not overwrite a concurrent change. */
   revision: number;
 };
 
 type CredentialDetails = { id: string; lastFour: string; weight: number; createdAt: Date };
 
-/** @param credentials all providers' or its own */
+/** @param credentials of this provider, or of all */
 export function toProviderDetails(row: ProviderRow, credentials: CredentialRow[]): ProviderDetails {
   const { id, name, kind, preset, baseUrl, timeouts, createdAt, revision } = row;
   const own = credentials.filter(({ providerId }) => providerId === id);
@@ -39,7 +42,7 @@ export function toProviderDetails(row: ProviderRow, credentials: CredentialRow[]
   return { id, name, ...described, credentials: credentialDetails, createdAt, revision };
 }
 
-/** Of a kind that only another version of the gateway knows. */
+/** The fields of a kind that only another version of the gateway knows. */
 const unknownFields: ProviderFields = { baseUrl: "required", apiKey: "optional" };
 
 function toCredentialDetails({ id, lastFour, weight, createdAt }: CredentialRow): CredentialDetails {

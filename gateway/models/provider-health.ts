@@ -13,11 +13,11 @@ export type ProviderHealth = {
   id: string;
   name: string;
   state: "ok" | "cooling_down" | "failing" | "no_credential" | "unused";
-  /** The start of this state, within the last hour. */
+  /** The start of the current state, within the last hour. */
   since: Date | null;
   /** The end of the cool-down. */
   until: Date | null;
-  /** The code of the latest failure, such as `upstream_timeout` or `http_429`. Never a message. */
+  /** The code of the latest failure, such as `upstream_timeout` or `http_429`, without a message. */
   lastErrorCode: string | null;
   /** Details of the code, if known. */
   lastErrorReason: ErrorReason | null;
@@ -55,7 +55,7 @@ export async function readProviderHealth({
 
 const periodMs = 60 * 60_000;
 
-/** The latest outcomes are enough. Reading them takes about 10 ms of CPU time. */
+/** The latest outcomes suffice. Reading them takes about 10 ms of CPU time. */
 const outcomesMax = 2_000;
 
 /** @param outcomes newest first */
@@ -104,7 +104,7 @@ function coolingDown(coolDowns: CoolDown[]): Pick<ProviderHealth, "state" | "sin
   return { state: "cooling_down", since, until };
 }
 
-/** The state of the latest outcome, since the first of the consecutive equal ones. */
+/** The latest state, since the first of the consecutive equal outcomes. */
 function stateOf(settled: RecentOutcome[]): Pick<ProviderHealth, "state" | "since"> {
   const [latest] = settled;
   if (latest === undefined) return { state: "unused", since: null };

@@ -41,7 +41,7 @@ type ProviderServiceOptions = ProviderChangeOptions & {
   environmentKeys: EnvironmentKeys;
 };
 
-/** The providers. A provider's name is part of its models' slugs and never changes. */
+/** Operations on providers. A provider's name is part of its models' slugs and never changes. */
 export class ProviderService {
   readonly #options: ProviderServiceOptions;
 
@@ -49,7 +49,7 @@ export class ProviderService {
     this.#options = options;
   }
 
-  /** Sorted by name. */
+  /** Lists the providers by name. */
   async list(): Promise<ProviderDetails[]> {
     return this.#options.database.read(async ({ providers }) => {
       const credentials = await providers.listCredentials();
@@ -57,7 +57,7 @@ export class ProviderService {
     });
   }
 
-  /** Missing values come from the preset or the kind. */
+  /** Creates a provider. Missing values come from the preset or the kind. */
   async create(author: Author, provider: NewProvider): Promise<ProviderDetails> {
     const settings = await this.#check(provider);
     try {
@@ -69,7 +69,10 @@ export class ProviderService {
     }
   }
 
-  /** `create` within a larger transaction, which appends to the change feed. The settings must be valid. */
+  /**
+   * Creates a provider within a larger transaction, which appends to the change feed. The settings must be
+   * valid.
+   */
   async insert(
     { providers }: Repositories,
     { name, kind, preset = null, baseUrl = null, timeouts = {}, apiKey, ...billing }: NewProvider,
@@ -125,12 +128,12 @@ export class ProviderService {
     return readProviderHealth(this.#options);
   }
 
-  /** What stops working without the provider and its models. */
+  /** The effects of deleting the provider and its models. */
   impact(id: string): Promise<Impact> {
     return readProviderImpact(this.#options.database, id);
   }
 
-  /** Throws `conflict` while it has models, unless they are deleted too. */
+  /** Deletes a provider. Throws `conflict` if it has models, unless they are deleted too. */
   async delete(author: Author, id: string, withModels: boolean): Promise<void> {
     const { audit, database, changeFeed } = this.#options;
     try {
@@ -157,7 +160,7 @@ export class ProviderService {
     return testProvider(row, credentials, this.#options);
   }
 
-  /** The upstream's models to choose from, with known facts. Throws `upstream_error` when it fails. */
+  /** The upstream's models, with known facts. Throws `upstream_error` if the upstream fails. */
   async discoverModels(id: string): Promise<{ models: DiscoveredModel[] }> {
     const { row, credentials, models } = await this.#read(id);
     const { ok, message, models: names } = await listUpstreamModels(row, credentials, this.#options);
@@ -170,12 +173,12 @@ export class ProviderService {
     return this.#options.guard.privateHosts;
   }
 
-  /** The keys in the environment that providers can be created from. */
+  /** The keys in the environment from which providers can be created. */
   async environmentKeys(): Promise<EnvironmentKey[]> {
     return this.#options.environmentKeys.describe(await this.list());
   }
 
-  /** Creates a provider for each variable, named after its preset: all or none. */
+  /** Creates a provider for each variable, named after its preset. Creates all or none. */
   async importFromEnvironment(author: Author, variables: string[]): Promise<ProviderDetails[]> {
     const made: NewProvider[] = [];
     for (const [index, variable] of variables.entries()) {
@@ -233,7 +236,7 @@ export class ProviderService {
 
 const editedFields = ["preset", "baseUrl", "timeouts", "costSource", "chargeFactor"] as const;
 
-/** A provider for the audit log: its URL without the query, which may hold a key. */
+/** The fields of a provider for the audit log. The URL has no query, which may contain a key. */
 function toPublicRow(row: ProviderRow): ProviderRow {
   return { ...row, baseUrl: row.baseUrl?.split("?")[0] ?? null };
 }

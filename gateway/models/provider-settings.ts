@@ -6,7 +6,7 @@ import { type AddressGuard, hostAndPortOf, portOf } from "../upstream/address-gu
 import { findPreset } from "../providers/presets.ts";
 import { howToAllow } from "../upstream/explain-failure.ts";
 
-/** A provider's settings as entered. Missing ones come from the preset or the kind. */
+/** A provider's settings as entered. Missing values come from the preset or the kind. */
 export type ProviderSettingsInput = {
   kind: ProviderKindName;
   preset?: string | null | undefined;
@@ -22,7 +22,7 @@ export type NewProvider = ProviderSettingsInput &
 
 export type ProviderChanges = Pick<NewProvider, "preset" | "timeouts" | keyof BillingChanges> & {
   baseUrl?: string | undefined;
-  /** The edited revision. Refused unless it is the current one. */
+  /** The edited revision. Rejected unless it is the current one. */
   revision?: number | undefined;
 };
 
@@ -59,8 +59,8 @@ export function checkConnection(
 }
 
 /**
- * The stored form of a base URL. Throws `invalid_value` for one that can never work. The dialed address is checked
- * again on each connection.
+ * The stored form of a base URL. Throws `invalid_value` for a URL that can never work. Each connection checks
+ * its address again.
  */
 async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<string> {
   if (text === null)

@@ -5,7 +5,10 @@ import { findModelFacts } from "../known-models/model-facts.ts";
 import { findKind } from "../providers/registry.ts";
 import { fromPriceColumns } from "../known-models/prices.ts";
 
-/** The members of a model that setup commands need. Null is unknown. Prices are US dollars per million tokens. */
+/**
+ * The facts about a model that setup commands need. Null for unknown facts. Prices are US dollars per million
+ * tokens.
+ */
 export type SetupModel = {
   slug: string;
   contextWindow: number | null;
@@ -14,13 +17,13 @@ export type SetupModel = {
   outputPrice: number | null;
   canCallTools: boolean | null;
   isDemo: boolean;
-  /** The name under which the AI SDK keeps provider data, such as signatures. */
+  /** The AI SDK's name for provider data, such as signatures. */
   aiSdkName: string | null;
-  /** The dialects that its upstream speaks. The gateway translates any other. */
+  /** The dialects of the model's upstream. The gateway translates all others. */
   dialects: ("chat" | "messages" | "responses")[];
 };
 
-/** By slug. Omits deleted models. */
+/** Reads the models in the order of their slugs. Omits deleted models. */
 export async function readSetupModels(
   slugs: string[],
   { database, catalogue }: { database: Database; catalogue: Catalogue },

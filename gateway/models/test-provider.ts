@@ -17,7 +17,7 @@ type Finding = { ok: boolean; message: string; latencyMs: number; modelCount: nu
 
 type ProbeOptions = { secretBox: SecretBox; upstreams: Upstreams };
 
-/** Calls the upstream with each of the provider's credentials, or without any. */
+/** Calls the upstream with each of the provider's credentials, or without credentials. */
 export async function testProvider(
   row: ProviderRow,
   credentials: CredentialRow[],
@@ -35,7 +35,7 @@ export async function testProvider(
   return { ...summarize(findings), credentials: findings };
 }
 
-/** The upstream's model names from the first working credential, or the problem. */
+/** The upstream's model names, read with the first working credential, or the problem. */
 export async function listUpstreamModels(
   row: ProviderRow,
   credentials: CredentialRow[],
@@ -87,16 +87,16 @@ function toFinding({ ok, message, latencyMs, models }: ProviderVerdict): Finding
 /** The result of a real, cheap call to a provider. */
 type ProviderVerdict = {
   ok: boolean;
-  /** For the administrator. */
+  /** A message for the administrator. */
   message: string;
   latencyMs: number;
-  /** The upstream's model names, as far as it lists them. */
+  /** The upstream's model names, if it lists them. */
   models: string[];
 };
 
 /**
- * Requests the upstream's model list, which is free and tests host, URL, path and credential. Throws the provider's
- * errors for invalid settings.
+ * Requests the upstream's model list, which is free and tests host, URL, path and credential. Throws the
+ * provider's errors for invalid settings.
  */
 async function probeProvider(
   provider: Provider,

@@ -1,9 +1,9 @@
-/** OpenAI's names of the reasoning efforts, without `none`. */
+/** OpenAI's reasoning efforts, without `none`. */
 export type ClaudeEffort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /**
- * Returns the thinking budget of a Claude without adaptive thinking. Null if the response's limit leaves no room.
- * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
+ * Returns the thinking budget of a Claude without adaptive thinking. Null if the response's limit leaves no
+ * room. https://platform.claude.com/docs/en/build-with-claude/extended-thinking
  * @param limitTokens the maximum tokens of the response, thinking included
  */
 export function claudeBudgetTokens(effort: ClaudeEffort, limitTokens: number): number | null {
@@ -17,7 +17,7 @@ export function isClaudeEffort(name: string): name is ClaudeEffort {
   return Object.hasOwn(budgetShares, name);
 }
 
-/** The share of the limit for thinking, mostly OpenRouter's numbers. */
+/** The share of the limit for thinking, mostly OpenRouter's values. */
 const budgetShares: Record<ClaudeEffort, number> = {
   minimal: 0.1,
   low: 0.2,

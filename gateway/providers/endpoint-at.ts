@@ -3,7 +3,7 @@ import type { Endpoint } from "./provider.ts";
 /**
  * Builds an endpoint below the base URL and keeps that URL's path and query.
  * @param path begins with a slash and may have a query
- * @param credentialHeaders names and values in turn
+ * @param credentialHeaders alternating names and values
  */
 export function endpointAt(
   { baseUrl, secret }: { baseUrl: string; secret: string | null },

@@ -28,7 +28,7 @@ export function presetsOf(kind: ProviderKindName): readonly Preset[] {
   return providerKinds[kind].presets;
 }
 
-/** Returns null for a name that the kind lacks, such as a removed preset. */
+/** Returns null for an unknown name, such as a removed preset. */
 export function findPreset(kind: string, name: string | null): PresetOfKind | null {
   return listPresets().find((preset) => preset.kind === kind && preset.name === name) ?? null;
 }

@@ -9,7 +9,7 @@ import type {
 import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
 import type { UsageDetails } from "../wire/usage-details.ts";
 
-/** Describes one kind of upstream in pure functions. The caller decides which to call, and when. */
+/** One kind of upstream, as pure functions. The caller decides which to call, and when. */
 export type Provider = {
   /** The console shows this label unless a preset has its own. */
   label: string;
@@ -20,7 +20,7 @@ export type Provider = {
   /** The AI SDK keeps provider data, such as signatures, under this name. */
   aiSdkName?: string;
   /**
-   * Whether the provider only imitates models. Any other provider comes first, and this one does not complete the
+   * Whether the provider only imitates models. It stands after all others and does not complete the
    * onboarding.
    */
   isDemo?: true;
@@ -28,36 +28,36 @@ export type Provider = {
   defaultBaseUrl: string | null;
   /** The known upstreams of this kind. */
   presets: readonly Preset[];
-  /** Runs when a provider is loaded or changes. Throws `invalid_value` for invalid settings. */
+  /** Runs when a provider is loaded or changed. Throws `invalid_value` for invalid settings. */
   connect(settings: ProviderSettings): UpstreamApi;
 };
 
-/** The settings of a provider, with texts for the form if the defaults do not fit. */
+/** The settings of a provider, with labels for the form if the defaults do not fit. */
 export type ProviderFields = {
   baseUrl: "required" | "optional" | "none";
   baseUrlExample?: string;
   baseUrlHint?: string;
   apiKey: "required" | "optional" | "none";
   apiKeyLabel?: string;
-  /** `aws` shows a region instead of the base URL, and one key or a pair. */
+  /** `aws`: a region instead of the base URL, and one key or a pair. */
   form?: "aws";
 };
 
 /** Facts about a known upstream, for the form of a new provider. */
 export type Preset = {
-  /** The preset's name is also the suggested provider name. */
+  /** The preset's name, which is also the suggested provider name. */
   name: string;
-  /** The label follows the company's spelling. */
+  /** The label, in the company's own spelling. */
   label: string;
-  /** Null if every customer has another URL. */
+  /** Null if each customer has a different URL. */
   baseUrl: string | null;
   /** The page with the API keys. Null if the upstream needs no key. */
   keyPageUrl: string | null;
-  /** A hint for the form, if something is not obvious. */
+  /** A hint for settings that are not obvious. */
   hint?: string;
-  /** The environment variable from which the upstream's own tools read the key. */
+  /** The environment variable with the key, which the upstream's own tools read. */
   keyVariable: string | null;
-  /** Further settings that the upstream's own tools read from the environment. */
+  /** Reads other settings from the variables of the upstream's own tools. */
   readEnvironment?(environment: Environment): EnvironmentSettings;
   /** The name in OpenTelemetry's conventions, if it differs from the preset's name. */
   telemetryName?: string;
@@ -65,7 +65,7 @@ export type Preset = {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** This key replaces the one in the preset's `keyVariable`. */
+/** Settings from the environment. `key` replaces the one in the preset's `keyVariable`. */
 export type EnvironmentSettings = {
   baseUrl: string | null;
   key?: readonly [variable: string, value: string] | null;
@@ -75,7 +75,7 @@ export type ProviderSettings = { baseUrl: string; secret: string | null; preset:
 
 /** An upstream's operations, with the provider's credential. */
 export type UpstreamApi = {
-  /** The endpoint that lists its models, for a GET request. */
+  /** The endpoint that lists the models, for a GET request. */
   modelsEndpoint: Endpoint;
   /** The model names in a `modelsEndpoint` response. Null for a malformed list. */
   readModelNames(list: unknown): string[] | null;
@@ -85,8 +85,8 @@ export type UpstreamApi = {
   /** The endpoints for client dialects other than chat completions, by endpoint name. */
   dialects?: Partial<Record<DialectEndpointName, Endpoint>>;
   /**
-   * The real status of a failed response, for upstreams that use one status for several causes. `body` is its JSON, or
-   * null.
+   * The actual status of a failed response, for upstreams that use one status for several causes. `body` is
+   * its JSON, or null.
    */
   effectiveStatus?(status: number, body: unknown): number;
 };
@@ -105,15 +105,15 @@ export type UpstreamModel = {
   name: string;
   /** The model's maximum output tokens. Null if unknown. */
   outputTokensMax: number | null;
-  /** Whether it can reason. Undefined if unknown. */
+  /** Whether the model can reason. Undefined if unknown. */
   canReason?: boolean | undefined;
 };
 
-/** How this upstream makes chat completions. */
+/** The upstream's chat completions. */
 export type ChatApi = ChatTranslation & {
   endpoint: Endpoint;
   streamEndpoint: Endpoint;
-  /** Null for an upstream that does not speak chat completions. Others receive the client's bytes. */
+  /** Null for an upstream without chat completions. Others receive the client's bytes. */
   quirks: ChatQuirks | null;
 };
 
@@ -123,7 +123,7 @@ export type ChatTranslation = {
    * equivalent.
    */
   buildRequest(body: ChatRequestBody, model: UpstreamModel): object;
-  /** May throw anything for a malformed response. */
+  /** May throw any error for a malformed response. */
   readAnswer(answer: unknown): ChatAnswer;
   /** The media type of the upstream's streams, without parameters. */
   streamContentType: string;
@@ -136,7 +136,7 @@ export type ChatTranslation = {
 export type ChatAnswer = {
   choices: CompletionChoice[];
   usage: ChatUsage | null;
-  /** For the cost only: clients see `usage`. */
+  /** Details for the cost. Clients see only `usage`. */
   usageDetails?: UsageDetails | undefined;
 };
 
@@ -147,13 +147,13 @@ export type ChatStreamReader = {
    * `upstreamReported(…)` for a reported error, and may throw anything for a malformed event.
    */
   read(event: UpstreamEvent): ChunkChoice[];
-  /** The counts so far. Every delta reads them, so this must be cheap. */
+  /** The counts so far. Must be cheap, because every delta reads them. */
   readonly usage: ChatUsage | null;
-  /** For the cost only, and read at the end of each piece of the stream. */
+  /** Details for the cost, read at the end of each piece of the stream. */
   readonly usageDetails?: UsageDetails | undefined;
   /**
-   * `unfinished`: a closed connection would be an error. `finished`: every choice has its finish reason, but usage may
-   * follow. `ended`: the upstream has ended the stream.
+   * `unfinished`: a closed connection would be an error. `finished`: every choice has its finish reason, but
+   * usage may follow. `ended`: the stream has ended.
    */
   readonly state: "unfinished" | "finished" | "ended";
 };
@@ -166,7 +166,7 @@ export type EmbeddingsApi =
       endpoint: Endpoint;
       /** Throws `unsupported_parameter` or `invalid_value` for an impossible request. */
       buildRequest(body: EmbeddingsRequestBody, model: UpstreamModel): object;
-      /** May throw anything for a malformed response. */
+      /** May throw any error for a malformed response. */
       readAnswer(answer: unknown): EmbeddingsAnswer;
     };
 
@@ -180,13 +180,13 @@ export type Endpoint = {
   origin: string;
   /** The path includes the query. */
   path: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   headers: string[];
-  /** The credential in the headers. An upstream may quote it, and no one else may see it. */
+  /** The credential in the headers. An upstream may quote it, so it is removed from errors. */
   secret: string | null;
-  /** Signs the request: returns further headers, names and values in turn. */
+  /** Signs the request. Returns further headers as alternating names and values. */
   sign?(request: UpstreamRequest): Promise<string[]>;
-  /** An upstream inside this process answers without a connection. */
+  /** Answers without a connection, for an upstream inside this process. */
   answer?(request: UpstreamRequest): ScriptedAnswer;
 };
 
@@ -197,6 +197,6 @@ export type ScriptedAnswer = {
   status: number;
   headers: Record<string, string>;
   parts: Iterable<{ delayMs: number; text: string }>;
-  /** The response ends complete, with a broken connection, or never. */
+  /** The end of the response: complete, with a broken connection, or never. */
   ending: "complete" | "broken" | "silent";
 };

@@ -1,7 +1,7 @@
 import { isObject } from "../wire/json.ts";
 
 /**
- * Returns the names of the models in `list[member]`, or null for anything but an array.
+ * Returns the names of the models in `list[member]`. Null if that is not an array.
  * @param nameKey the member with a model's name
  */
 export function readModelNames(

@@ -25,7 +25,7 @@ export function is(neutral: unknown): (value: unknown) => boolean {
   return (value) => value === neutral;
 }
 
-/** Applies to a parameter without any neutral value. */
+/** Applies to a parameter without a neutral value. */
 export function never(): boolean {
   return false;
 }

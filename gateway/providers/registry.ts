@@ -7,7 +7,6 @@ import { gemini } from "./gemini/gemini.ts";
 import { openAiCompatible } from "./openai-compatible/openai-compatible.ts";
 import type { Provider } from "./provider.ts";
 
-/** Every kind of provider, one line each. */
 export const providerKinds = {
   "openai-compatible": openAiCompatible,
   anthropic,
@@ -21,7 +20,7 @@ export type ProviderKindName = keyof typeof providerKinds;
 
 export const providerKindNames = Object.keys(providerKinds) as ProviderKindName[];
 
-/** Returns null for an unknown kind, such as after a downgrade. */
+/** Returns null for an unknown kind, for example after a downgrade. */
 export function findKind(kind: string): Provider | null {
   return Object.hasOwn(providerKinds, kind) ? providerKinds[kind as ProviderKindName] : null;
 }

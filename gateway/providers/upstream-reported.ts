@@ -1,6 +1,6 @@
 import { GatewayError } from "../errors.ts";
 
-/** An error that an upstream reports within its stream. Credentials that it quotes are removed later. */
+/** An error that an upstream reports within its stream. Quoted credentials are removed later. */
 export function upstreamReported(message: unknown): GatewayError {
   return new GatewayError(
     "upstream_error",

@@ -12,8 +12,8 @@ import {
 import { type ToolId, toolSetups } from "./tool-setups.ts";
 
 /**
- * The script of an address, as the gateway serves it. It depends only on the address and the gateway's URL, so it
- * discloses nothing. Throws `SetupInputError` for input that must not get into a script.
+ * Builds the script of an address, as the gateway serves it. The script depends only on the address and the
+ * gateway's URL, so it discloses nothing. Throws `SetupInputError` for input that must not be in a script.
  */
 export function buildScript(request: ScriptRequest, url: string): string {
   const { tool, operatingSystem, action, selected, others } = request;
@@ -66,7 +66,7 @@ export type ScriptLines = {
   undo: string;
 };
 
-/** Names only the facts and further models that change the script. */
+/** Includes only the facts and further models that change the script. */
 function shortestRequest({ tool, operatingSystem, baseUrl, models }: SetupInput<ToolId>): ScriptRequest {
   const { workloads } = toolSetups[tool];
   const pick = (name: (typeof workloads)[number]) => (workloads.includes(name) ? models[name] : null);
@@ -88,7 +88,7 @@ function shortestRequest({ tool, operatingSystem, baseUrl, models }: SetupInput<
   return withFacts(request, kept);
 }
 
-/** Longer lines leave out further models, which the tool then does not list. */
+/** Longer lines omit further models, which the tool then does not list. */
 const addressCharactersMax = 2_000;
 
 const facts = ["contextWindow", "outputTokensMax", "canCallTools", "aiSdkName", "dialects"] as const;

@@ -15,15 +15,15 @@ import type { FilePlace, PlannedFile, SetupPlan } from "./setup-plan.ts";
 import { showFile } from "./show-file.ts";
 
 /**
- * Emits a script for `sh`, and a command that passes it as a here-document, which bash, zsh and dash leave unchanged.
- * It needs only POSIX tools, `mktemp` and `readlink`.
+ * Emits a script for `sh`, and a command that passes it as a here-document, which bash, zsh and dash leave
+ * unchanged. Needs only POSIX tools, `mktemp` and `readlink`.
  * @param key a validated key value, or null to prompt for it
  */
 export function emitPosix(plan: SetupPlan, key: string | null): EmittedSetup {
   const files = [...plan.files, ...environmentFiles(plan)];
   const script = emitSetup(plan, files);
-  // The leading space keeps the line out of the history of shells with that setting. The key is on the first line,
-  // which they check.
+  // The leading space keeps the line out of the history of shells with that setting. They check the first
+  // line, which contains the key.
   const environment = key === null ? "" : ` GATEWAY_API_KEY=${quote(key)}`;
   return {
     script,
@@ -81,7 +81,7 @@ export function emitPosixCheck(target: ScriptTarget, slugs: string[]): string {
   ]);
 }
 
-/** Emits a script that runs the undo script that the newest setup left on the machine. */
+/** Emits a script that runs the undo script of the newest setup on the machine. */
 export function emitPosixUndo({ tool, toolName }: ScriptTarget): string {
   return toBlock([
     `# Takes back the newest setup of ${toolName}: runs the script that it left on this machine.`,
@@ -92,7 +92,7 @@ export function emitPosixUndo({ tool, toolName }: ScriptTarget): string {
   ]);
 }
 
-/** A shell runs a block only once it has read all of it, so half a download changes nothing and fails. */
+/** A shell reads a whole block before it runs it, so a partial download changes nothing and fails. */
 function toBlock(parts: string[]): string {
   return `{\n${parts.map((part) => part.trim()).join("\n")}\n}\n`;
 }
@@ -128,12 +128,12 @@ function mergeStep(file: PlannedFile): string {
   return `merge ${file.format} ${places.map(quotePlace).join(" ")} <<'EOF'\n${operations.join("")}EOF`;
 }
 
-/** Variables have their own file, because a shell profile is often shared and shown. */
+/** Variables have their own file, because shell profiles are often shared and shown. */
 function environmentFiles({ tool, toolName, environment }: SetupPlan): PlannedFile[] {
   if (!environment) return [];
   const lines = [
     `# ${toolName}: the gateway`,
-    // fish only knows `set -e`, and reads the same file.
+    // fish only supports `set -e`, and reads the same file.
     ...environment.remove.flatMap((name) => [
       `test -n "$FISH_VERSION" && set -e ${name}`,
       `test -n "$FISH_VERSION" || unset ${name}`,
@@ -148,7 +148,7 @@ function environmentPlace(tool: string): FilePlace {
   return { folder: { variable: null, home: [".config", "model-gateway"] }, path: [`${tool}.sh`] };
 }
 
-/** fish uses `source`, all others `.`. */
+/** fish uses `source`, other shells `.`. */
 function profileStep({ tool, toolName }: SetupPlan): string {
   const marks = [`# >>> ${toolName}: the gateway >>>`, `# <<< ${toolName}: the gateway <<<`];
   const file = quotePlace(environmentPlace(tool)).replaceAll("$", "\\$");
@@ -156,14 +156,14 @@ function profileStep({ tool, toolName }: SetupPlan): string {
 merge profile "$profile" <<EOF\n${marks[0]}\n[ -f ${file} ] && $load ${file}\n${marks[1]}\nEOF`;
 }
 
-/** A path for the shell. It consists of fixed names and quoted variables. */
+/** Formats a path for the shell, from fixed names and quoted variables. */
 function quotePlace({ folder, path }: FilePlace): string {
   const below = path.map((part) => `/${part}`).join("");
   const home = ["$HOME", ...folder.home].join("/");
   return folder.variable === null ? `"${home}${below}"` : `"\${${folder.variable}:-${home}}${below}"`;
 }
 
-/** A path for display. */
+/** Formats a path for display. */
 function formatPlace({ folder, path }: FilePlace): string {
   return ["~", ...folder.home, ...path].join("/");
 }

@@ -18,9 +18,8 @@ import type { FilePlace, PlannedEnvironment, PlannedFile, SetupPlan } from "./se
 import { showFile } from "./show-file.ts";
 
 /**
- * Emits a script for Windows PowerShell 5.1 and PowerShell 7: one block, which a window runs at its closing brace. It
- * contains no empty line and no tab, because windows without line editing interpret those. It has no here-string and
- * only ASCII.
+ * Emits a script for Windows PowerShell 5.1 and PowerShell 7, as one block that runs at its closing brace.
+ * Contains no empty line, tab or here-string, and only ASCII, for windows without line editing.
  * @param key a validated key value, or null to prompt for it
  */
 export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetup {
@@ -91,7 +90,7 @@ export function emitPowerShellCheck(target: ScriptTarget, slugs: string[]): stri
   ]);
 }
 
-/** Emits a script that runs the undo script that the newest setup left on the machine. */
+/** Emits a script that runs the undo script of the newest setup on the machine. */
 export function emitPowerShellUndo({ tool, toolName }: ScriptTarget): string {
   return toBlock([
     `# Takes back the newest setup of ${toolName}: runs the script that it left on this machine.`,
@@ -102,7 +101,7 @@ export function emitPowerShellUndo({ tool, toolName }: ScriptTarget): string {
   ]);
 }
 
-/** PowerShell parses the whole block before it runs any of it, so half a download changes nothing and fails. */
+/** PowerShell parses the whole block before it runs it, so a partial download changes nothing and fails. */
 function toBlock(parts: string[]): string {
   return `& {\n${parts.map((part) => part.trim()).join("\n")}\n}\n`;
 }
@@ -130,7 +129,7 @@ function toList(texts: string[]): string {
   return `@(\n${texts.map(quote).join("\n")}\n)`;
 }
 
-/** Loaded by the user in each window. */
+/** The user loads the file in each window. */
 function environmentFiles({ tool, toolName, environment }: SetupPlan): PlannedFile[] {
   if (environment?.load !== "on-demand") return [];
   const lines = [
@@ -169,7 +168,7 @@ function quotePlace({ folder, path }: FilePlace): string {
   return `(find_place ${parts.map(quote).join(" ")})`;
 }
 
-/** A path for display. */
+/** Formats a path for display. */
 function formatPlace({ folder, path }: FilePlace): string {
   return ["~", ...folder.home, ...path].join("\\");
 }

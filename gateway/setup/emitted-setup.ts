@@ -6,7 +6,7 @@ export type EmittedSetup = {
   command: string;
   /** Undoes the last setup that changed something, without the gateway. */
   undo: string;
-  /** Paths in the system's notation, in the plan's order. */
+  /** The planned files, in order, with paths in the system's notation. */
   files: ShownFile[];
 };
 
@@ -15,7 +15,7 @@ export type ScriptTarget = { tool: string; toolName: string; baseUrl: string };
 
 export type ShownFile = {
   path: string;
-  /** The file that is changed instead, and when. */
+  /** The file that is changed instead, and the condition. */
   instead: string | null;
   /** The gateway's part of the file, with a placeholder for the key, to show and to merge manually. */
   content: string;

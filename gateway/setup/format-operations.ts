@@ -27,11 +27,11 @@ function formatJson(operation: JsonOperation): string {
   }
 }
 
-/** A JSON string without escapes is valid TOML, and validation allows no other. */
+/** A JSON string without escapes is valid TOML, and validation allows no other string. */
 function formatToml(operation: TomlOperation): string {
   if (operation.do === "set") return `set ${formatPath(operation.path)} = ${toText(operation.value)}`;
   const { path, prefix, keep } = operation;
-  // One per line. The second space is part of the text.
+  // The texts follow, one per line. The second space is part of the text.
   return `drop ${formatPath([...path, prefix])} except${keep.map((name) => `\n  ${name}`).join("")}`;
 }
 
@@ -39,15 +39,17 @@ function formatEnv({ name, value }: EnvOperation): string {
   return `set ${name} = ${value}`;
 }
 
-/** Rejects path parts that would be misread: a mistake in a tool's plan, because user input has no spaces. */
+/**
+ * Formats a path. Rejects ambiguous parts, which can only come from a tool's plan: user input has no spaces.
+ */
 function formatPath(path: string[]): string {
   if (!path.every((name) => /^[\w$.:@+~/-]+$/.test(name))) throw new Error("A path has a name with a blank.");
   return path.join(" > ");
 }
 
 /**
- * Splits long values into lines with a leading space. Terminals without line editing accept 1,024 bytes per line on
- * macOS and 4,096 on Linux. No value ends with a comma.
+ * Splits long values into lines with a leading space, because terminals without line editing bound lines
+ * (1,024 bytes on macOS, 4,096 on Linux). Values never end with a comma.
  */
 function toText(value: Json): string {
   let length = 0;

@@ -7,8 +7,8 @@ import type { SetupPlan } from "./setup-plan.ts";
 import { type ToolId, toolSetups } from "./tool-setups.ts";
 
 /**
- * The command that sets up a coding tool, and what to know before running it. Throws `SetupInputError` for input that
- * must not get into a command.
+ * Generates the command that sets up a coding tool, with warnings and steps to verify it. Throws
+ * `SetupInputError` for input that must not be in a command.
  */
 export function generateSetup(input: SetupInput<ToolId>): GeneratedSetup {
   const { tool, operatingSystem, baseUrl, key, models } = parseSetupInput(input);
@@ -45,7 +45,7 @@ const keyNotes: Record<SetupInput["operatingSystem"], string> = {
     "This command contains the key, and PowerShell may keep it in its history. Leave the key empty to enter it in the terminal instead.",
 };
 
-/** Selected models first: some tools list them in this order. */
+/** Lists selected models first, because some tools keep this order. */
 function uniqueModels({ light, daily, hard, connected }: SetupInput["models"]): SetupModel[] {
   return [...new Map([daily, hard, light, ...connected].map((model) => [model.slug, model])).values()];
 }

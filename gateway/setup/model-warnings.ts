@@ -1,7 +1,7 @@
 import type { SetupModel, SetupModels } from "./setup-input.ts";
 import type { ToolSetup } from "./tool-setup.ts";
 
-/** Warnings about selected models that suit the tool badly. */
+/** Warnings about selected models that do not suit the tool. */
 export function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
   const chosen = [
     ...new Map(setup.workloads.map((workload) => [models[workload].slug, models[workload]])).values(),
@@ -16,7 +16,7 @@ export function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
   ];
 }
 
-/** Below this, the tool's own instructions leave no room for files. */
+/** A smaller window leaves no room for files beside the tool's own instructions. */
 const contextWindowLeast = 32_000;
 
 function withoutTools({ slug }: SetupModel): string {
@@ -31,7 +31,7 @@ function isTranslatedClaudeCode({ dialects }: SetupModel): boolean {
   return !dialects.includes("messages");
 }
 
-/** One warning for all of them, because it is long. */
+/** One warning for all models, because it is long. */
 function translatedClaudeCode(models: SetupModel[]): string[] {
   if (models.length === 0) return [];
   const slugs = new Intl.ListFormat("en").format(models.map(({ slug }) => slug));
@@ -40,7 +40,7 @@ function translatedClaudeCode(models: SetupModel[]): string[] {
   ];
 }
 
-/** Codex sends these models requests that only OpenAI's own Responses API supports. */
+/** Whether Codex sends requests to this model that only OpenAI's own Responses API supports. */
 function isNativeOnly({ slug, dialects }: SetupModel): boolean {
   const name = slug.slice(slug.lastIndexOf("/") + 1);
   return /^gpt-(5\.[6-9]|[6-9])/.test(name) && !dialects.includes("responses");

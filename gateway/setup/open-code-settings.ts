@@ -23,11 +23,11 @@ export function openCodeFiles({ name, schema, baseUrl, models }: OpenCodeOptions
         }),
         ...setMembers(["provider", "gateway", "options"], {
           baseURL: `${baseUrl}/v1`,
-          // With this name, the adapter returns Gemini's thought signatures, without which Gemini rejects its own
-          // calls.
+          // With this name, the adapter returns Gemini's thought signatures. Gemini rejects calls without
+          // them.
           name: models.connected.find(({ aiSdkName }) => aiSdkName !== null)?.aiSdkName ?? null,
         }),
-        // It knows only listed models, and does not query them.
+        // The tool uses only listed models, and does not query the gateway for them.
         { do: "set", path: ["provider", "gateway", "models"], value: listModels(models.connected) },
       ],
     },
@@ -46,7 +46,7 @@ function listModels(models: SetupModel[]): Json {
   return Object.fromEntries(models.map((model) => [model.slug, limitsOf(model)]));
 }
 
-/** It accepts both numbers or neither. */
+/** The tool accepts both numbers or neither. */
 function limitsOf({ contextWindow, outputTokensMax }: SetupModel): Json {
   if (contextWindow === null || outputTokensMax === null) return {};
   return { limit: { context: contextWindow, output: outputTokensMax } };

@@ -1,12 +1,12 @@
 import { type Dialect, type OperatingSystem, SetupInputError, type SetupModel } from "./setup-input.ts";
 import { isToolId, type ToolId } from "./tool-setups.ts";
 
-/** A script as its address names it. */
+/** A script, as described by its address. */
 export type ScriptRequest = {
   tool: ToolId;
   operatingSystem: OperatingSystem;
   action: ScriptAction;
-  /** Selected models. Null for a workload that the address does not name. */
+  /** Selected models. Null for a workload that is missing in the address. */
   selected: { light: SetupModel | null; daily: SetupModel | null; hard: SetupModel | null };
   /** Further models, for tools that list all models of a key. */
   others: SetupModel[];
@@ -14,7 +14,7 @@ export type ScriptRequest = {
 
 type ScriptAction = "setup" | "undo" | "check";
 
-/** Formats the address below `/setup/`. It contains no character with a meaning inside single quotes. */
+/** Formats the address below `/setup/`, without characters that have a meaning inside single quotes. */
 export function formatScriptAddress({
   tool,
   operatingSystem,
@@ -36,8 +36,8 @@ export function formatScriptAddress({
 }
 
 /**
- * Parses an address below `/setup/`. Null for an unknown tool or script. Throws `SetupInputError` for any query that it
- * does not know. Error messages repeat no part of the address.
+ * Parses an address below `/setup/`. Null for an unknown tool or script. Throws `SetupInputError` for an
+ * unknown query. Errors do not quote the address.
  */
 export function parseScriptAddress(address: string): ScriptRequest | null {
   const mark = address.indexOf("?");
@@ -71,7 +71,7 @@ function readParameters(query: string): Map<string, string> {
     const [name = "", ...rest] = part.split("=");
     if (!parameterNames.has(name)) throw new SetupInputError(unknownParameter);
     if (parameters.has(name)) throw new SetupInputError("A parameter occurs twice. Send each one once.");
-    // A slug may contain a plus, so it is no space here.
+    // A plus is part of a slug, not a space.
     parameters.set(name, decode(rest.join("=")));
   }
   return parameters;
@@ -97,7 +97,7 @@ function readAction(parameters: Map<string, string>): ScriptAction {
   return actions[0] ?? "setup";
 }
 
-/** A slug, and the known facts that a setup can depend on. A slug contains no comma. */
+/** Formats a slug and the known facts that a setup can depend on. Slugs contain no comma. */
 function formatModel(model: SetupModel): string {
   const { slug, contextWindow, outputTokensMax, canCallTools, aiSdkName, dialects } = model;
   return [

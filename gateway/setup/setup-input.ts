@@ -2,7 +2,7 @@
 export type SetupInput<Tool extends string = string> = {
   tool: Tool;
   operatingSystem: OperatingSystem;
-  /** The URL that people use, with or without `/v1`. */
+  /** The public URL, with or without `/v1`. */
   baseUrl: string;
   /** A key value, or null to prompt for it. */
   key: string | null;
@@ -19,7 +19,7 @@ export type SetupModels = Record<Workload, SetupModel> & {
 /** Light tasks, daily use, hard tasks. */
 export type Workload = "light" | "daily" | "hard";
 
-/** The catalogue's facts of a model. Null is unknown. Prices are US dollars per million tokens. */
+/** The catalogue's facts about a model. Null for unknown facts. Prices are US dollars per million tokens. */
 export type SetupModel = {
   slug: string;
   contextWindow: number | null;
@@ -28,17 +28,17 @@ export type SetupModel = {
   outputPrice: number | null;
   canCallTools: boolean | null;
   isDemo: boolean;
-  /** The name under which the AI SDK keeps provider data, such as signatures. */
+  /** The AI SDK's name for provider data, such as signatures. */
   aiSdkName: string | null;
-  /** The dialects that its upstream speaks. The gateway translates any other. */
+  /** The dialects of the model's upstream. The gateway translates all others. */
   dialects: Dialect[];
 };
 
 export type Dialect = "chat" | "messages" | "responses";
 
 /**
- * Validates everything that gets into a command. Throws `SetupInputError` for quotes, spaces, control characters and
- * anything else with a meaning to a shell.
+ * Validates all input of a command. Throws `SetupInputError` for quotes, spaces, control characters and all
+ * other characters with a meaning to a shell.
  */
 export function parseSetupInput<Tool extends string>(input: SetupInput<Tool>): SetupInput<Tool> {
   const { light, daily, hard, connected } = input.models;
@@ -47,14 +47,14 @@ export function parseSetupInput<Tool extends string>(input: SetupInput<Tool>): S
   return { ...input, baseUrl: parseBaseUrl(input.baseUrl) };
 }
 
-/** Its message is for the user. */
+/** The message is for the user. */
 export class SetupInputError extends Error {}
 
-/** A key value. The gateway verifies the checksum. */
+/** The format of a key value. The gateway verifies the checksum. */
 const keyPattern = /^sk-gateway-[0-9A-Za-z]{49}$/;
 
-// The gateway's rule. A model name may contain a slash. It must not contain two dots in a row, because some tools use
-// it as a path.
+// The gateway's rule for slugs. A model name may contain a slash, but not two dots in a row, because some
+// tools use it as a path.
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}\/[\w.:@+~/-]{1,191}$/;
 
 function explainKey(key: string): string {
@@ -69,7 +69,7 @@ function explainKey(key: string): string {
 
 const keyLength = 60;
 
-/** Throws `SetupInputError` for a slug or a count that must not get into a script. */
+/** Throws `SetupInputError` for a slug or a count that must not be in a script. */
 export function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel): void {
   if (!slugPattern.test(slug)) throw new SetupInputError("A model slug contains invalid characters.");
   for (const count of [contextWindow, outputTokensMax]) {
@@ -79,7 +79,7 @@ export function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel)
   }
 }
 
-/** `http://host:port/path`, without a trailing slash and without `/v1`. */
+/** Parses `http://host:port/path`. Removes a trailing slash and `/v1`. */
 export function parseBaseUrl(text: string): string {
   const url = URL.parse(text.trim());
   if (!url || !/^https?:$/.test(url.protocol)) {

@@ -1,23 +1,23 @@
 /**
- * What setting up a tool changes on a machine, independent of the shell. The tools' files create it, and one emitter
- * per shell turns it into a command. Everything is merged, and a second run changes nothing.
+ * The changes that set up a tool on a machine, independent of the shell. The tools' files create it, and one
+ * emitter per shell turns it into a command. A second run changes nothing.
  */
 export type SetupPlan = {
-  /** The tab's ID, also part of file names. */
+  /** The ID of the tab, which is also part of file names. */
   tool: string;
   toolName: string;
-  /** The program on the PATH, to report a tool that is not installed. Null to skip that. */
+  /** The program on the PATH, to report a missing tool. Null skips the check. */
   program: string | null;
-  /** A command that installs the tool. Null where there are several ways. */
+  /** A command that installs the tool. Null if there are several ways. */
   install: string | null;
-  /** All are written, or none: one that cannot be merged stops the setup. */
+  /** The files to write, all or none: one that cannot be merged stops the setup. */
   files: PlannedFile[];
   environment: PlannedEnvironment | null;
-  /** Without a trailing slash and without `/v1`. */
+  /** The base URL without a trailing slash and `/v1`. */
   baseUrl: string;
-  /** The slugs in the settings, once each. The final check reports those that the key cannot use. */
+  /** The unique slugs in the settings. The final check reports those that the key cannot use. */
   slugs: string[];
-  /** The next step after success, as plain text. */
+  /** The next step after a success, as plain text. */
   next: string;
 };
 
@@ -26,20 +26,20 @@ export type PlannedFile = FilePlace & FileChange;
 
 export type FilePlace = {
   folder: Folder;
-  /** Below the folder, with the file name last. No part contains a slash. */
+  /** The path below the folder, with the file name last. Parts contain no slash. */
   path: string[];
-  /** Another file in the same folder that the tool prefers. If it exists, it is merged into instead. */
+  /** Another file in the same folder that the tool prefers. If it exists, the setup changes that file. */
   beatenBy?: string;
 };
 
-/** A folder that an environment variable can move, and its default. */
+/** A folder with a default, and the environment variable that moves it. */
 type Folder = {
   variable: string | null;
-  /** Below the home folder ($HOME, %USERPROFILE%). */
+  /** The path below the home folder ($HOME, %USERPROFILE%). */
   home: string[];
 };
 
-/** `json` is plain JSON without comments. The tools of `jsonc` accept comments and trailing commas. */
+/** `json` is plain JSON without comments. Tools with `jsonc` accept comments and trailing commas. */
 export type FileChange =
   | { format: "json" | "jsonc"; operations: JsonOperation[] }
   | { format: "toml"; operations: TomlOperation[] }
@@ -50,35 +50,37 @@ export type FileChange =
 export type JsonOperation =
   /** Creates missing objects and replaces null. Rejects the file if the path contains any other value. */
   | { do: "set"; path: string[]; value: Json }
-  /** Sets what is not there yet. */
+  /** Sets a missing value. */
   | { do: "default"; path: string[]; value: Json }
   | { do: "remove"; path: string[] }
-  /** In the array at `path`, made if need be: the objects whose `member` is `is` give way to `entries`, at the end. */
+  /**
+   * Replaces the objects in the array at `path` whose `member` is `is` by `entries`, at the end. Creates a
+   * missing array.
+   */
   | { do: "replaceEntries"; path: string[]; member: string; is: string; entries: Json[] };
 
 /** Strings equal to `keyPlaceholder` become the key. */
 export type TomlOperation =
-  /** The last part is the key, the parts before it the table. A missing table is appended. */
+  /** The last part of the path is the key, the others are the table. A missing table is appended. */
   | { do: "set"; path: string[]; value: string | number | boolean }
-  /** The tables directly below `path` whose name starts with `prefix`, but for those named in `keep`. */
+  /** Removes the tables directly below `path` whose name starts with `prefix`, except those in `keep`. */
   | { do: "removeTables"; path: string[]; prefix: string; keep: string[] };
 
 /** A `NAME=value` line. A value equal to `keyPlaceholder` becomes the key. */
 export type EnvOperation = { do: "set"; name: string; value: string };
 
 /**
- * A file that the setup owns. An existing one is replaced if its first line is that of `text`. Otherwise it belongs to
- * the user: `otherwise` is written instead, or the file is refused if that is null. Lines end in `\n`, including the
- * last. It may contain `keyPlaceholder`.
+ * A file that the setup owns, with `\n` after each line. It is replaced if its first line is that of `text`.
+ * Otherwise it belongs to the user: the setup writes `otherwise`, or rejects the file if that is null.
  */
 type OwnFile = { format: "own"; text: string; otherwise: FilePlace | null };
 
-/** For tools with environment variables only. A value equal to `keyPlaceholder` becomes the key. */
+/** Variables for tools without settings files. A value equal to `keyPlaceholder` becomes the key. */
 export type PlannedEnvironment = {
   variables: Record<string, string>;
-  /** Variables of older setups that would interfere. */
+  /** Conflicting variables of older setups. */
   remove: string[];
-  /** `always`: every new terminal has them. `on-demand`: the user loads their file. */
+  /** `always`: every new terminal loads them. `on-demand`: the user loads their file. */
   load: "always" | "on-demand";
 };
 

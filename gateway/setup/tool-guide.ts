@@ -1,6 +1,6 @@
 import type { SetupModels, Workload } from "./setup-input.ts";
 
-/** A tool whose settings a person enters, because no script can. */
+/** A tool whose settings the user enters, because no script can. */
 export type ToolGuide = {
   name: string;
   dialect: "chat" | "messages";
@@ -9,20 +9,20 @@ export type ToolGuide = {
   notes?(options: GuideOptions): string[];
 };
 
-/** One program, or one place where a tool runs. */
+/** One program, or one place of a tool. */
 export type GuideApp = {
   name: string;
-  /** The version of the documentation. Null if it names none. */
+  /** The version of the documentation. Null if it does not state one. */
   version: string | null;
   documentation: string;
   steps: string[];
-  /** What to enter. A value equal to `keyPlaceholder` is the key. */
+  /** The values to enter. A value equal to `keyPlaceholder` becomes the key. */
   fields: { label: string; value: string }[];
-  /** A file to merge manually. It may contain `keyPlaceholder`. */
+  /** A file to merge manually, which may contain `keyPlaceholder`. */
   file: { path: string; content: string } | null;
 };
 
 export type GuideOptions = { baseUrl: string; models: SetupModels };
 
-/** When the documentation of all apps was read. */
+/** The month in which the documentation of all apps was read. */
 export const guideMonth = "November 2026";

@@ -3,7 +3,6 @@ import { claudeDesktop } from "./guides/claude-desktop.ts";
 import { vscodeCopilot } from "./guides/vscode-copilot.ts";
 import type { ToolGuide } from "./tool-guide.ts";
 
-/** The tools without a script. */
 export const toolGuides = {
   "claude-desktop": claudeDesktop,
   "vscode-copilot": vscodeCopilot,

@@ -6,27 +6,27 @@ import type { SetupPlan } from "./setup-plan.ts";
 export type ToolSetup = {
   /** The tab's label. */
   name: string;
-  /** The version that the setup was checked with. Null for no single tool. */
+  /** The version that the setup was tested with. Null for a tab without a single tool. */
   checkedWith: CheckedVersion | null;
   /** The dialect between the tool and the gateway. */
   dialect: Dialect | null;
-  /** The workloads with a setting of their own. The page shows only these. */
+  /** The workloads that have their own setting. The page shows only these. */
   workloads: ("light" | "daily" | "hard")[];
   plan(options: PlanOptions): ToolPlan;
-  /** Steps to verify the tool: commands, and what to look for. */
+  /** Steps to verify the tool: commands, and the expected result. */
   verify: string[];
   notes?(options: PlanOptions): string[];
   warnings?(options: PlanOptions): string[];
-  /** Other places where the tool runs, and what to enter there. */
+  /** Other places where the tool runs, and the values to enter there. */
   elsewhere?(options: GuideOptions): GuideApp[];
 };
 
-/** A version that was run, or one whose documentation was read. */
+/** A tested version, or one whose documentation was read. */
 export type CheckedVersion = {
-  /** Null for documentation that names none. */
+  /** Null if the documentation does not state a version. */
   version: string | null;
   month: string;
-  /** The documentation that the setup follows, for a tool that was not run. */
+  /** The documentation of the setup, for a tool that was not tested. */
   documentation?: string;
 };
 

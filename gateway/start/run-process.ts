@@ -7,11 +7,11 @@ import { type Runtime, systemRuntime } from "../runtime.ts";
 import { WorkerPool } from "./workers/worker-pool.ts";
 import { toListenError } from "../http/server-address.ts";
 
-/** Serves until it is stopped, or runs a command. Prints a failure and exits with code 1. */
+/** Serves until the process is stopped, or runs a command. Prints a failure and exits with code 1. */
 export async function runProcess(parameters: string[]): Promise<void> {
-  // Files it creates, such as the database and its log, are private.
+  // Keeps created files private, such as the database and its log.
   process.umask(0o077);
-  // The reader of the output, such as `tee`, may be gone after Ctrl-C. Requests continue.
+  // The reader of the output, such as `tee`, may exit after Ctrl-C. Requests continue.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   try {
     await serveOrObey(parameters);
@@ -62,12 +62,12 @@ async function serveWithWorkers(config: Config, runtime: Runtime): Promise<void>
   process.stdout.write(welcomeText);
 }
 
-/** @param stop resolves with whether everything ended cleanly */
+/** @param stop returns whether everything ended cleanly */
 function stopOnSignals(runtime: Runtime, stop: () => Promise<boolean>): void {
   let stoppingSince = 0;
   const onSignal = async () => {
     if (stoppingSince > 0) {
-      // A second signal exits. But a terminal signals npm and the gateway, and npm forwards it.
+      // A second signal exits. Ctrl-C sends two: from the terminal, and forwarded by npm.
       if (runtime.now() - stoppingSince > sameSignalMs) process.exit(1);
       return;
     }
@@ -99,7 +99,8 @@ function explain(error: unknown): string {
 }
 
 /**
- * The port for all workers: a free one for 0. Throws when it is in use, because workers share it and would not notice.
+ * The port for all workers: a free one for 0. Throws if it is in use, because workers share it and would not
+ * notice.
  */
 async function findPort({ host, port }: { host: string; port: number }): Promise<number> {
   const server = createServer();

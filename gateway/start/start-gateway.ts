@@ -20,7 +20,7 @@ import type { RequestObserver } from "../usage/request-observer.ts";
 export type RunningGateway = {
   /** The listening address, such as `http://127.0.0.1:8080`. */
   url: string;
-  /** The address that people use. */
+  /** The public URL. */
   publicUrl: string;
   services: Services;
   /** Null if metrics are off. */
@@ -32,7 +32,7 @@ export type RunningGateway = {
 };
 
 /**
- * Starts everything. Throws, with nothing left running, when the database or a port is unavailable.
+ * Starts everything. Throws if the database or a port is unavailable, after stopping all parts.
  * @param isWorker one of several behind the same port. The primary serves the metrics.
  */
 export async function startGateway(
@@ -63,7 +63,7 @@ export async function startGateway(
     const url = urlOf(server, config.host);
     const close = async () => {
       readiness.isReady = false;
-      // Load balancers poll /readyz and keep sending requests until they have seen it fail.
+      // Load balancers poll /readyz and send requests until it fails.
       await wait(limits.stopDelayMs);
       sockets.end();
       await stop(server, sockets, services, limits);
@@ -81,7 +81,7 @@ export async function startGateway(
   }
 }
 
-/** A client of a stopping gateway gets an answer, and must open a new connection for the next one. */
+/** Answers clients of a stopping gateway, and closes their connections. */
 function untilStopping(readiness: Readiness, app: RequestListener): RequestListener {
   return (request, response) => {
     if (!readiness.isReady) response.shouldKeepAlive = false;
@@ -110,7 +110,7 @@ function createHttpServer({ limits }: Config, { runtime, app, sockets }: Served)
 }
 
 function listen(server: Server, { host, port }: Config, isWorker: boolean): Promise<void> {
-  // Elsewhere the cluster module distributes connections.
+  // On other systems, the cluster module distributes connections.
   const isShared = isWorker && process.platform === "linux";
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => reject(toListenError(error, { host, port }));
@@ -133,18 +133,18 @@ async function stop(
   { openExchanges }: Services,
   { drainTimeoutMs, stopDelayMs }: Settings,
 ): Promise<void> {
-  // The HTTP server's own `close` ends idle connections at once, and a request may be on its way on them.
+  // The HTTP server's own `close` ends idle connections at once, but a request may be in flight on them.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   const message = "The gateway is shutting down. Retry the request.";
   const isStopping = new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
   const deadline = performance.now() + drainTimeoutMs;
   do {
     await openExchanges.drain(Math.max(0, deadline - performance.now()), isStopping);
-    // A client that was just answered may reuse its connection once more.
+    // A client may reuse its connection once more after a response.
     await wait(Math.min(stopDelayMs, lastRequestWaitMs));
   } while (openExchanges.count().requests > 0);
   sockets.close();
-  // Answers are still on their way on kept-alive connections.
+  // Responses are still in flight on kept-alive connections.
   server.closeIdleConnections();
   const closing = setInterval(() => server.closeIdleConnections(), 20);
   const giveUp = setTimeout(() => server.closeAllConnections(), lastBytesTimeoutMs);
@@ -158,7 +158,7 @@ async function stop(
 const lastRequestWaitMs = 1_000;
 const lastBytesTimeoutMs = 2_000;
 
-/** Combines several observers. Null without any. */
+/** Combines several observers. Null for an empty list. */
 function joinObservers(observers: readonly (RequestObserver | null)[]): RequestObserver | null {
   const present = observers.filter((observer) => observer !== null);
   const [only = null] = present;

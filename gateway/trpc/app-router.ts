@@ -9,7 +9,7 @@ import { procedure, router } from "./trpc.ts";
 import { usersRouter } from "./users-router.ts";
 
 const gatewayRouter = router({
-  /** Client settings. `publicUrl` is null where it is not configured: then the page's own URL applies. */
+  /** Client settings. `publicUrl` is null unless configured: the page's own URL then applies. */
   info: procedure.query(({ ctx }) => ({ publicUrl: ctx.configuredUrl, version: packageJson.version })),
 });
 
@@ -18,10 +18,10 @@ const overviewRouter = router({
   /** The completed onboarding steps. The page hides them. */
   onboarding: procedure.query(({ ctx }) => ctx.services.onboarding.steps(ctx.person)),
 
-  /** The last 24 hours by hour, compared with the day before. For a member, only their own keys. */
+  /** The last 24 hours by hour, compared with the previous day. Members see only their own keys. */
   get: procedure.query(({ ctx }) => readOverview(ctx.services.usageHistory, ctx.person, ctx.runtime.now())),
 
-  /** The spending of the budgets for all keys of the user and for the whole gateway. */
+  /** The spending of budgets for all keys of the user and for the whole gateway. */
   budgets: procedure.query(({ ctx }) => ctx.services.budgets.sharedUses(ctx.person)),
 });
 

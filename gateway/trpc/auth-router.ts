@@ -6,7 +6,7 @@ import { email, linkToken, name, password } from "./inputs.ts";
 import { procedure, publicProcedure, router } from "./trpc.ts";
 
 export const authRouter = router({
-  /** Whether there is an administrator. */
+  /** Whether an administrator exists. */
   state: publicProcedure.query(async ({ ctx }) => ({ setUp: await ctx.services.accounts.isSetUp() })),
 
   /** Whether the setup link is valid, checked before the form is filled in. */
@@ -26,7 +26,7 @@ export const authRouter = router({
       withCookie(ctx, await ctx.services.accounts.signIn(input.email, input.password, ctx.address)),
     ),
 
-  /** A new access token, and the next refresh token in the cookie. */
+  /** Returns a new access token, and the next refresh token in the cookie. */
   refresh: publicProcedure.mutation(async ({ ctx }) => {
     const token = ctx.refreshCookie.read();
     if (token === null) throw new GatewayError("unauthenticated", "You are not signed in. Sign in first.");
@@ -38,7 +38,7 @@ export const authRouter = router({
     }
   }),
 
-  /** An expired access token is accepted too, because the cookie ends the session. */
+  /** Accepts an expired access token, because the cookie ends the session. */
   signOut: publicProcedure.mutation(async ({ ctx }) => {
     const token = ctx.refreshCookie.read();
     ctx.refreshCookie.clear();
@@ -56,14 +56,14 @@ export const authRouter = router({
     .input(z.strictObject({ token: linkToken }))
     .query(({ ctx, input }) => ctx.services.invitations.find(input.token)),
 
-  /** Uses the link: sets the password and signs the user in. */
+  /** Uses the link once: sets the password and signs the user in. */
   join: publicProcedure
     .input(z.strictObject({ token: linkToken, name, password }))
     .mutation(async ({ ctx, input: { token, ...account } }) =>
       withCookie(ctx, await ctx.services.invitations.join(token, account, ctx.address)),
     ),
 
-  /** The signed-in user, as stored now. */
+  /** The current data of the signed-in user. */
   me: procedure.query(({ ctx: { person } }) => {
     const { id, email: address, name: called, role } = person;
     return { id, name: called, email: address, role };

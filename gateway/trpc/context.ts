@@ -34,9 +34,9 @@ export type Context = {
   requestId: string;
   /** The client's IP address. */
   address: string;
-  /** The URL that people use, without a trailing slash. */
+  /** The public URL, without a trailing slash. */
   publicUrl: string;
-  /** The configured URL. Null where the request determines it. */
+  /** The configured URL. Null if the request determines it. */
   configuredUrl: string | null;
   accessToken: string | null;
   refreshCookie: RefreshCookie;
@@ -45,8 +45,8 @@ export type Context = {
 type ContextOptions = { publicUrl: string | null; trustedProxies: TrustedProxies };
 
 /**
- * Creates the context of procedures from an HTTP request. Rejects requests that a page of another origin can make a
- * browser send.
+ * Creates the context of procedures from an HTTP request. Rejects requests that a page of another origin can
+ * trigger in a browser.
  */
 export function createContext(services: Services, { publicUrl, trustedProxies }: ContextOptions) {
   return ({ req, res }: CreateExpressContextOptions): Context => {
@@ -83,8 +83,8 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
 }
 
 /**
- * The gateway's public URL: configured, or else from the page's origin or the request. Only the sender sees the result,
- * so a forged header deceives no one else.
+ * The gateway's public URL: configured, or else from the page's origin or the request. Only the sender sees
+ * the result, so a forged header deceives only its sender.
  */
 function publicUrlOf({ headers }: IncomingMessage, configured: string | null): string {
   if (configured !== null) return configured.replace(/\/+$/, "");
@@ -95,13 +95,16 @@ function publicUrlOf({ headers }: IncomingMessage, configured: string | null): s
   return url === null || !url.protocol.startsWith("http") ? "" : url.origin;
 }
 
-/** The refresh token's cookie: hidden from scripts, not sent with other sites' requests, and limited to this API. */
+/**
+ * The cookie of the refresh token: hidden from scripts, limited to this API, and not sent with requests of
+ * other sites.
+ */
 class RefreshCookie {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #isSecure: boolean;
 
-  /** @param isSecure whether people use https */
+  /** @param isSecure whether the public URL is https */
   constructor(request: IncomingMessage, response: ServerResponse, isSecure: boolean) {
     this.#request = request;
     this.#response = response;

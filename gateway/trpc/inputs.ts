@@ -4,21 +4,21 @@ import { providerNamePattern, slugLengthMax } from "../routing/slug.ts";
 
 const halfCharacter = "must not contain a lone surrogate";
 
-/** The parts of inputs. Objects are strict everywhere: an unknown field is an error. */
+/** Shared parts of inputs. Objects are strict everywhere: an unknown field is an error. */
 export const id = z
   .string()
   .max(40)
   // MySQL ignores trailing spaces when it compares IDs.
   .regex(/^\S+$/, "is not a valid ID");
 
-/** The start of a page, as the previous page returned it. */
+/** The start of a page, from the previous page. */
 export const cursor = id.nullish().transform((text) => text ?? undefined);
 
 export const pageLimit = z.int().min(1).max(200).optional();
 
 export const search = z.string().max(255).optional();
 
-/** The edited revision, so that a concurrent change is detected and kept. */
+/** The edited revision, which detects a concurrent change. */
 export const revision = z.int().min(1).optional();
 
 // Names may contain anything except control characters.
@@ -47,7 +47,9 @@ export const slugs = z
   .max(1_000)
   .transform((list) => [...new Set(list)]);
 
-/** The models that answer when one cannot, in order. Inside a union, `max` would hide which field is invalid. */
+/**
+ * The models that replace a failed one, in order. Inside a union, `max` would hide which field is invalid.
+ */
 export const fallbacks = z
   .array(slug)
   .refine((list) => list.length <= 5, "must be at most 5")
@@ -84,7 +86,7 @@ export const environmentVariable = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, "i
 export const moment = z.iso
   .datetime({ offset: true, error: "is not a time such as 2027-01-31T00:00:00Z" })
   .transform((text) => new Date(text))
-  // With an offset, a time can fall into the next year, which the databases cannot store.
+  // An offset can move a time into the next year, which the databases cannot store.
   .refine((time) => time.getUTCFullYear() <= 9_999, "must be before the year 10000");
 
 // The console converts seconds to milliseconds.
@@ -129,7 +131,7 @@ function isWellFormed(text: string): boolean {
   return text.isWellFormed();
 }
 
-/** A whole number from 1 on. The message is shown beside the form's field. */
+/** A whole number from 1. The form shows the message beside the field. */
 function whole(max: number, tooSmall = "must be 1 or more") {
   return z.int("must be a whole number").min(1, tooSmall).max(max, `must be at most ${max}`);
 }

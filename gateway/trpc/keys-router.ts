@@ -44,7 +44,7 @@ export const keysRouter = router({
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.keyUsage.get(ctx.person, input.id)),
 
-  /** The value is only in this answer. An administrator may choose the owner. */
+  /** Returns the value, which no other call returns. Administrators may choose the owner. */
   create: procedure
     .input(
       z.strictObject({
@@ -67,14 +67,17 @@ export const keysRouter = router({
       ctx.services.keys.setModels(ctx.person, input.id, input.models, input.revision),
     ),
 
-  /** Missing values stay. Null removes a limit or the expiry. Only administrators can loosen limits. */
+  /**
+   * Sets limits and expiry. Missing values stay. Null removes a limit or the expiry. Only administrators can
+   * loosen limits.
+   */
   setLimits: procedure
     .input(z.strictObject({ id, limits: keyLimits.optional(), expiresAt: moment.nullish(), revision }))
     .mutation(({ ctx, input: { id: keyId, revision: seen, ...edit } }) =>
       ctx.services.keys.setLimits(ctx.person, keyId, edit, seen),
     ),
 
-  /** The charge in relation to the cost. Null is 1. */
+  /** The charge in relation to the cost. Null charges the cost. */
   setChargeFactor: adminProcedure
     .input(z.strictObject({ id, chargeFactor: chargeFactor.nullable(), revision }))
     .mutation(({ ctx, input }) =>

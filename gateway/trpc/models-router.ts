@@ -15,7 +15,7 @@ const changes = {
 const reference = z.union([z.strictObject({ id }), z.strictObject({ slug })]);
 
 export const modelsRouter = router({
-  /** By slug. All without a limit. The next cursor is the slug of the last one. */
+  /** Lists models by slug, or all if no limit is given. The next cursor is the slug of the last one. */
   list: procedure
     .input(
       z
@@ -24,17 +24,17 @@ export const modelsRouter = router({
     )
     .query(({ ctx, input }) => ctx.services.models.list(ctx.person, input)),
 
-  /** The members for setup commands. Omits missing models. */
+  /** The facts for setup commands. Omits missing models. */
   forSetup: procedure
     .input(z.strictObject({ slugs }))
     .query(({ ctx, input }) => ctx.services.models.listForSetup(input.slugs)),
 
   get: procedure.input(reference).query(({ ctx, input }) => ctx.services.models.get(ctx.person, input)),
 
-  /** What stops working without the model. */
+  /** The effects of deleting the model. */
   impact: adminProcedure.input(reference).query(({ ctx, input }) => ctx.services.models.impact(input)),
 
-  /** Missing values are filled with known facts. Null stays null. */
+  /** Creates a model. Known facts replace missing values. Null stays null. */
   create: adminProcedure
     .input(z.strictObject({ slug, providerId: id, ...changes }))
     .mutation(({ ctx, input }) => ctx.services.models.create(ctx.person, input)),
@@ -52,7 +52,7 @@ export const modelsRouter = router({
     .input(reference)
     .mutation(({ ctx, input }) => ctx.services.models.delete(ctx.person, input)),
 
-  /** The known models of a provider, without asking its upstream. */
+  /** The known models of a provider, without a request to its upstream. */
   known: adminProcedure
     .input(z.strictObject({ providerId: id }))
     .query(({ ctx, input }) => ctx.services.models.listKnown(input.providerId)),

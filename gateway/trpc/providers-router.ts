@@ -24,7 +24,7 @@ export const providersRouter = router({
   /** The known upstreams, to prefill a form. */
   presets: adminProcedure.query(() => listPresets()),
 
-  /** The allowed private addresses, so that the form can explain how to allow another. */
+  /** The allowed private addresses, so that the form can explain the setting. */
   privateHosts: adminProcedure.query(({ ctx }) => ctx.services.providers.privateHosts()),
 
   create: adminProcedure
@@ -59,27 +59,27 @@ export const providersRouter = router({
   /** The health of each provider, from the last hour's requests and this process's cool-downs. */
   health: adminProcedure.query(({ ctx }) => ctx.services.providers.health()),
 
-  /** What stops working without the provider and its models. */
+  /** The effects of deleting the provider and its models. */
   impact: adminProcedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.providers.impact(input.id)),
 
-  /** A provider with models is kept, unless they are deleted too. */
+  /** Deletes a provider. Rejects one with models, unless they are deleted too. */
   delete: adminProcedure
     .input(z.strictObject({ id, withModels: z.boolean().default(false) }))
     .mutation(({ ctx, input }) => ctx.services.providers.delete(ctx.person, input.id, input.withModels)),
 
-  /** A real, cheap call with each credential, and a verdict on each and overall. */
+  /** Makes a real, cheap call with each credential, and reports the results. */
   test: adminProcedure
     .input(z.strictObject({ id }))
     .mutation(({ ctx, input }) => ctx.services.providers.test(input.id)),
 
-  /** The upstream's models to choose from, with known facts. */
+  /** The upstream's models, with known facts. */
   discoverModels: adminProcedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.providers.discoverModels(input.id)),
 
-  /** Creates the selected models. Existing ones stay unchanged. */
+  /** Creates the selected models. Existing models stay unchanged. */
   addModels: adminProcedure
     .input(
       z.strictObject({
@@ -104,7 +104,7 @@ export const providersRouter = router({
       ctx.services.credentials.update(ctx.person, input.id, input.credentialId, input.weight),
     ),
 
-  /** What stops working without the credential. */
+  /** The effects of deleting the credential. */
   credentialImpact: adminProcedure
     .input(z.strictObject({ id, credentialId: id }))
     .query(({ ctx, input }) => ctx.services.credentials.impact(input.id, input.credentialId)),
@@ -113,10 +113,10 @@ export const providersRouter = router({
     .input(z.strictObject({ id, credentialId: id }))
     .mutation(({ ctx, input }) => ctx.services.credentials.remove(ctx.person, input.id, input.credentialId)),
 
-  /** The variables with upstream keys that were found at start, never the keys. */
+  /** The environment variables with upstream keys, without the keys. */
   environmentKeys: adminProcedure.query(({ ctx }) => ctx.services.providers.environmentKeys()),
 
-  /** Creates a provider of each of them: all or none. */
+  /** Creates a provider for each variable: all or none. */
   importFromEnvironment: adminProcedure
     .input(
       z.strictObject({

@@ -4,9 +4,9 @@ import { readAccessToken } from "./read-access-token.ts";
 
 /** A request whose body was read before tRPC runs. */
 export type CallRequest = IncomingMessage & {
-  /** tRPC reads it from here instead of the socket. */
+  /** The read body. tRPC uses it instead of the socket. */
   body?: string;
-  /** Why the body could not be read. */
+  /** The error that prevented reading the body. */
   bodyError?: unknown;
 };
 
@@ -16,7 +16,8 @@ type ReadCallBodyOptions = {
 };
 
 /**
- * Middleware that reads a call's body for tRPC. tRPC's own reader keeps every chunk, and one-byte chunks use a hundred times their size. Callers need not be signed in.
+ * Middleware that reads a call's body for tRPC. tRPC's own reader keeps every chunk, and one-byte chunks use
+ * a hundred times their size. Callers may be signed out.
  */
 export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
   return async (request: CallRequest, response: ServerResponse, next: () => void): Promise<void> => {

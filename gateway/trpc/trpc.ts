@@ -47,10 +47,10 @@ const withOurErrors = t.middleware(async ({ next, ctx, path }) => {
   throw toTrpcError(error);
 });
 
-/** Public. Only `auth` may use it: every other procedure starts with `procedure` or `adminProcedure`. */
+/** A public procedure. Only `auth` may use it: all others start with `procedure` or `adminProcedure`. */
 export const publicProcedure = t.procedure.use(withOurErrors);
 
-/** For signed-in users. */
+/** A procedure for signed-in users. */
 export const procedure = publicProcedure.use(async ({ ctx, next }) => {
   if (ctx.accessToken === null)
     throw new GatewayError("unauthenticated", "You are not signed in. Sign in first.");
@@ -58,7 +58,7 @@ export const procedure = publicProcedure.use(async ({ ctx, next }) => {
   return next({ ctx: { ...ctx, person: { ...person, address: ctx.address } } });
 });
 
-/** For administrators. */
+/** A procedure for administrators. */
 export const adminProcedure = procedure.use(({ ctx, next }) => {
   requireAdmin(ctx.person);
   return next({ ctx });

@@ -16,7 +16,7 @@ export const usersRouter = router({
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.users.get(input.id)),
 
-  /** The link is only in this answer. */
+  /** Returns the link, which no other call returns. */
   invite: adminProcedure
     .input(z.strictObject({ name, email, role: role.default("member") }))
     .mutation(async ({ ctx, input }) => withLink(ctx, await ctx.services.users.invite(ctx.person, input))),

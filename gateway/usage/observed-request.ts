@@ -2,7 +2,8 @@ import type { GatewayError } from "../errors.ts";
 import type { Endpoint } from "../providers/provider.ts";
 
 /**
- * A request to `/v1` as observers see it. Created only where an observer exists. Moments are from `performance.now()`.
+ * A request to `/v1` as observers see it. Created only if an observer exists. Moments are those of
+ * `performance.now()`.
  */
 export class ObservedRequest {
   readonly id: string;
@@ -33,13 +34,12 @@ export class ObservedRequest {
     });
   }
 
-  /** The upstream starts to answer. */
   callAnswered(httpStatus: number): void {
     const call = this.calls.at(-1);
     if (call) call.httpStatus = httpStatus;
   }
 
-  /** The upstream refused the request or was unreachable. */
+  /** The upstream rejected the request or was unreachable. */
   callRefused(reason: string): void {
     const call = this.calls.at(-1);
     if (call) Object.assign(call, { endedAt: performance.now(), refusal: reason });
@@ -53,7 +53,7 @@ export type ObservedCall = {
   endedAt: number | null;
   /** Null without a response. */
   httpStatus: number | null;
-  /** Why a fallback was possible: `http_<status>` or a gateway code. Otherwise null. */
+  /** The reason for a fallback: `http_<status>` or a gateway code. Null if none was possible. */
   refusal: string | null;
 };
 

@@ -7,8 +7,8 @@ import type { Runtime } from "../runtime.ts";
 import { toErrorBody } from "./error-response.ts";
 
 /**
- * Answers requests that Node's HTTP parser rejects or that arrive too slowly, in the usual error format. The connection
- * closes, because its state is unknown.
+ * Answers requests that Node's HTTP parser rejects or that arrive too slowly, in the usual error format.
+ * Closes the connection, because its state is unknown.
  */
 export function answerMalformed(runtime: Runtime) {
   return (problem: NodeJS.ErrnoException, socket: Duplex): void => {
@@ -59,7 +59,7 @@ function toError({ code }: NodeJS.ErrnoException): [status: number, error: Gatew
   ];
 }
 
-/** Node stores the current response on the socket, and checks it there as well. */
+/** Node stores the current response on the socket, and also checks it there. */
 function hasAnswerBegun(socket: Duplex): boolean {
   const { _httpMessage: response } = socket as { _httpMessage?: { headersSent: boolean } | null };
   return response?.headersSent === true;

@@ -5,7 +5,7 @@ import { ClientGoneError, readBody } from "../http/read-body.ts";
 import { keyOf, plainEndpoint } from "./endpoint.ts";
 import type { ModelEndpointOptions } from "./model-endpoint.ts";
 
-/** Counts input tokens. As at Anthropic and OpenAI, it is not limited and not recorded. */
+/** Counts input tokens. Neither limited nor recorded, as at Anthropic and OpenAI. */
 export function countTokensEndpoint(options: ModelEndpointOptions, counting: TokenCounting): RequestHandler {
   const handle: Parameters<typeof plainEndpoint>[1] = async ({ request, response, reply }) => {
     const key = await keyOf(options, request);

@@ -22,7 +22,7 @@ export type EndpointOptions = {
 };
 
 export type EndpointContext = {
-  /** Without Express's own methods: see `app.ts`. */
+  /** Has no methods of Express: see `app.ts`. */
   request: IncomingMessage & Pick<Request, "params">;
   response: ServerResponse;
   id: string;
@@ -30,7 +30,7 @@ export type EndpointContext = {
   observed: ObservedRequest | null;
 };
 
-/** Wraps an endpoint of `/v1`: creates the request's ID and formats anything thrown. */
+/** Wraps an endpoint of `/v1`: creates the request's ID and formats thrown errors. */
 export function endpoint(
   { runtime, limits, observer }: EndpointOptions,
   handle: (context: EndpointContext) => Promise<void> | void,
@@ -66,7 +66,7 @@ export function plainEndpoint(
   return endpoint(options, handleAndTell, dialectOf);
 }
 
-/** The request's key, if it may be used from this address. */
+/** The request's key, if this address may use it. */
 export async function keyOf(options: KeyOptions, request: IncomingMessage): Promise<KnownKey> {
   const key = await knownKeyOf(options, request);
   checkAddress(options, key, request);
@@ -75,7 +75,7 @@ export async function keyOf(options: KeyOptions, request: IncomingMessage): Prom
 
 export type KeyOptions = AuthenticateKeyOptions & { trustedProxies: TrustedProxies };
 
-/** Throws `address_not_allowed`, worded like an invalid key. */
+/** Throws `address_not_allowed`, with the message for an invalid key. */
 export function checkAddress(
   { trustedProxies }: Pick<KeyOptions, "trustedProxies">,
   { limits }: KnownKey,
@@ -85,7 +85,7 @@ export function checkAddress(
   throw new GatewayError("address_not_allowed", invalidApiKey().message);
 }
 
-/** The request's key, regardless of address. Synchronous if the key is cached. */
+/** The request's key, for any address. Returned synchronously if cached. */
 export function knownKeyOf(
   options: AuthenticateKeyOptions,
   request: IncomingMessage,
@@ -93,14 +93,16 @@ export function knownKeyOf(
   return authenticateKey(options, readKeyValue(request));
 }
 
-/** Details of internal errors go to the log. The client gets the request ID. */
+/** Logs the details of internal errors. The client gets the request ID. */
 export function logOurTrouble(log: Log, requestId: string, error: GatewayError): void {
   if (error.code === "internal_error")
     log.error({ requestId, error }, "a request failed with an internal error");
   if (error.code === "service_unavailable") log.warn({ requestId, error }, "a request could not be served");
 }
 
-/** What observers may see of a request: its route, never its path. Null for requests outside `/v1`. */
+/**
+ * The part of a request that observers may see: its route, never its path. Null for requests outside `/v1`.
+ */
 function observeRequest(
   request: IncomingMessage & Pick<Request, "route">,
   id: string,
@@ -122,12 +124,12 @@ function routeOf({ route }: Pick<Request, "route">): string | null {
 }
 
 /**
- * Reads the key from a bearer token (RFC 6750) or `x-api-key` (Anthropic). Tools may send both, one of them a stale key
- * of another vendor. Then the gateway's key counts.
+ * Reads the key from a bearer token (RFC 6750) or `x-api-key` (Anthropic). Tools may send both, one of them
+ * an old key of another vendor. The gateway's key then takes precedence.
  */
 function readKeyValue(request: IncomingMessage): string | null {
   if (hasSeveralAuthorizations(request.rawHeaders)) {
-    // Node uses the first header and a proxy perhaps the last, so they could check different keys.
+    // Node reads the first header and a proxy perhaps the last, so they could check different keys.
     throw new GatewayError(
       "invalid_api_key",
       "The request has more than one Authorization header. Send only one.",

@@ -7,7 +7,7 @@ const invalidRequest = (status: number, code: string | null) => ({
   code,
 });
 
-/** The response of each error on `/v1`. A missing code fails to compile. */
+/** The response for each error on `/v1`. A missing code fails to compile. */
 const table: Record<ErrorCode, { status: number; type: string; code: string | null }> = {
   missing_api_key: invalidRequest(401, null),
   invalid_api_key: invalidRequest(401, "invalid_api_key"),
@@ -23,7 +23,7 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   unknown_url: invalidRequest(404, "unknown_url"),
   upgrade_refused: invalidRequest(426, "upgrade_refused"),
   method_not_allowed: invalidRequest(405, "method_not_allowed"),
-  // As at OpenAI: only the first has a code.
+  // Only the first has a code, as at OpenAI.
   previous_response_not_found: invalidRequest(400, "previous_response_not_found"),
   item_not_found: invalidRequest(404, null),
   response_not_found: invalidRequest(404, null),
@@ -47,7 +47,7 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   internal_error: { status: 500, type: "server_error", code: "internal_error" },
 };
 
-/** The upstream's status if it refused the request, otherwise the table's. */
+/** The upstream's status if it rejected the request, otherwise the table's. */
 export function statusOf(error: GatewayError, dialect: Dialect): number {
   return error.upstream?.status ?? describeError(error.code, dialect).status;
 }

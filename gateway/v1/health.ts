@@ -3,13 +3,13 @@ import { Router } from "express";
 /** Whether this process accepts requests. False after SIGTERM. */
 export type Readiness = {
   isReady: boolean;
-  /** Why it cannot serve although it runs, without secrets. Null means it can. */
+  /** The reason why this process cannot serve, without secrets. Null if it can. */
   trouble(): string | null;
 };
 
 /**
- * `/healthz`: the process is up. `/readyz`: it can serve. Neither queries the database, because cached keys work
- * without it.
+ * `/healthz`: the process is up. `/readyz`: it can serve. Neither queries the database, because cached keys
+ * work without it.
  */
 export function health(readiness: Readiness): Router {
   const router = Router();

@@ -12,7 +12,7 @@ export class HttpReply implements Reply {
   readonly #dialect: Dialect;
   #streamWriter: StreamWriter | null = null;
 
-  /** @param stallTimeoutMs how long the client may leave the last bytes unread */
+  /** @param stallTimeoutMs the time that the client may leave the last bytes unread */
   constructor(response: ServerResponse, requestId: string, stallTimeoutMs: number, dialect: Dialect) {
     this.#response = response;
     this.#requestId = requestId;

@@ -13,7 +13,7 @@ import {
 type KeptResponseOptions = KeyOptions & EndpointOptions & { keptResponses: KeptResponses | null };
 
 /**
- * The endpoints of kept responses. They call no model and are not recorded.
+ * The endpoints of kept responses, which call no model and are not recorded.
  * https://platform.openai.com/docs/api-reference/responses/get
  */
 export function keptResponseEndpoints(options: KeptResponseOptions) {

@@ -27,7 +27,7 @@ export type ModelEndpointOptions = KeyOptions &
     keptResponses: KeptResponses | null;
   };
 
-/** An endpoint that calls a model: checks the key, reads the body, and hands both over as an exchange. */
+/** An endpoint that calls a model: checks the key, reads the body, and creates an exchange. */
 export function modelEndpoint(
   options: ModelEndpointOptions,
   operation: Operation,
@@ -49,7 +49,7 @@ export function modelEndpoint(
         checkAddress(options, key, request);
         const bytes = await readBody(request, limits.requestBodyBytesMax, heldBody);
         exchange.received();
-        // Looked up before the synchronous path, and only where the body refers to something.
+        // The lookup precedes the synchronous path, and runs only for a body with references.
         const lookup = dialect === responses ? (keptResponses?.followUp(key.id, bytes) ?? null) : null;
         const followUp = lookup && (await lookup);
         if (exchange.isOver) return;
@@ -81,7 +81,7 @@ export function openExchange(
   return new Exchange({ ...request, endpoint, clientTool, recorder, observer, openExchanges });
 }
 
-/** Ends an exchange with what its path threw. */
+/** Ends an exchange with a thrown error. */
 export function failExchange({ runtime }: ModelEndpointOptions, exchange: Exchange, thrown: unknown): void {
   if (thrown instanceof ClientGoneError) return exchange.cancel();
   const error = toGatewayError(thrown);
@@ -98,7 +98,7 @@ function usageCannotBeRecorded(): GatewayError {
 }
 
 /**
- * Detects the coding tool by its headers. A label for usage statistics, not a proof.
+ * Detects the coding tool by its headers, for usage statistics only.
  * @param headers names in lower case
  */
 export function findClientTool(headers: ClientHeaders): ClientTool | null {
@@ -112,14 +112,15 @@ export function findClientTool(headers: ClientHeaders): ClientTool | null {
 export type ClientTool = (typeof signs)[number][0];
 
 /**
- * The first match counts. Forks and tools on shared libraries send the same User-Agent, so their own headers are
- * checked as well. Seen in requests of November 2026; entries marked "read" come from source code.
+ * The first match counts. Forks and tools on shared libraries send the same User-Agent, so their own headers
+ * are checked first. Observed in November 2026, except for entries marked "read", which come from source
+ * code.
  */
 const signs = [
   ["kilo-code", "x-title", /^Kilo Code$/],
   ["cline", "x-title", /^Cline$/], // read
   ["roo-code", "x-title", /^Roo Code$/], // read
-  ["cherry-studio", "x-title", /^Cherry Studio$/], // read; it sends the User-Agent of a browser
+  ["cherry-studio", "x-title", /^Cherry Studio$/], // read, sends the User-Agent of a browser
 
   ["claude-code", "user-agent", /^claude-(cli|code)\//],
   // `codex_exec`, `codex-tui`, and other names such as `codex_cli_rs` and `codex_vscode` (read).
@@ -133,7 +134,7 @@ const signs = [
   ["continue", "user-agent", /^ls\/JS /],
   ["grok-build", "user-agent", /^grok-(shell|pager|cli)\//],
   ["droid", "user-agent", /^factory-cli\//],
-  // The setup gives these names to tools that send only the name of a library.
+  // The setup configures these names in tools that would send only the name of a library.
   ["aider", "user-agent", /^aider(\/|$)/],
   ["hermes-agent", "user-agent", /^hermes-agent(\/|$)/],
   ["mistral-vibe", "user-agent", /^mistral-vibe(\/|$)/],
@@ -148,7 +149,7 @@ const signs = [
   ["zed", "user-agent", /^Zed\//], // read
 
   ["copilot", "x-initiator", /^(user|agent)$/],
-  // Its library and runtime, a rare combination.
+  // A library and a runtime that are rare together.
   ["cline", "user-agent", /^ai-sdk\/openai-compatible\/.* runtime\/bun\//],
 ] as const;
 

@@ -12,8 +12,8 @@ import { type EndpointOptions, keyOf, type KeyOptions, plainEndpoint } from "./e
 export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogue };
 
 /**
- * `GET /v1/models`: the key's models. Paginated in Anthropic's format for clients of Anthropic, and as Codex's catalog
- * for requests with `client_version`.
+ * `GET /v1/models`: the key's models. Clients of Anthropic get Anthropic's paginated format, and requests
+ * with `client_version` Codex's catalog.
  */
 export function modelList(options: ModelsOptions): RequestHandler {
   const handle: Handle = async ({ request, reply }) => {

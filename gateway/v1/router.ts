@@ -33,7 +33,7 @@ export function createV1Router(options: ModelEndpointOptions): Router {
   post("/v1/responses/compact", modelEndpoint(options, conversation(compaction), responses), responses);
   router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
   router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
-  // After every other path below `/v1/responses`.
+  // Registered last, because it matches any ID below `/v1/responses`.
   const kept = keptResponseEndpoints(options);
   router
     .route("/v1/responses/:id")
@@ -51,16 +51,16 @@ export function createV1Router(options: ModelEndpointOptions): Router {
 }
 
 /**
- * Clients often configure base URLs with `/v1` twice or not at all. Both work, because the URL is corrected before
- * routing.
+ * Clients often configure base URLs with `/v1` twice or not at all. The URL is corrected before routing, so
+ * that both work.
  */
 const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
   const { url } = request;
-  // RFC 9112, section 3.2. Node would refuse it without our error format.
+  // RFC 9112, section 3.2. Node would reject the request without our error format.
   if (request.headers.host === undefined && request.httpVersion === "1.1") {
     return next(new GatewayError("invalid_body", "The request has no Host header. Send one."));
   }
-  // Node keeps the first one. A proxy may have checked another.
+  // Node keeps the first host. A proxy may have checked another.
   if (countHosts(request.rawHeaders) > 1) {
     return next(
       new GatewayError("invalid_body", "The request has more than one Host header. Send only one."),
@@ -69,7 +69,7 @@ const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
   if (url.startsWith("/v1/v1/")) request.url = url.slice("/v1".length);
   else if (
     /^\/(chat\/completions|embeddings|models|messages|responses)(?=[/?]|$)/.test(url) &&
-    // The console has pages at these addresses.
+    // The console has pages at these URLs.
     !(request.method === "GET" && wantsPage(request.headers.accept))
   )
     request.url = `/v1${url}`;
@@ -90,7 +90,7 @@ export function unknownUrl(options: EndpointOptions): RequestHandler {
   return endpoint(
     options,
     ({ request }) => {
-      // The path goes to terminals, so only plain characters are quoted.
+      // Messages go to terminals, so only plain characters of the path are quoted.
       const path = (request.url ?? "")
         .replace(/\?.*/s, "")
         .replaceAll(/[^\w./~%-]/g, "?")
@@ -127,7 +127,8 @@ function methodNotAllowed(
   return endpoint(
     options,
     ({ request, response }) => {
-      // Codex returns to HTTP at once. After any other status, it retries a WebSocket for 10 to 20 seconds.
+      // Codex returns to HTTP at once after this status. After any other, it retries a WebSocket for 10 to 20
+      // seconds.
       if (request.headers.upgrade !== undefined) {
         response.setHeader("upgrade", "HTTP/1.1");
         throw new GatewayError(

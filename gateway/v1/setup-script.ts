@@ -4,16 +4,16 @@ import { parseScriptAddress } from "../setup/script-address.ts";
 import { SetupInputError } from "../setup/setup-input.ts";
 
 /**
- * Serves `/setup/<tool>.sh` and `.ps1`, without authentication: the script contains only the address's slugs and the
- * gateway's URL. Errors are plain text without a character that a shell interprets.
- * @param publicUrl the configured URL. Null takes the request's host, which only the sender sees.
+ * Serves `/setup/<tool>.sh` and `.ps1` without authentication: the script contains only the address's slugs
+ * and the gateway's URL. Errors are plain text that no shell interprets.
+ * @param publicUrl the configured URL. Null uses the request's host, which only the sender sees.
  */
 export function setupScript(publicUrl: string | null) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     const { status, text } = answer(request, publicUrl);
     const head = {
       "content-type": "text/plain; charset=utf-8",
-      // With the length, a client notices a response that is cut off.
+      // With the length, a client detects a truncated response.
       "content-length": Buffer.byteLength(text),
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
@@ -26,7 +26,7 @@ export function setupScript(publicUrl: string | null) {
 function answer({ method, url = "", headers }: IncomingMessage, publicUrl: string | null): Answer {
   if (method !== "GET" && method !== "HEAD") return { status: 405, text: "Setup scripts allow only GET.\n" };
   try {
-    // Express cuts off the path at which it mounts the handler.
+    // Express removes the path at which it mounts the handler.
     const request = parseScriptAddress(url.replace(/^\//, ""));
     if (request === null) return { status: 404, text: "The setup script does not exist.\n" };
     return { status: 200, text: buildScript(request, publicUrl ?? `http://${headers.host ?? ""}`) };

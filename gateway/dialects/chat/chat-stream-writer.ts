@@ -4,14 +4,14 @@ import type { AnswerEnvelope, StreamWriter } from "../dialect.ts";
 /** Writes chat completion chunks, one for each delta. */
 export class ChatStreamWriter implements StreamWriter {
   readonly #includeUsage: boolean;
-  /** A chunk up to its choices. */
+  /** The start of a chunk, before its choices. */
   readonly #head: string;
   /**
-   * The rest of a chunk after its only choice. If the client requests usage, OpenAI sends `"usage": null` until
-   * the usage arrives.
+   * The end of a chunk, after its only choice. If the client requests usage, OpenAI sends `"usage": null`
+   * until the usage arrives.
    */
   readonly #tail: string;
-  /** The choices that have begun: a role starts each one. */
+  /** The choices with a first delta, which contains the role. */
   readonly #begun = new Set<number>();
 
   constructor({ id, createdSeconds, slug }: AnswerEnvelope, includeUsage: boolean) {

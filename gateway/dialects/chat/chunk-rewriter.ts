@@ -7,27 +7,26 @@ export type RewrittenChunks = {
   /** The bytes for the client, up to the end of the stream. May be empty. */
   bytes: Buffer;
   usage: TokenUsage | null;
-  /** Whether this piece ended the stream: with `[DONE]`, an error (its data) or an invalid chunk. */
+  /** The end of the stream, if this piece has it: `[DONE]`, an error (its data) or an invalid chunk. */
   ending: { kind: "done" } | { kind: "error"; payload: Buffer } | { kind: "garbage" } | null;
 };
 
 type ChunkRewriterOptions = {
   slug: string;
-  /** Whether the client requested the usage chunk. Otherwise only the gateway reads it. */
+  /** Whether the client requested the usage chunk. If not, only the gateway reads it. */
   includeUsage: boolean;
   meter: OutputMeter;
 };
 
 /**
- * Rewrites chat completion chunks in place: the slug replaces the upstream's model name, and an unrequested usage chunk
- * is removed. Only the usage chunk is parsed. For the others, the bytes before the model are compared with the previous
- * chunk's, because they are the same throughout a stream.
+ * Rewrites chat completion chunks in place: inserts the slug and removes an unrequested usage chunk. Only the
+ * usage chunk is parsed. In other chunks, the bytes before the model equal those of the previous chunk.
  */
 export class ChunkRewriter {
   readonly #modelJson: string;
   readonly #includeUsage: boolean;
   readonly #meter: OutputMeter;
-  /** The part of a chunk's line before the `model` value, and the value itself. */
+  /** A chunk's line up to the `model` value, and the value itself. */
   #head = "";
   #model = "";
 
@@ -40,7 +39,7 @@ export class ChunkRewriter {
     this.#meter = meter;
   }
 
-  /** The usage chunk in JSON, when the client requested one and the upstream sent none. Otherwise null. */
+  /** The usage chunk in JSON, if the client requested one and the upstream sent none. Null otherwise. */
   missingUsageChunk(): string | null {
     if (!this.#includeUsage || this.#mixedChunk === null) return null;
     const chunk = this.#mixedChunk;
@@ -63,7 +62,7 @@ export class ChunkRewriter {
     let moreAt = findUsageOrError(text, 0);
     let output = "";
     let copied = 0;
-    /** Where the data line's surroundings begin: at the event, or after its previous data line. */
+    /** The position after the event's start or previous data line. */
     let eventStart = 0;
     let usage: TokenUsage | null = null;
     const copyTo = (end: number, continueAt: number) => {
@@ -89,7 +88,7 @@ export class ChunkRewriter {
       }
       const chunk = readChunk(events, start, next, mayHoldMore);
       if (chunk.kind !== "chunk") {
-        // Removes the whole event, otherwise the next one would inherit its name and ID.
+        // The whole event is removed: the next one would inherit its name and ID.
         copyTo(eventStart, text.length);
         const ending =
           chunk.kind === "error"
@@ -131,7 +130,7 @@ export class ChunkRewriter {
 
   /** Copied from the bytes, because a slice of the text would keep the whole text in memory. */
   #remember(events: Buffer, line: number, { modelStart, modelEnd }: Chunk): void {
-    // Only a string has a visible end: a 1 may be the start of 12.
+    // A string is complete at its quote. A number may continue in later bytes.
     if (events[modelStart] !== quote) return;
     this.#head = events.toString("latin1", line, modelStart);
     this.#model = events.toString("latin1", modelStart, modelEnd);
@@ -189,14 +188,14 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
     return true;
   });
   chunk.usage = readChatUsage(usage, serviceTier);
-  // The scan may stop early, so a truncated chunk is detected by its end.
+  // The scan may stop early, so the end of the chunk shows whether it is truncated.
   if (result === "not an object" || !endsObject(text, text.length)) chunk.kind = "garbage";
   return chunk;
 }
 
 /**
- * The position of the next usage or error, or a position beyond the end. Skips `"usage": null`, which OpenAI writes in
- * every chunk. Also finds keys with escapes.
+ * The position of the next usage or error, or a position beyond the end. Skips `"usage": null`, which OpenAI
+ * writes in every chunk. Finds keys with escapes too.
  */
 function findUsageOrError(text: string, from: number): number {
   const pattern = /"(?:usage|error)"\s*:\s*(?!null\b|\s)|\\u00[67]/g;
@@ -204,7 +203,7 @@ function findUsageOrError(text: string, from: number): number {
   return pattern.exec(text)?.index ?? Infinity;
 }
 
-/** Where the line's data begins, or -1 when the line has no data. */
+/** The position of the line's data, or -1 for a line without data. */
 function dataStart(text: string, line: number): number {
   if (!text.startsWith("data:", line)) return -1;
   let at = line + "data:".length;

@@ -8,7 +8,7 @@ import { ChunkRewriter } from "./chunk-rewriter.ts";
 import type { ChatRequest } from "./read-chat-request.ts";
 import type { UpstreamModel } from "../../providers/provider.ts";
 
-/** Upstreams that speak chat completions, as most do. */
+/** Upstreams with the chat completions API, which is the most common one. */
 export const nativeChat: NativeDialect<ChatRequest> = {
   forwardedHeaders: null,
   buildRequest(request, model, quirks) {
@@ -62,7 +62,7 @@ function reportedError(payload: Buffer): GatewayError {
   return new GatewayError("upstream_error", message, { reason: "reported_error" });
 }
 
-/** @param what completes "The provider's answer was" */
+/** @param what completes the sentence "The provider's answer was" */
 function badForm(what: string): GatewayError {
   const message = `The provider's response was ${what}. Retry the request, and check the provider if the error persists.`;
   return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
@@ -77,7 +77,7 @@ const doneEvent = Buffer.from("data: [DONE]\n\n");
 export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, quirks: ChatQuirks): Buffer {
   const { bytes, layout } = request;
   const addsUsage = request.stream && !request.includeUsage;
-  // Two parsers may disagree about a duplicate member, so the checked value is sent instead.
+  // Two parsers may disagree about a duplicate member, so the checked value is sent.
   if (layout === null || changesBody(request.body, quirks)) {
     const body = { ...applyQuirks(request.body, quirks), model: name };
     return Buffer.from(JSON.stringify(addsUsage ? { ...body, stream_options: withUsage(request) } : body));

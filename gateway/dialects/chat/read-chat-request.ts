@@ -20,7 +20,7 @@ import { requestSchema } from "../request-schema.ts";
 /** A parsed chat completion request and its bytes, which upstreams of the same dialect receive. */
 export type ChatRequest = DialectRequest & {
   body: ChatRequestBody;
-  /** Positions of the members that may change. Null when a known member occurs twice. */
+  /** Positions of the members that may change. Null if a known member occurs twice. */
   layout: ChatRequestLayout | null;
   /** Whether the client requested the usage chunk. */
   includeUsage: boolean;
@@ -59,7 +59,7 @@ export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest 
   refuseOtherModels(body);
   const request = body as ChatRequestBody;
   const { stream_options: options } = request;
-  // Another spelling could override the request for usage, and costs would be estimates.
+  // Another spelling could override the request for usage, which would make costs estimates.
   if (options) streamOptions.checkKeys(options, Object.keys(options));
   const stream = request.stream === true;
   return {

@@ -11,7 +11,7 @@ export type EmbeddingsRequest = {
   bytes: Buffer;
   /** The requested slug. */
   model: string;
-  /** The slug's position in the bytes. Null when a known member occurs twice. */
+  /** The slug's position in the bytes. Null if a known member occurs twice. */
   modelRange: { start: number; end: number } | null;
   stream: false;
 };

@@ -2,11 +2,11 @@ import { GatewayError } from "../../errors.ts";
 
 /** A content block of a stream. */
 export type StreamedBlock = {
-  /** The block as its start event shows it. */
+  /** The block in its start event. */
   start: object;
-  /** Whether it may end when another block is ready to begin. */
+  /** Whether the block may end when another one is ready. */
   canEnd(): boolean;
-  /** The delta that precedes its end, if any. */
+  /** The delta before the block's end, if any. */
   lastDelta(): object | null;
 };
 
@@ -21,7 +21,7 @@ export class BlockSequence {
   #waitingCount = 0;
   readonly #ended = new WeakSet<StreamedBlock>();
 
-  /** @param delta null to begin the block only */
+  /** @param delta null if the block only begins */
   write(block: StreamedBlock, delta: object | null): string {
     if (this.#ended.has(block)) throw mixed("continued a tool call after its end");
     if (block === this.#open) return this.#toEvent(delta) + this.#proceed();
@@ -48,7 +48,7 @@ export class BlockSequence {
     deltas.push(delta);
   }
 
-  /** Writes the next blocks while each previous one is complete. */
+  /** Writes queued blocks, as long as the previous one is complete. */
   #proceed(): string {
     let text = "";
     for (const [block, deltas] of this.#waiting) {
@@ -94,5 +94,5 @@ function mixed(what: string): GatewayError {
   return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }
 
-/** Pieces. Each is at most as long as an upstream event may be. */
+/** Pieces, each at most as long as an upstream event. */
 const waitingMax = 10_000;

@@ -1,13 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 
 /**
- * Counts the tokens of texts with OpenAI's newest encoding. The tokenizer needs 70 MB and 200 ms to load, so the first
- * use loads it. It takes quadratic time for text without separators. So it receives slices, and yields to other
- * requests between them. Long texts are sampled evenly.
+ * Counts the tokens of texts with OpenAI's newest encoding. The tokenizer is loaded on first use (70 MB, 200
+ * ms). Long texts are sampled evenly, and counting yields to other requests between slices.
  */
 export async function countTextTokens(texts: readonly string[]): Promise<number> {
   const { countTokens, setMergeCacheSize } = await import("gpt-tokenizer/encoding/o200k_base");
-  // The tokenizer's cache would keep pieces of users' texts.
+  // The tokenizer's cache would retain pieces of users' texts.
   setMergeCacheSize(0);
   let length = 0;
   for (const text of texts) length += text.length;
@@ -25,7 +24,7 @@ export async function countTextTokens(texts: readonly string[]): Promise<number>
   return counted === 0 ? 0 : Math.round((tokens / counted) * length);
 }
 
-/** Splits texts into slices, at the end of a word where one is near. */
+/** Splits texts into slices, if possible at the end of a word. */
 function* slicesOf(texts: readonly string[]): Generator<string> {
   for (const text of texts) {
     for (let start = 0; start < text.length;) {
@@ -38,7 +37,7 @@ function* slicesOf(texts: readonly string[]): Generator<string> {
   }
 }
 
-/** Takes about 20 ms for ordinary text and half a second for the worst, in turns of a few ms. */
+/** Takes about 20 ms for ordinary text and half a second for the worst, in turns of a few milliseconds. */
 const charactersMax = 131_072;
 const sliceLength = 256;
 const slicesPerTurn = 8;

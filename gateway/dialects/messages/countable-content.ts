@@ -2,8 +2,8 @@ import { isObject, listOf } from "../../wire/json.ts";
 import { currentTools } from "./current-tools.ts";
 
 /**
- * Collects a request's countable content: texts, and tokens for everything else. Validates nothing: unreadable content
- * does not count.
+ * Collects a request's countable content: texts, and token counts of everything else. Ignores unreadable
+ * content.
  */
 export function collectCountable(body: Record<string, unknown>): Countable {
   const countable: Countable = { texts: [], tokens: 0 };
@@ -39,7 +39,7 @@ function addBlock(countable: Countable, block: Record<string, unknown>): void {
       addText(countable, block["name"]);
       addJson(countable, block["input"]);
       break;
-    // The model does not see the reasoning of earlier turns again.
+    // The model does not see reasoning of earlier turns again.
     case "thinking":
     case "redacted_thinking":
       break;
@@ -60,7 +60,7 @@ function addSource(countable: Countable, source: unknown): void {
   }
 }
 
-/** The model sees a tool's schema in some form. */
+/** The model receives a tool's schema in some form. */
 function addTool(countable: Countable, tool: unknown): void {
   if (!isObject(tool)) return;
   addText(countable, tool["name"]);
@@ -79,7 +79,9 @@ function addText(countable: Countable, text: unknown): void {
 /** https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken */
 const messageTokens = 3;
 
-/** The most that a Claude before 4.7 uses for an image. https://platform.claude.com/docs/en/build-with-claude/vision */
+/**
+ * The maximum for an image in Claude before 4.7. https://platform.claude.com/docs/en/build-with-claude/vision
+ */
 const imageTokens = 1_600;
 
 /**

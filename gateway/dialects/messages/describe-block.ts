@@ -2,8 +2,8 @@ import { isObject, listOf } from "../../wire/json.ts";
 import type { Block } from "./to-blocks.ts";
 
 /**
- * Describes a block that only Anthropic knows in words, such as search results, for the next model. Empty for nothing
- * to describe, null for an unknown type.
+ * Describes a block that only Anthropic supports, such as search results, as text for another model. Empty if
+ * there is nothing to describe, null for an unknown type.
  */
 export function describeBlock({ type, fields }: Block): string | null {
   const { content } = fields;

@@ -22,7 +22,7 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
   const assistant = readAssistantMessage(choice["message"]);
   const calls = formatCalls(assistant, envelope, body);
   const texts = [assistant.text, assistant.refusal].filter((text) => text !== "");
-  // No seal follows the last text, as in a stream.
+  // No seal follows the last text. The stream writer has the same rule.
   const sealed = calls.length > 0 || texts.length === 0 ? formatSealed(assistant) : [];
   const shown = [...texts.map((text) => ({ type: "text", text })), ...sealed, ...calls];
   const content = showsThoughts(body) ? withThoughts(shown, assistant) : shown;
@@ -35,7 +35,8 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
 }
 
 /**
- * Anthropic's reasoning keeps its position. Any other comes first. Where details repeat the text, they add its origin.
+ * Anthropic's reasoning keeps its position. Other reasoning comes first. Details that repeat the text add its
+ * origin.
  */
 function withThoughts(content: object[], { reasoning, details }: AssistantContent): object[] {
   const own = details.filter(({ format }) => format === anthropicFormat);
@@ -66,7 +67,9 @@ function withThoughts(content: object[], { reasoning, details }: AssistantConten
   return [...blocks, ...shown.slice(blocks.length - own.length)];
 }
 
-/** Content that another upstream encrypted is no reasoning to the client. It precedes the calls, as signatures do. */
+/**
+ * Content that another upstream encrypted is not shown as reasoning. It precedes the calls, as signatures do.
+ */
 function formatSealed({ details }: AssistantContent): object[] {
   return details
     .filter(({ type, format }) => type === "reasoning.encrypted" && format !== anthropicFormat)

@@ -21,14 +21,14 @@ export function formatMessage(
   };
 }
 
-/** The request's ID without its prefix, to derive other IDs from. */
+/** The request's ID without its prefix. Other IDs derive from it. */
 export function toBareId({ id }: AnswerEnvelope): string {
   return id.replace(/^req_/, "");
 }
 
 /**
- * Whether the client can handle thinking blocks. Newer Claudes think by default. A client that disabled thinking may
- * expect text in the first block.
+ * Whether the client can handle thinking blocks. Newer Claudes think by default. A client that disabled
+ * thinking may expect text in the first block.
  */
 export function showsThoughts({ thinking }: Record<string, unknown>): boolean {
   return !isObject(thinking) || thinking["type"] !== "disabled";

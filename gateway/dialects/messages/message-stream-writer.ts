@@ -17,15 +17,15 @@ export class MessageStreamWriter implements StreamWriter {
   readonly #names: ReadonlyMap<string, string>;
   readonly #showsThoughts: boolean;
   readonly #blocks = new BlockSequence();
-  /** The block written last. */
+  /** The latest block. */
   #last: StreamedBlock | null = null;
   #refusal: TextBlock | null = null;
   /** The tool calls by the upstream's index. */
   readonly #calls = new Map<number, { id: string; block: CallBlock }>();
   #callCount = 0;
-  /** Seals that arrived after the text. The next block writes them. */
+  /** Seals that arrived after the text. They precede the next block. */
   #lateSeals: RedactedBlock[] = [];
-  /** Whether the details hold the reasoning text. Null before any arrives. */
+  /** Whether the details hold the reasoning text. Null before the first details. */
   #thinksInDetails: boolean | null = null;
   #hasBegun = false;
   #finishReason: unknown = null;
@@ -37,7 +37,7 @@ export class MessageStreamWriter implements StreamWriter {
   }
 
   write({ index, delta, finish_reason: finishReason }: ChunkChoice, usage: ChatUsage | null): string {
-    // Anthropic's format has one answer.
+    // Anthropic's format has only one choice.
     if ((index ?? 0) !== 0) return "";
     this.#finishReason = finishReason ?? this.#finishReason;
     const { text, refusal, reasoning, details, calls } = readAssistantMessage(delta);
@@ -101,8 +101,8 @@ export class MessageStreamWriter implements StreamWriter {
   }
 
   /**
-   * Gemini signs its text at the end. Claude Code shows only the last block, so no seal may follow the text. The
-   * signature matters only after tool calls.
+   * Holds back a seal after the text, because Claude Code shows only the last block. Gemini signs its text at
+   * the end. The signature matters only after tool calls.
    */
   #seal(block: RedactedBlock): string {
     if (!(this.#last instanceof TextBlock)) return this.#add(block);
@@ -124,7 +124,7 @@ export class MessageStreamWriter implements StreamWriter {
     const seals = this.#lateSeals.map((seal) => this.#add(seal)).join("");
     this.#lateSeals = [];
     if (isNext) this.#calls.set(position, { id, block });
-    // Whitespace after its end adds nothing.
+    // Whitespace after the end of the arguments adds nothing.
     else if (args === "" || (block.canEnd() && args.trim() === "")) return seals;
     return seals + this.#add(block, args === "" ? null : block.addArguments(args));
   }

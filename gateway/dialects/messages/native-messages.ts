@@ -11,7 +11,7 @@ import { withoutSealedThoughts } from "./without-sealed-thoughts.ts";
 
 /** Relays an upstream that speaks this dialect: its bytes, with the slug as the model name. */
 export const nativeMessages: NativeDialect = {
-  // New headers come with new features. The workspace and browser access are the provider's decision.
+  // Forwards headers of future features. The workspace and browser access are the provider's decision.
   forwardedHeaders: /^anthropic-(?!workspace-id$|dangerous-)[\w-]{1,64}$/,
   buildRequest: (request, { name }) => spliceModel(withoutSealedThoughts(request), name),
   readAnswer(bytes, slug) {

@@ -1,11 +1,11 @@
 import type { ContentPart } from "../../wire/chat-completion.ts";
 
-/** Returns a string where the content is only text, because some upstreams accept parts only in some messages. */
+/** Returns a string for text-only content, because some upstreams accept parts only in some messages. */
 export function plainContent(parts: ContentPart[]): string | ContentPart[] {
   return parts.length < 2 && parts.every(isPlain) ? joinTexts(parts) : parts;
 }
 
-/** Does the same for text-only messages, whose parts can be joined. */
+/** Returns a string for text-only messages, whose parts can be joined. */
 export function plainText(parts: ContentPart[]): string | ContentPart[] {
   return parts.every(isPlain) ? joinTexts(parts) : parts;
 }

@@ -29,9 +29,9 @@ export type AssistantContent = {
 };
 
 export type CalledPiece = {
-  /** Null if the upstream sent none. */
+  /** Null if the upstream sent no index. */
   index: number | null;
-  /** Every piece of a call but the first has an empty ID. */
+  /** The call's ID. Empty in every piece but the first. */
   id: string;
   name: string;
   arguments: string;

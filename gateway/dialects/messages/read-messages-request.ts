@@ -26,12 +26,12 @@ import { currentTools } from "./current-tools.ts";
 export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   const request = readRequest(bytes, limits);
   const { max_tokens: given } = request.body;
-  // Anthropic requires it too. 0 asks Anthropic to fill its cache.
+  // Anthropic also requires it. 0 requests that Anthropic fill its cache.
   if (given === undefined || given === null) throw missing("max_tokens");
   return request;
 }
 
-/** Does the same for `count_tokens`, which needs no `max_tokens`. */
+/** Parses and validates a `count_tokens` request, which needs no `max_tokens`. */
 export function readCountRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   return { ...readRequest(bytes, limits), stream: false };
 }
@@ -55,7 +55,8 @@ function readRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
 }
 
 /**
- * Removes tools that call another model, such as Claude Code's `advisor_20260301`: the request can succeed without.
+ * Removes tools that call another model, such as Claude Code's `advisor_20260301`, so that the request can
+ * succeed.
  * @returns their names for `x-gateway-dropped`, or null
  */
 function dropModelTools(body: Record<string, unknown>): string | null {
@@ -99,7 +100,7 @@ function checkMessage(message: unknown, param: string): void {
   if (typeof role !== "string") throw invalidType(`${param}.role`, "a string", role);
   if (!roles.includes(role)) throw invalidValue(`${param}.role`, `must be one of ${roles.join(", ")}`);
   if (content !== undefined) textOrBlocks(content, `${param}.content`);
-  // A system message may exist for its other fields only.
+  // A system message may exist only for its other fields.
   else if (role !== "system") throw missing(`${param}.content`);
 }
 

@@ -4,10 +4,9 @@ import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 import { readPartialDetail } from "../../wire/reasoning-details.ts";
 
 /**
- * Keeps what Anthropic's thinking blocks have no field for (the origin, another upstream's signature) in `signature` or
- * `data`. Clients return both unchanged. It holds no secret, so it needs no encryption. Unsigned reasoning gets an
- * empty seal. Claude Code 2.1.329 drops signed thinking when the model changes, but returns unsigned thinking, which
- * Anthropic rejects.
+ * Keeps details that thinking blocks have no field for in `signature` or `data`, which clients return
+ * unchanged. Contains no secret. Unsigned reasoning gets an empty seal, because Claude Code 2.1.329 returns
+ * unsigned thinking to Anthropic.
  */
 export function sealDetail({ text: _text, summary: _summary, ...detail }: Partial<ReasoningDetail>): string {
   return `${sealPrefix}${Buffer.from(JSON.stringify(detail)).toString("base64url")}`;

@@ -36,7 +36,7 @@ export class RedactedBlock implements StreamedBlock {
 /** Reasoning, whose signature arrives last. */
 export class ThoughtBlock implements StreamedBlock {
   readonly start = { type: "thinking", thinking: "", signature: "" };
-  /** The origin and index of the reasoning. Null when the upstream sent none. */
+  /** The origin and index of the reasoning. Null if the upstream sent none. */
   readonly #detail: ReasoningDetail | null;
   #signature = "";
 
@@ -44,7 +44,7 @@ export class ThoughtBlock implements StreamedBlock {
     this.#detail = detail;
   }
 
-  /** Whether the piece continues this block. */
+  /** Whether the detail continues this block. */
   isOf(detail: ReasoningDetail | null): boolean {
     return detail?.format === this.#detail?.format && detail?.index === this.#detail?.index;
   }

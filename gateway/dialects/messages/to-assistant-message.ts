@@ -8,7 +8,10 @@ import { toReasoningDetail } from "./to-reasoning-detail.ts";
 import { toTextPart, withMarker } from "./to-content-parts.ts";
 import { fromToolUseId } from "./tool-use-id.ts";
 
-/** Converts an assistant turn. Reasoning keeps its position among text and calls, for upstreams that need it. */
+/**
+ * Converts an assistant turn. Reasoning keeps its position among text and calls, because some upstreams
+ * require it.
+ */
 export function toAssistantMessage(blocks: Block[]): ChatMessage {
   const textParts: ContentPart[] = [];
   const calls: ToolCall[] = [];
@@ -76,7 +79,10 @@ function readThought(
   return { text, detail: toReasoningDetail({ type: "thinking", text, signature }, position) };
 }
 
-/** One string, which every upstream accepts, unless that loses a cache marker or the position of reasoning. */
+/**
+ * Prefers one string, which every upstream accepts. Returns parts if a string would lose a cache marker or
+ * the position of reasoning.
+ */
 function toContent(
   textParts: ContentPart[],
   hasCalls: boolean,

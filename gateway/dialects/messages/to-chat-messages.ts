@@ -8,10 +8,8 @@ import { expectString } from "../../wire/expect-type.ts";
 import { fromToolUseId } from "./tool-use-id.ts";
 
 /**
- * Converts the conversation. Consecutive turns of one role become one, as Anthropic defines them. System messages in
- * the middle become user text in `<system-reminder>` tags. Most upstreams accept a system message only at the start
- * (https://github.com/ollama/ollama/issues/17774), and moving it there would invalidate the prompt cache
- * (https://github.com/BerriAI/litellm/issues/36559).
+ * Converts the conversation. Consecutive turns of one role become one, as Anthropic defines them. System
+ * messages after the start become user text in `<system-reminder>` tags: see "System messages" in README.md.
  * @param unavailable the client's only tools, which no upstream here can run
  */
 export function toChatMessages(body: Record<string, unknown>, unavailable: readonly string[]): ChatMessage[] {
@@ -46,8 +44,8 @@ function addTurn(turns: Turn[], role: Turn["role"], blocks: Block[]): void {
 }
 
 /**
- * Claude Code starts with a block for Anthropic's accounting. It differs in every conversation, so nothing after it
- * could be cached.
+ * Claude Code starts with a block for Anthropic's accounting. It differs in every conversation, so it would
+ * prevent caching.
  */
 function toSystemParts(blocks: Block[]): ContentPart[] {
   return blocks
@@ -68,7 +66,10 @@ function toNote(block: Block): Block[] {
   });
 }
 
-/** Without this note, the model would invent results: Claude Code sends requests whose only tool is web search. */
+/**
+ * Without this note, the model would invent results: Claude Code sends requests with web search as the only
+ * tool.
+ */
 function noteUnavailable(names: readonly string[]): string {
   return `These tools are not available with this model: ${names.join(", ")}. If the task needs one, say that you could not do it. Do not invent results.`;
 }
@@ -95,7 +96,7 @@ function toToolMessage(block: Block): ChatMessage {
   return withMarker(message, block);
 }
 
-/** Chat completions have no field for an error. */
+/** Chat completions have no field for tool errors. */
 function markError(parts: ContentPart[]): ContentPart[] {
   const [first, ...rest] = parts;
   if (first?.type !== "text") return [{ type: "text", text: "The tool failed." }, ...parts];

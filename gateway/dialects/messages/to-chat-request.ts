@@ -9,7 +9,7 @@ import { toChatTools } from "./to-chat-tools.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 
 /**
- * Converts a messages request to a chat completion. Ignores parameters between the client and Anthropic:
+ * Converts a messages request to a chat completion. Ignores parameters that concern only Anthropic:
  * `service_tier`, `context_management`, `container`, `mcp_servers`, `safeguards` and unknown ones.
  */
 export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody {
@@ -58,16 +58,16 @@ function toStop(value: unknown): string[] | undefined {
   return sequences.map((sequence, index) => expectString(sequence, `stop_sequences[${index}]`));
 }
 
-/** Claude Code sends a JSON object here. It exceeds upstreams' limits and does not concern them. */
+/** Claude Code sends a JSON object here. It exceeds the limits of upstreams and does not concern them. */
 function toUser(metadata: unknown): string | undefined {
   const id = ifGiven(metadata, "metadata", expectObject)?.["user_id"];
   return typeof id === "string" && /^[\w.:@-]{1,64}$/.test(id) ? id : undefined;
 }
 
 /**
- * The reasoning effort: `output_config.effort`, or else derived from the budget. Anthropic treats a missing effort as
- * `high`, so adaptive thinking without one gets `high`. Disabled thinking sends nothing, because most upstreams reject
- * `none`. https://platform.claude.com/docs/en/build-with-claude/effort
+ * The effort in `output_config.effort`, or else derived from the budget. Anthropic's default is `high`, so
+ * adaptive thinking gets it. Disabled thinking sends no effort, because most upstreams reject `none`.
+ * https://platform.claude.com/docs/en/build-with-claude/effort
  */
 function toReasoningEffort(body: Record<string, unknown>): string | undefined {
   const thinking = ifGiven(body["thinking"], "thinking", expectObject) ?? {};

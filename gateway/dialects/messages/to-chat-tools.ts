@@ -20,7 +20,7 @@ export type ChatTools = {
   tools?: ChatFunction[];
   tool_choice?: string | object | undefined;
   parallel_tool_calls?: false;
-  /** The tools of a request whose tools were all omitted. */
+  /** The omitted tools, if the request has no others. */
   unavailable: string[];
 };
 
@@ -31,7 +31,7 @@ function isPlaceholder(tool: unknown): boolean {
   return isObject(tool) && tool["name"] === "DeferredToolPlaceholder" && tool["defer_loading"] === true;
 }
 
-/** Offers deferred tools at once, because no upstream here can search for them. */
+/** Sends deferred tools at once, because no upstream here can search for them. */
 function toFunction({ tool: value, param }: CurrentTool): ChatFunction[] {
   const tool = expectObject(value, param);
   const type = ifGiven(tool["type"], `${param}.type`, expectString) ?? "custom";
@@ -74,7 +74,7 @@ function toToolChoice(value: unknown, tools: ChatFunction[]): Omit<ChatTools, "t
       return { tool_choice: "none" };
     case "tool": {
       const name = toFunctionName(expectString(choice["name"], "tool_choice.name"));
-      // The tool may have been omitted.
+      // The chosen tool may be an omitted one.
       const isThere = tools.some((tool) => tool.function.name === name);
       return { ...(isThere && { tool_choice: { type: "function", function: { name } } }), ...parallel };
     }

@@ -5,7 +5,7 @@ import { describeBlock } from "./describe-block.ts";
 import type { Block } from "./to-blocks.ts";
 import { toDocumentParts, toImagePart } from "./to-media-part.ts";
 
-/** Converts the content of a user or a tool result. */
+/** Converts the content of a user message or a tool result. */
 export function toContentParts(block: Block): ContentPart[] {
   const { type, param } = block;
   switch (type) {
@@ -34,7 +34,10 @@ export function toTextPart(block: Block): ContentPart[] {
   return text.trim() === "" ? [] : [withMarker({ type: "text", text }, block)];
 }
 
-/** The marker up to which a prompt is cached. https://platform.claude.com/docs/en/build-with-claude/prompt-caching */
+/**
+ * Copies the marker up to which a prompt is cached.
+ * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+ */
 export function withMarker<Part extends object>(part: Part, { fields, param }: Block): Part {
   const marker = ifGiven(fields["cache_control"], `${param}.cache_control`, expectObject);
   return marker === undefined ? part : { ...part, cache_control: marker };

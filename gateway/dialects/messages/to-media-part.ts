@@ -18,7 +18,7 @@ export function toImagePart({ fields, param }: Block): ContentPart {
 }
 
 /**
- * A PDF becomes a file, any other document text: chat completions accept only these.
+ * Converts a PDF to a file and any other document to text: chat completions accept no others.
  * https://platform.claude.com/docs/en/build-with-claude/pdf-support
  */
 export function toDocumentParts({ fields, param }: Block): ContentPart[] {

@@ -2,8 +2,8 @@ import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { openDetail } from "./sealed-detail.ts";
 
 /**
- * Converts a thinking block that a client returns to its upstream's form. Null where the upstream needs only the text,
- * or nothing.
+ * Converts a returned thinking block to its upstream's form. Null if the upstream needs only the text, or
+ * nothing.
  * @param index the block's position in its turn, which Anthropic's reasoning requires
  */
 export function toReasoningDetail(

@@ -1,6 +1,6 @@
 /**
- * Why the answer ended. Chat completions do not report which stop sequence matched. Calls override the upstream's
- * reason: some upstreams send `stop` after a call, and a client with `tool_use` but no call waits.
+ * The stop reason. Calls override the upstream's reason: some upstreams send `stop` after a call, but clients
+ * run calls only after `tool_use`.
  * https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
  */
 export function toStopReason(
@@ -14,7 +14,7 @@ export function toStopReason(
 
 export type StopReason = "end_turn" | "max_tokens" | "tool_use" | "refusal";
 
-/** The details of the reason. The explanation, if any, was sent as text. */
+/** The details of the stop reason. An explanation was sent as text. */
 export function toStopDetails(stopReason: StopReason): object | null {
   return stopReason === "refusal" ? { type: "refusal", category: null, explanation: null } : null;
 }

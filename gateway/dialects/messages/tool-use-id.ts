@@ -1,7 +1,7 @@
 /**
- * Converts a tool call's ID to characters that Anthropic accepts, reversibly. Other upstreams use more characters
- * (Kimi: `functions.read:0`), and the conversation may continue with Anthropic.
- * @param fallback used when the upstream sent no ID
+ * Converts a tool call's ID reversibly to characters that Anthropic accepts, because the conversation may
+ * continue there. Kimi, for example, sends `functions.read:0`.
+ * @param fallback used if the upstream sent no ID
  */
 export function toToolUseId(id: unknown, fallback: string): string {
   if (typeof id !== "string" || id === "") return fallback;

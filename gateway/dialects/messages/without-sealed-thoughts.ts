@@ -3,8 +3,8 @@ import type { DialectRequest } from "../dialect.ts";
 import { sealPrefix } from "./sealed-detail.ts";
 
 /**
- * Removes sealed reasoning of other upstreams from a request to Anthropic, which rejects signatures of others. Claude
- * Code does this itself, other clients do not. Usually there is nothing to remove, and it returns the same request.
+ * Removes sealed reasoning of other upstreams from a request to Anthropic, which rejects foreign signatures.
+ * Only Claude Code removes it itself. Returns the same request if there is nothing to remove.
  */
 export function withoutSealedThoughts(request: DialectRequest): DialectRequest {
   if (!request.bytes.includes(`"${sealPrefix}`)) return request;
@@ -13,7 +13,7 @@ export function withoutSealedThoughts(request: DialectRequest): DialectRequest {
   return { ...request, body: { ...request.body, messages: rest }, modelRange: null };
 }
 
-/** Removes a turn that held only reasoning, because turns must not be empty. */
+/** Removes a turn with only sealed reasoning, because turns must not be empty. */
 function withoutSealed(message: unknown): unknown[] {
   const { content } = isObject(message) ? message : {};
   if (!isObject(message) || !Array.isArray(content)) return [message];

@@ -11,7 +11,7 @@ export class AssistantTurn {
   #refusals: string[] = [];
   #thoughts: string[] = [];
   #details: ReasoningDetail[] = [];
-  /** The indexes of those details. */
+  /** The indexes of the collected details. */
   #places = new Set<number>();
   #calls: ToolCall[] = [];
 
@@ -26,8 +26,8 @@ export class AssistantTurn {
   }
 
   /**
-   * Details with an index already in use belong to another answer. Merged, their signatures would be wrong, so only the
-   * last answer's are kept: its calls depend on them.
+   * Keeps only the last answer's details if indexes repeat: its calls depend on them, and merged signatures
+   * would be wrong.
    */
   think(item: Record<string, unknown>, param: string): void {
     const sealed = ifGiven(item["encrypted_content"], `${param}.encrypted_content`, expectString);

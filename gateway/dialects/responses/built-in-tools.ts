@@ -1,19 +1,19 @@
 import { isObject } from "../../wire/json.ts";
 
 /**
- * A tool that OpenAI's models know and the client runs. For other models it becomes a function. Nothing here throws:
- * the client validates calls when it runs the tool.
+ * A tool that OpenAI's models know and the client runs. Other models get it as a function. Nothing here
+ * throws: the client validates the calls.
  */
 export type BuiltInTool = {
   description: string;
-  /** JSON Schema. */
+  /** A JSON Schema. */
   parameters: Record<string, unknown>;
   /** The type of a call among the items. */
   callType: string;
   idPrefix: string;
-  /** The function arguments of a returned call. */
+  /** Converts a returned call to function arguments. */
   toArguments(item: Record<string, unknown>): object;
-  /** A call's members besides type, ID and status. */
+  /** The call's members besides type, ID and status. */
   formatCall(args: Record<string, unknown>): object;
 };
 

@@ -10,8 +10,8 @@ import { readResponsesRequest } from "./read-responses-request.ts";
 import { responses } from "./responses.ts";
 
 /**
- * `POST /v1/responses/compact`: replaces a conversation by a summary. An upstream without it summarizes as a chat.
- * https://platform.openai.com/docs/api-reference/responses/compact
+ * `POST /v1/responses/compact`: replaces a conversation by a summary. Upstreams without this endpoint
+ * summarize in a chat. https://platform.openai.com/docs/api-reference/responses/compact
  */
 export const compaction: Dialect = {
   ...responses,
@@ -35,7 +35,7 @@ export const compaction: Dialect = {
   },
 };
 
-/** The output has OpenAI's order: the user's messages, then one item with the summary. */
+/** Follows OpenAI's order: the user's messages, then one item with the summary. */
 function formatAnswer(
   { choices, usage }: ChatAnswer,
   { id, createdSeconds }: AnswerEnvelope,
@@ -60,7 +60,7 @@ function formatAnswer(
   };
 }
 
-/** Input may leave out members that an output item requires. */
+/** Adds members that output items require and input items may omit. */
 function completeMessage(message: Record<string, unknown>, id: string): object {
   const { content } = message;
   const parts = typeof content === "string" ? [{ type: "input_text", text: content }] : content;

@@ -3,8 +3,8 @@ import type { AnswerEnvelope } from "../dialect.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 /**
- * What a response repeats of its request, as OpenAI's does: given values, defaults, and fixed values of this gateway.
- * Only values that OpenAI's schema allows.
+ * The members of a request that its response repeats, as OpenAI's does: given values, defaults, and fixed
+ * values of this gateway. Contains only values that OpenAI's schema allows.
  */
 export function echoRequest(
   body: Record<string, unknown>,
@@ -23,7 +23,7 @@ export function echoRequest(
     presence_penalty: body["presence_penalty"] ?? 0,
     frequency_penalty: body["frequency_penalty"] ?? 0,
     safety_identifier: stringOrNull(body["safety_identifier"]),
-    // Open Responses requires a text. The gateway requests no other tier from a translated upstream.
+    // Open Responses requires a string. The gateway requests no other tier from a translated upstream.
     service_tier: "default",
     store: keep !== null,
     temperature: body["temperature"] ?? 1,

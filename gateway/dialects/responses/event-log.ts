@@ -16,7 +16,7 @@ export class EventLog {
   }
 }
 
-/** An item's position in the answer, as all its events repeat it. */
+/** An item's position in the answer. All its events repeat it. */
 export type ItemPosition = { item_id: string; output_index: number };
 
 export type ItemStatus = "completed" | "incomplete";

@@ -21,7 +21,7 @@ export function formatMessage(
   return { id, type: "message", status, role: "assistant", content };
 }
 
-/** @param details empty where the client cannot return them */
+/** @param details empty if the client cannot return them */
 export function formatReasoning(id: string, thoughts: string, details: readonly ReasoningDetail[]): object {
   return {
     id,
@@ -31,13 +31,13 @@ export function formatReasoning(id: string, thoughts: string, details: readonly 
   };
 }
 
-/** A call in the terms of the client's tool. */
+/** A call, in the form of the client's tool. */
 export type ItemCall = {
   id: string;
   callId: string;
   /** Null for a tool that the client did not offer. The client then reports the invented name. */
   tool: NamedTool | null;
-  /** The function's name, as the model wrote it. */
+  /** The function's name in the model's output. */
   name: string;
 };
 

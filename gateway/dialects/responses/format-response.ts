@@ -11,13 +11,13 @@ export type ResponseState = {
   error?: { code: string; message: string };
 };
 
-/** Further members as in OpenAI's schema. */
+/** Contains the other members of OpenAI's schema too. */
 export type FormattedResponse = { id: string; output: readonly object[] };
 
 export type IncompleteReason = "max_output_tokens" | "content_filter";
 
 /**
- * The whole response. https://platform.openai.com/docs/api-reference/responses/object
+ * Formats a whole response. https://platform.openai.com/docs/api-reference/responses/object
  * @param echo the repeated members of the request
  */
 export function formatResponse(
@@ -43,7 +43,7 @@ export function formatResponse(
   return response;
 }
 
-/** The request's ID without its prefix, to derive the items' IDs from. */
+/** The request's ID without its prefix. The items' IDs derive from it. */
 export function idSuffix(requestId: string): string {
   return requestId.replace(/^req_/, "");
 }
@@ -53,7 +53,7 @@ export function incompleteReasonOf(finishReason: FinishReason | null): Incomplet
   return finishReason === "content_filter" ? "content_filter" : null;
 }
 
-/** Clients require every member, even where the upstream does not count. */
+/** Formats the usage with every member that clients require, even if the upstream does not count. */
 export function formatUsage(usage: ChatUsage | null): object {
   const counts = readTokenUsage(usage);
   const input = counts?.inputTokens ?? 0;

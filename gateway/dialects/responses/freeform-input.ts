@@ -6,7 +6,7 @@ import { isObject } from "../../wire/json.ts";
  */
 export class FreeformInput {
   #state: "before" | "within" | "after" | "unknown" = "before";
-  /** Text that has arrived but is not read yet: everything in the state `unknown`, little in the others. */
+  /** The unread text: everything in the state `unknown`, little in the others. */
   #rest = "";
   /** The first half of a surrogate pair, which JSON writes as two escapes. */
   #half = "";
@@ -21,7 +21,8 @@ export class FreeformInput {
   }
 
   /**
-   * Returns the whole text, and the part that `push` has not returned. A truncated answer leaves the beginning of one.
+   * Returns the whole text, and the part that `push` has not returned. A truncated answer leaves only its
+   * beginning.
    */
   finish(): { text: string; remaining: string } {
     const remaining =
@@ -70,14 +71,14 @@ export class FreeformInput {
   }
 }
 
-/** Arguments in another format: finds whatever can be the text. */
+/** Finds the text in arguments of another format. */
 function parseInput(args: string): string {
   try {
     const parsed: unknown = JSON.parse(args);
     if (typeof parsed === "string") return parsed;
     if (isObject(parsed) && typeof parsed["input"] === "string") return parsed["input"];
   } catch {
-    // A model that wrote no JSON may have written the text itself.
+    // Without JSON, the output may be the text itself.
   }
   return args;
 }

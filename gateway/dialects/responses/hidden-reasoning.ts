@@ -4,18 +4,18 @@ import type { FormattedResponse } from "./format-response.ts";
 import { sealReasoning } from "./sealed-reasoning.ts";
 
 /**
- * Reasoning that upstreams need again and the client did not request. It is kept with the response, as OpenAI keeps it:
- * otherwise a follow-up would lose signatures.
+ * Reasoning that the client did not request, but that a follow-up needs for its signatures. It is kept with
+ * the response, as OpenAI does.
  */
 export class HiddenReasoning {
-  /** By the position of the item. */
+  /** The sealed reasoning, by the position of its item. */
   readonly #sealed = new Map<number, string>();
 
   add(index: number, details: readonly ReasoningDetail[]): void {
     if (details.length > 0) this.#sealed.set(index, sealReasoning(details));
   }
 
-  /** Keeps a finished response, if it should be. Returns it as the client receives it. */
+  /** Keeps a finished response, if requested. Returns it in the client's form. */
   keep(response: FormattedResponse, { keep }: Pick<AnswerEnvelope, "keep">): object {
     if (keep === null) return response;
     const output = response.output.map((item, index) => {

@@ -1,6 +1,7 @@
 /**
- * Formats the models as Codex's catalog, which replaces its own list. Codex reads at most 1 MiB, so the list is cut off.
- * The members are those that Codex 0.169 requires. https://github.com/openai/codex (codex-rs/protocol)
+ * Formats the models as Codex's catalog, which replaces its own list. Codex reads at most 1 MiB, so the list
+ * is cut off. Contains the members that Codex 0.169 requires. https://github.com/openai/codex
+ * (codex-rs/protocol)
  */
 export function formatModelCatalog(models: readonly CatalogedModel[]): object {
   return { models: models.slice(0, modelsMax).map(formatModelInfo) };
@@ -25,7 +26,7 @@ function formatModelInfo({ slug, contextWindow, canReason }: CatalogedModel, ind
     default_reasoning_summary: "none",
     support_verbosity: false,
     shell_type: "shell_command",
-    // Codex's own tools as plain functions, which every provider accepts.
+    // Sends Codex's own tools as plain functions, which every provider accepts.
     tool_mode: null,
     use_responses_lite: false,
     supports_parallel_tool_calls: true,

@@ -12,10 +12,10 @@ import { deltaNames, type EventForm, NamedEventReader } from "../named-event-rea
 
 /** Relays an upstream that speaks this dialect: its bytes, with the slug as the model name. */
 export const nativeResponses: NativeDialect = {
-  // Codex sends its tools within the input and says so here.
+  // Codex sends its tools within the input and announces that in this header.
   forwardedHeaders: /^x-openai-internal-codex-responses-lite$/,
   buildRequest(request, { name }) {
-    // A background response would cost without being counted. A stream reports everything.
+    // Rejected because the gateway could not count its cost. A stream reports everything.
     if (request.body["background"] === true && !request.stream) throw unsupported("background", noBackground);
     return spliceModel(withoutSealedReasoning(request), name);
   },
@@ -84,8 +84,8 @@ export function readUsage(usage: unknown, serviceTier: unknown, searches: number
 }
 
 /**
- * The web searches that OpenAI charges: not the pages opened afterwards. Parsed only where the name occurs.
- * https://developers.openai.com/api/docs/guides/tools-web-search
+ * Counts the web searches that OpenAI charges, without the opened pages. Parses events only if the name
+ * occurs. https://developers.openai.com/api/docs/guides/tools-web-search
  */
 function countSearches(bytes: Buffer, { start, end }: { start: number; end: number }): number {
   const output = bytes.subarray(start, end);
@@ -101,12 +101,12 @@ function readFailure(event: unknown): GatewayError {
   return toUpstreamError(isObject(response) ? response["error"] : null);
 }
 
-/** OpenAI's documentation has the members in the event itself, its server has them in `error`. */
+/** OpenAI documents the members in the event itself. Its server sends them in `error`. */
 function readError(event: unknown): GatewayError {
   return toUpstreamError(isObject(event) && isObject(event["error"]) ? event["error"] : event);
 }
 
-/** Keeps the upstream's code, because clients act on some, such as `context_length_exceeded`. */
+/** Keeps the upstream's code, because clients evaluate some, such as `context_length_exceeded`. */
 function toUpstreamError(error: unknown): GatewayError {
   const { message, code } = isObject(error) ? error : {};
   const text = typeof message === "string" && message !== "" ? message : unexplained;

@@ -13,7 +13,7 @@ export type ChoiceContent = {
 
 export type ChoiceCall = { index: number; id: string | null; name: string | null; arguments: string };
 
-/** Upstreams that speak chat completions are not validated before. Anything but text counts as missing. */
+/** Reads an answer that is not validated yet. Values other than text count as missing. */
 export function readChoiceContent(choice: object): ChoiceContent {
   const { reasoning_content, reasoning_details, content, refusal, tool_calls } = choice as Record<
     string,

@@ -18,8 +18,8 @@ import { type BodyLimits, parseModelBody } from "../parse-body.ts";
 import { type RequestSchema, requestSchema } from "../request-schema.ts";
 
 /**
- * Parses and validates a responses request, as far as every upstream needs it. Each translation checks the rest. Throws
- * `invalid_body`, `missing_required_parameter`, `invalid_type` or `invalid_value`.
+ * Parses and validates a responses request as far as every upstream needs it. Each translation checks the
+ * rest. Throws `invalid_body`, `missing_required_parameter`, `invalid_type` or `invalid_value`.
  * https://platform.openai.com/docs/api-reference/responses/create
  */
 export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
@@ -31,7 +31,7 @@ export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): Dialect
   return { body, bytes, model: String(body["model"]), modelRange, stream: body["stream"] === true };
 }
 
-/** State stored at OpenAI may be a request's only content. */
+/** A request may have only state that OpenAI stores. */
 function checkInputIsGiven(body: Record<string, unknown>): void {
   if (!["input", ...inputsKept].some((name) => isGiven(body[name]))) throw missing("input");
 }

@@ -6,7 +6,7 @@ import { type BuiltInType, builtInTools, builtInTypes } from "./built-in-tools.t
 
 /** A tool that the client runs, as a function definition for the model. */
 export type ToolDefinition = {
-  /** The type of its call items. */
+  /** The type of the tool's call items. */
   kind: "function" | "custom" | BuiltInType;
   namespace: string | null;
   name: string;
@@ -17,7 +17,7 @@ export type ToolDefinition = {
 
 /** The result of reading one of the client's tools. */
 export type ReadTool = {
-  /** The tool as an answer repeats it. Null for an omitted tool. */
+  /** The tool in the answer. Null for an omitted tool. */
   shown: Record<string, unknown> | null;
   definitions: ToolDefinition[];
 };
@@ -70,7 +70,9 @@ function readCallable(
 
 type Naming = Pick<ToolDefinition, "name" | "description" | "namespace">;
 
-/** A tool that accepts free text, or text of a grammar, becomes a function with that text as its only argument. */
+/**
+ * Converts a tool with free text, or text of a grammar, to a function with that text as its only argument.
+ */
 function readCustom(
   tool: Record<string, unknown>,
   { name, description, namespace }: Naming,
@@ -115,10 +117,10 @@ function readFormat(value: unknown, param: string): Record<string, unknown> {
   return { type, syntax, definition: expectString(format["definition"], `${param}.definition`) };
 }
 
-/** The description goes to the first tool only: repeated in every tool it could be many kilobytes. */
+/** Adds the description to the first tool only, because it can be many kilobytes. */
 function readNamespace(tool: Record<string, unknown>, param: string): ReadTool {
   const namespace = expectString(tool["name"], `${param}.name`);
-  // Each of its tools repeats the name.
+  // Each tool of the namespace repeats the name.
   if (namespace === "" || namespace.length > namespaceLengthMax) {
     throw invalidValue(`${param}.name`, `must have between 1 and ${namespaceLengthMax} characters`);
   }
@@ -162,7 +164,7 @@ function isRunByOpenAi(type: BuiltInType, { execution, environment }: Record<str
   return type === "shell" && isObject(environment) && environment["type"] !== "local";
 }
 
-/** Every vendor accepts only shorter ones. */
+/** All vendors accept only shorter names. */
 const namespaceLengthMax = 1_024;
 
 function readName(value: unknown, param: string): string {

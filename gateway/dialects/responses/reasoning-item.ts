@@ -2,7 +2,7 @@ import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import type { EventLog, ItemPosition } from "./event-log.ts";
 import { formatReasoning } from "./format-items.ts";
 
-/** Reasoning in a stream, as the one part of a summary: every client shows and returns that. */
+/** Reasoning in a stream, as the one part of a summary: every client shows and returns summaries. */
 export class ReasoningItem {
   readonly #events: EventLog;
   readonly #position: ItemPosition;
@@ -25,7 +25,7 @@ export class ReasoningItem {
 
   /**
    * Returns the item.
-   * @param details what the client must return with it
+   * @param details the details that the client must return
    */
   end(details: readonly ReasoningDetail[]): object {
     const text = this.#thoughts;

@@ -16,29 +16,29 @@ import { ReasoningCollector } from "./sealed-reasoning.ts";
 import { ToolTable } from "./tool-table.ts";
 
 /**
- * Writes a response as stream events. The last events repeat the whole answer, so it is kept until then. Beyond a
- * limit, `write` throws `upstream_error`.
+ * Writes a response as stream events. The last events repeat the whole answer, so it is kept until then.
+ * `write` throws `upstream_error` beyond a limit.
  */
 export class ResponseStreamWriter implements StreamWriter {
   readonly #envelope: AnswerEnvelope;
   readonly #answerCharactersMax: number;
   readonly #table: ToolTable;
   readonly #echo: object;
-  /** Null if the client could not return them. */
+  /** Null if the client cannot return details. */
   readonly #details: ReasoningCollector | null;
   /** Null if the client receives all details. */
   readonly #hidden: HiddenReasoning | null;
   readonly #wantsLogprobs: boolean;
   readonly #events = new EventLog();
-  /** The finished items, by their position. */
+  /** The finished items, by position. */
   readonly #output: object[] = [];
   #itemCount = 0;
   #hasBegun = false;
   #characters = 0;
-  /** The reasoning or message that may continue. */
+  /** The current reasoning or message, which may continue. */
   #open: ReasoningItem | MessageItem | null = null;
   #openIndex = 0;
-  /** By the upstream's index. */
+  /** The calls, by the upstream's index. */
   readonly #calls = new Map<number, CallItem>();
   readonly #callsInOrder: CallItem[] = [];
   #finishReason: FinishReason | null = null;
@@ -92,12 +92,12 @@ export class ResponseStreamWriter implements StreamWriter {
   }
 
   /**
-   * Ends a failed stream as OpenAI does: its SDKs look for the first of these events, Codex for the second.
+   * Ends a failed stream as OpenAI does: its SDKs read the first of these events, Codex the second.
    * https://github.com/openai/openai-node/blob/master/src/core/streaming.ts,
    * https://github.com/openai/codex/blob/main/codex-rs/codex-api/src/sse/responses.rs
    */
   fail({ message, type, param, code }: ShownError): string {
-    // OpenAI's documentation has the members at the top level, its server and SDKs have them in `error`.
+    // OpenAI documents the members at the top level. Its server and SDKs have them in `error`.
     this.#events.emit("error", { code, message, param, error: { type, code, message, param } });
     const known = code !== null && codesWithMeaning.has(code) ? code : "server_error";
     const state = { status: "failed", output: [], usage: null, error: { code: known, message } } as const;
@@ -206,10 +206,10 @@ export class ResponseStreamWriter implements StreamWriter {
   }
 }
 
-/** An item's size besides its content. */
+/** The size of an item without its content. */
 const itemCharacters = 256;
 
-/** Clients act on these codes. All others are the gateway's own or unknown. */
+/** Clients evaluate these codes. All others are the gateway's own or unknown. */
 const codesWithMeaning = new Set([
   "rate_limit_exceeded",
   "invalid_prompt",

@@ -4,16 +4,16 @@ import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 
 /**
- * Keeps reasoning in `encrypted_content`, for clients that keep no other state. OpenAI fills it for its own models, and
- * clients return it unchanged. It holds no secret, so it needs no encryption.
+ * Keeps reasoning in `encrypted_content`, for clients without other state. Clients return OpenAI's content
+ * unchanged too. Contains no secret, so it needs no encryption.
  */
 export function sealReasoning(details: readonly ReasoningDetail[]): string {
   return `${sealPrefix}${Buffer.from(JSON.stringify(details)).toString("base64")}`;
 }
 
 /**
- * Opens a seal of this gateway. Nothing for any other text.
- * @param count shared by all seals of the request, beyond which nothing is opened
+ * Opens a seal of this gateway. Returns no details for any other text.
+ * @param count shared by all seals of the request, beyond which no seal is opened
  */
 export function openReasoning(sealed: string, count: ValueCount): ReasoningDetail[] {
   if (!sealed.startsWith(sealPrefix)) return [];
@@ -21,7 +21,7 @@ export function openReasoning(sealed: string, count: ValueCount): ReasoningDetai
   return readReasoningDetails(parseShallowJson(text, count));
 }
 
-/** Collects a stream's details and joins their pieces: sealed one by one they would be many times as long. */
+/** Collects a stream's details and joins their pieces. Separate seals would be many times as long. */
 export class ReasoningCollector {
   #details: ReasoningDetail[] = [];
 

@@ -4,8 +4,8 @@ import { expectArray, expectObject, expectString, ifGiven } from "../../wire/exp
 import { unsupported } from "../../wire/unsupported.ts";
 
 /**
- * Converts the content of a user or a tool. Text parts become one string, because not every upstream accepts a list of
- * parts.
+ * Converts the content of a user message or a tool result. Text parts become one string, because not every
+ * upstream accepts a list of parts.
  */
 export function toChatContent(content: unknown, param: string): string | ContentPart[] {
   if (typeof content === "string") return content;
@@ -29,7 +29,7 @@ export function toTextAndRefusal(content: unknown, param: string): { text: strin
   return { text, refusal };
 }
 
-/** Blank lines keep separate parts apart. */
+/** Joins texts with blank lines, so that they stay separate. */
 export function joinTexts(texts: readonly string[]): string {
   return texts.filter((text) => text !== "").join("\n\n");
 }
@@ -53,7 +53,8 @@ function toChatPart(value: unknown, param: string): ContentPart {
 /** Returns null for a part without text. */
 function readText(part: Record<string, unknown>, param: string): string | null {
   const type = expectString(part["type"], `${param}.type`);
-  // OpenAI's models write these to one another. Rejecting them would end a conversation that moved to another model.
+  // OpenAI's models send these parts to one another. Rejecting them would end a conversation that changed
+  // models.
   if (type === "encrypted_content") return "[Encrypted by OpenAI, not readable by this model.]";
   return textTypes.has(type) ? expectString(part["text"], `${param}.text`) : null;
 }
@@ -64,12 +65,12 @@ function toImagePart(part: Record<string, unknown>, param: string): ContentPart 
   refuseFileId(part, param);
   const url = expectString(part["image_url"], `${param}.image_url`);
   const detail = ifGiven(part["detail"], `${param}.detail`, expectString);
-  // The highest value that chat completions know.
+  // The highest value in chat completions.
   const known = detail === "original" ? "high" : detail;
   return { type: "image_url", image_url: { url, ...(known !== undefined && { detail: known }) } };
 }
 
-/** The URL replaces the bytes. Translations for providers that fetch files read it there. */
+/** Sends the URL instead of bytes. Translations for providers that fetch files read it. */
 function toFilePart(part: Record<string, unknown>, param: string): ContentPart {
   refuseFileId(part, param);
   const url = ifGiven(part["file_url"], `${param}.file_url`, expectString);

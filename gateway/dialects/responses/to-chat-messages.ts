@@ -10,8 +10,8 @@ import { toToolMessage } from "./to-tool-message.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 /**
- * Converts a conversation to chat messages. Consecutive text, reasoning and calls of the model become one assistant
- * message.
+ * Converts a conversation to chat messages. Consecutive text, reasoning and calls of the model become one
+ * assistant message.
  */
 export function toChatMessages(body: Record<string, unknown>, table: ToolTable): ChatMessage[] {
   const messages: ChatMessage[] = [];
@@ -36,7 +36,7 @@ export function toChatMessages(body: Record<string, unknown>, table: ToolTable):
   return messages;
 }
 
-/** Returns false for an item of someone else. */
+/** Returns false for an item that the model did not write. */
 function addToTurn(
   item: Record<string, unknown>,
   param: string,
@@ -60,7 +60,7 @@ function toMessage(item: Record<string, unknown>, param: string, table: ToolTabl
   if (toolMessage) return toolMessage;
   if (item["type"] === undefined) throw missing(`${param}.type`);
   const type = expectString(item["type"], `${param}.type`);
-  // A message between Codex's agents. The receiving model treats it as user input.
+  // A message between Codex's agents, which the receiving model treats as user input.
   if (type === "agent_message") {
     return { role: "user", content: toChatContent(item["content"], `${param}.content`) };
   }
@@ -87,12 +87,13 @@ function toPlainMessage(item: Record<string, unknown>, param: string): ChatMessa
 /** Whether an item only declares tools, which the tool table already contains. */
 function hasOnlyTools({ type, call_id: callId }: Record<string, unknown>): boolean {
   if (type === "additional_tools") return true;
-  // A search that OpenAI ran. The request lists the found tools anyway.
+  // Skips a search by OpenAI, whose found tools the request lists anyway.
   return (type === "tool_search_call" || type === "tool_search_output") && (callId ?? null) === null;
 }
 
 /**
- * Traces of OpenAI's own tools from earlier turns with another model. The model's text already contains their results.
+ * Traces of OpenAI's own tools from turns with another model. The model's text already contains their
+ * results.
  */
 const withoutMeaningElsewhere = new Set([
   "web_search_call",
@@ -105,7 +106,7 @@ const withoutMeaningElsewhere = new Set([
   "mcp_approval_response",
 ]);
 
-/** Without these, a conversation would lose its content. */
+/** Rejected, because the conversation would lose content. */
 const refusals = new Map([
   ["item_reference", "This gateway keeps no responses. Send the item itself, and `store: false`."],
   ["compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],

@@ -9,8 +9,8 @@ import { toChatTools } from "./to-chat-tools.ts";
 import { ToolTable } from "./tool-table.ts";
 
 /**
- * Converts a responses request to a chat completion. Ignores parameters that cannot change the answer: `store`,
- * `metadata`, `truncation`, `service_tier`, cache keys and the like. Many OpenAI-compatible upstreams reject them.
+ * Converts a responses request to a chat completion. Ignores parameters that cannot change the answer, such
+ * as `store` and `metadata`, because many OpenAI-compatible upstreams reject them.
  */
 export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody {
   for (const [param, why] of inexpressible) {
@@ -74,7 +74,7 @@ function toResponseFormat(format: Record<string, unknown> | undefined): object |
   };
 }
 
-/** The requested summary is ignored: whatever reasoning an upstream shows is passed on. */
+/** The requested summary is ignored: the client receives all reasoning that the upstream shows. */
 function toEffort(value: unknown): string | undefined {
   const reasoning = ifGiven(value, "reasoning", expectObject);
   return ifGiven(reasoning?.["effort"], "reasoning.effort", expectString);

@@ -5,7 +5,7 @@ import { builtInTypes } from "./built-in-tools.ts";
 import type { ToolDefinition } from "./read-tool.ts";
 import type { NamedTool, ToolTable } from "./tool-table.ts";
 
-/** The tool members of a chat completion request. Empty without tools. */
+/** The tool members of a chat completion request. Empty for a request without tools. */
 export function toChatTools(
   body: Record<string, unknown>,
   table: ToolTable,
@@ -32,7 +32,7 @@ function toToolChoice(value: unknown, table: ToolTable): Chosen {
   if (typeof value === "string") return { tools, choice: toMode(value, "tool_choice", tools) };
   const choice = expectObject(value, "tool_choice");
   const type = expectString(choice["type"], "tool_choice.type");
-  // Few upstreams know chat completions' own form of this. For the others, only the allowed tools are sent.
+  // Sends only the allowed tools, because few upstreams support `allowed_tools` in chat completions.
   if (type === "allowed_tools") {
     const allowed = readAllowed(choice["tools"], table);
     const mode = ifGiven(choice["mode"], "tool_choice.mode", expectString) ?? "auto";

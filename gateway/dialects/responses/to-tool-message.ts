@@ -16,7 +16,7 @@ export function toToolMessage(
     case "custom_tool_call_output":
       return toolMessage(item, param, toChatContent(output, `${param}.output`));
     case "local_shell_call_output":
-      // Older clients send the call's ID here.
+      // Older clients send the call's ID in `id`.
       return toolMessage(
         { call_id: item["call_id"] ?? item["id"] },
         param,
@@ -41,7 +41,7 @@ function toolMessage(
   return { role: "tool", tool_call_id: expectString(item["call_id"], `${param}.call_id`), content };
 }
 
-/** The request lists the tools themselves from then on. */
+/** Later requests list the tools themselves. */
 function describeFound(value: unknown, param: string, table: ToolTable): string {
   const names = expectArray(value, param).flatMap((tool, index) =>
     readTool(tool, `${param}[${index}]`).definitions.map((definition) => table.chatNameOf(definition)),

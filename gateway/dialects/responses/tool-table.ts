@@ -12,7 +12,7 @@ export type NamedTool = ToolDefinition & { chatName: string };
  */
 export class ToolTable {
   readonly tools: readonly NamedTool[];
-  /** The tools as an answer repeats them. */
+  /** The tools in the answer. */
   readonly shown: readonly object[];
   readonly #byChatName = new Map<string, NamedTool>();
   readonly #byName = new Map<string, NamedTool>();
@@ -27,7 +27,7 @@ export class ToolTable {
     this.tools = [...this.#byName.values()];
   }
 
-  /** Finds a tool by the name the model used. Null for an unknown name. */
+  /** Finds a tool by its name in the model's output. Null for an unknown name. */
   find(chatName: string): NamedTool | null {
     return this.#byChatName.get(chatName) ?? null;
   }
@@ -37,7 +37,7 @@ export class ToolTable {
     return this.#byName.get(keyOf(key)) ?? null;
   }
 
-  /** A tool's name in chat completions, even of a tool that an earlier turn called and the request no longer lists. */
+  /** A tool's name in chat completions, also for a tool that only an earlier turn called. */
   chatNameOf(key: ToolKey): string {
     return this.get(key)?.chatName ?? flatten(key.namespace, key.name);
   }
@@ -56,8 +56,8 @@ export class ToolTable {
 }
 
 /**
- * Tools within the input: those that the client found for the model's search, and Codex's own for models that it knows
- * as OpenAI's newest.
+ * Tools within the input: those that the client found for the model's search, and Codex's own for OpenAI's
+ * newest models.
  */
 function readInputTools(input: unknown): ReturnType<typeof readTool>[] {
   const items: unknown[] = Array.isArray(input) ? input : [];
@@ -75,7 +75,7 @@ function keyOf({ kind, namespace, name }: ToolKey): string {
   return JSON.stringify([kind, namespace, name]);
 }
 
-/** Namespaces of MCP servers end in `_` already. */
+/** Namespaces of MCP servers already end in `_`. */
 function flatten(namespace: string | null, name: string): string {
   const isPlain = namespace === null || namespace === "";
   const full = isPlain ? name : `${namespace}${namespace.endsWith("_") ? "" : "__"}${name}`;

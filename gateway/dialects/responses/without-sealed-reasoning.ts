@@ -4,8 +4,8 @@ import { withReadableSummary } from "./conversation-summary.ts";
 import { sealPrefix } from "./sealed-reasoning.ts";
 
 /**
- * Removes sealed reasoning of other upstreams from a request to OpenAI, which rejects content it did not encrypt.
- * Turns summaries of this gateway into messages. Returns the same request if there is nothing to change.
+ * Removes sealed reasoning of other upstreams from a request to OpenAI, which rejects it. Converts summaries
+ * of this gateway to messages. Returns the same request if there is nothing to change.
  */
 export function withoutSealedReasoning(request: DialectRequest): DialectRequest {
   const { bytes, body } = request;

@@ -47,7 +47,7 @@ export const anthropic: Provider = {
   },
 };
 
-/** Later versions, from 2026-10-21 on, lack `temperature`, `top_p` and `top_k`. */
+/** Versions from 2026-10-21 lack `temperature`, `top_p` and `top_k`. */
 const apiVersion = "2023-06-01";
 
 /** This beta allows `thinking.block_binding`. */
@@ -66,7 +66,7 @@ function effectiveStatus(status: number, body: unknown): number {
   const error = isObject(body) ? body["error"] : null;
   const message = isObject(error) ? error["message"] : null;
   if (status !== 400 || typeof message !== "string") return status;
-  // The pattern is slow on a long text that repeats these words, which a hostile upstream could send.
+  // The pattern is slow on long texts that repeat its words. A hostile upstream could send one.
   const start = message.slice(0, 500);
   return /credit balance is too low|reached your specified .*usage limits/i.test(start) ? 402 : status;
 }

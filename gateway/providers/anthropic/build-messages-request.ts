@@ -84,7 +84,7 @@ const inexpressible: Inexpressible[] = [
 ];
 
 /**
- * Anthropic has a parameter for a schema. JSON without a schema needs an instruction.
+ * Converts a schema to Anthropic's parameter, and JSON without a schema to an instruction.
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 function toOutputFormat(value: unknown): { format?: OutputFormat; instruction?: TextBlock } {

@@ -6,11 +6,11 @@ import type { Thinking } from "./messages-request.ts";
  * https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting
  */
 export type ClaudeTraits = {
-  /** The model's names of the efforts. Null for a model with a token budget instead of adaptive thinking. */
+  /** The model's names of the efforts. Null for models with a token budget instead of adaptive thinking. */
   efforts: Record<ClaudeEffort, string> | null;
   /** The parameters that disable or minimize thinking. */
   calm: { thinking?: Thinking; effort?: string };
-  /** When the model accepts a temperature other than 1, `top_p` and `top_k`. */
+  /** The condition for a temperature other than 1, `top_p` and `top_k`. */
   sampling: "always" | "not while thinking" | "never";
   /** Whether the model rejects thinking blocks after an earlier change of the conversation. */
   bindsThoughts: boolean;
@@ -31,7 +31,10 @@ export function findClaudeTraits(modelName: string): ClaudeTraits {
 
 type Claude = { family: string; major: number; minor: number };
 
-/** A Claude without a version counts as new. Other models speak this API too: null for those. */
+/**
+ * Parses a Claude name. A name without a version counts as new. Null for other models, which also use this
+ * API.
+ */
 function readName(modelName: string): Claude | null {
   const name = modelName.toLowerCase();
   if (!name.includes("claude")) return null;
@@ -44,7 +47,7 @@ function readName(modelName: string): Claude | null {
   return { family: "", major: Infinity, minor: 0 };
 }
 
-/** From 5 on, Claude reasons by default, and some models cannot stop. */
+/** Claude reasons by default from version 5, and some models cannot stop. */
 function calmOf5({ family, major, minor }: Claude): ClaudeTraits["calm"] {
   const name = `${family} ${major}.${minor}`;
   if (name === "sonnet 5.5") return { thinking: { type: "between_tools" } };
@@ -62,7 +65,7 @@ const allEfforts: Record<ClaudeEffort, string> = {
   max: "max",
 };
 
-/** `xhigh` lies between two efforts of these models: `high` is the one that does not cost more. */
+/** `xhigh` lies between two efforts of these models. `high` is the one that does not cost more. */
 const effortsOf46: Record<ClaudeEffort, string> = { ...allEfforts, xhigh: "high" };
 
 /** Compatible upstreams implement the oldest version. */

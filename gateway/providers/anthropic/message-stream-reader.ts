@@ -96,10 +96,10 @@ export class MessageStreamReader implements ChatStreamReader {
 type Fields = Record<string, unknown>;
 
 type OpenCall = {
-  /** The call's position among all tool calls, from 0. */
+  /** The position of the call among all tool calls, from 0. */
   index: number;
   hasArguments: boolean;
-  /** The arguments if no delta arrives. */
+  /** The arguments, if no delta follows. */
   input: string;
 };
 

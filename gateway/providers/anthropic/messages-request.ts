@@ -81,10 +81,15 @@ export type ToolChoice =
   | { type: "auto" | "any"; disable_parallel_tool_use?: true | undefined }
   | { type: "tool"; name: string; disable_parallel_tool_use?: true | undefined };
 
-/** The type is `enabled` with a budget, `adaptive`, `between_tools` or `disabled`. A client may send another one. */
+/**
+ * The type is `enabled` with a budget, `adaptive`, `between_tools` or `disabled`. Clients may send other
+ * types.
+ */
 export type Thinking = { type?: unknown; [field: string]: unknown };
 
 export type OutputFormat = { type: "json_schema"; schema: unknown };
 
-/** The gateway passes this on unchanged. https://platform.claude.com/docs/en/build-with-claude/prompt-caching */
+/**
+ * The gateway forwards this unchanged. https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+ */
 export type CacheControl = Record<string, unknown>;

@@ -77,12 +77,12 @@ const finishReasons = {
   tool_use: "tool_calls",
   max_tokens: "length",
   model_context_window_exceeded: "length",
-  /** Anthropic would continue after receiving its own response. */
+  /** Anthropic would continue if it received its own response. */
   pause_turn: "length",
   refusal: "content_filter",
 } satisfies Record<string, FinishReason>;
 
-/** The reason of a refusal. Null without one. */
+/** The reason of a refusal. Null for other responses. */
 export function readRefusal(stopDetails: unknown): string | null {
   const explanation = isObject(stopDetails) ? stopDetails["explanation"] : null;
   return typeof explanation === "string" && explanation !== "" ? explanation : null;

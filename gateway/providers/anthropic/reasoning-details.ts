@@ -2,7 +2,7 @@ import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import type { ContentBlock, RedactedThinkingBlock, ThinkingBlock } from "./messages-request.ts";
 
-/** The format names the origin: only Anthropic can verify these signatures. */
+/** The format identifies the origin: only Anthropic can verify these signatures. */
 const format = "anthropic-claude-v1";
 
 /**

@@ -14,7 +14,7 @@ import type {
 import { toCacheControl } from "./to-cache-control.ts";
 import { type DataUrl, parseDataUrl } from "../parse-data-url.ts";
 
-/** Converts the content of a user or a tool: text, images and files. */
+/** Converts the content of a user message or a tool result: text, images and files. */
 export function toAnthropicContent(content: ChatMessage["content"], param: string): ContentBlock[] {
   return toParts(content, param).flatMap(({ part, at }): ContentBlock[] => {
     switch (part.type) {
@@ -40,7 +40,7 @@ export function toTextBlocks(content: ChatMessage["content"], param: string): Te
 
 function toParts(content: ChatMessage["content"], param: string): { part: ContentPart; at: string }[] {
   if (typeof content === "string") return [{ part: { type: "text", text: content }, at: param }];
-  // No check has validated the parts yet.
+  // The parts are not validated yet.
   const parts: unknown[] = content ?? [];
   return parts.map((part, index) => {
     const at = `${param}[${index}]`;

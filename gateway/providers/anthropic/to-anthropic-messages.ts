@@ -9,8 +9,8 @@ import { toAssistantBlocks, toToolUseId } from "./to-assistant-blocks.ts";
 import { toCacheControl, withCacheControl } from "./to-cache-control.ts";
 
 /**
- * Extracts the instructions from any position, as Anthropic's OpenAI compatibility does. The rest becomes alternating
- * turns, in which user and tool messages belong to the user.
+ * Extracts the instructions from any position, as Anthropic's OpenAI compatibility does. Other messages
+ * become alternating turns. User and tool messages belong to the user's turns.
  * https://platform.claude.com/docs/en/api/openai-sdk
  */
 export function toAnthropicMessages(chat: ChatMessage[]): {
@@ -32,7 +32,7 @@ export function toAnthropicMessages(chat: ChatMessage[]): {
     else if (turn.content.length > 0) messages.push(turn);
   }
   trimBeginning(messages.at(-1));
-  // Claude requires at least one message, so instructions alone are sent as a user message.
+  // Claude requires a message, so instructions alone become a user message.
   if (messages.length === 0 && system.length > 0) {
     return { system: [], messages: [{ role: "user", content: system }] };
   }
@@ -72,7 +72,7 @@ function toToolResult(message: ChatMessage, param: string): ToolResultBlock {
   };
 }
 
-/** Trims a prefilled answer: the API answers 400 to trailing whitespace. */
+/** Trims a prefilled answer, because the API answers 400 to trailing whitespace. */
 function trimBeginning(last: AnthropicMessage | undefined): void {
   const block = last?.role === "assistant" ? last.content.at(-1) : undefined;
   if (block?.type === "text") block.text = block.text.trimEnd();

@@ -74,9 +74,9 @@ function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
 }
 
 /**
- * Reduces a JSON schema to the subset that Anthropic enforces. The description mentions the removed constraints, as in
- * Anthropic's SDKs. An object that the client left open stays open, because closing it would change its meaning: the
- * API then rejects it. https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+ * Reduces a JSON schema to the subset that Anthropic enforces, and describes the removed constraints, as
+ * Anthropic's SDKs do. An open object stays open, which the API rejects, because closing it would change its
+ * meaning. https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
  */
 export function toStrictSchema(schema: Record<string, unknown>): Record<string, unknown> {
   const strict: Record<string, unknown> = {};

@@ -9,8 +9,8 @@ import { toTextBlocks } from "./to-anthropic-content.ts";
 import { toCacheControl } from "./to-cache-control.ts";
 
 /**
- * Converts an earlier assistant message: text, tool calls, and thinking blocks at their indexes. Thinking goes before
- * the last block, because a turn must not end with it.
+ * Converts an earlier assistant message: text, tool calls, and thinking blocks at their indexes. Thinking
+ * precedes the last block, because a turn must not end with it.
  */
 export function toAssistantBlocks(
   message: ChatMessage,
@@ -54,19 +54,18 @@ function toToolUse(value: unknown, param: string, jsonTexts: ValueCount): ToolUs
 }
 
 /**
- * A truncated response may leave invalid arguments, which the model should still see. Anthropic recommends this
- * wrapper.
- * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
+ * A truncated response may have invalid arguments, which the model should still see. Anthropic recommends
+ * this wrapper. https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
  */
 function parseArguments(text: string, jsonTexts: ValueCount): Record<string, unknown> {
   if (text.trim() === "") return {};
   return parseShallowObject(text, jsonTexts) ?? { INVALID_JSON: text };
 }
 
-/** A conversation may have started with a provider whose IDs contain other characters. */
+/** Converts IDs with other characters, from a conversation that started with another provider. */
 export function toToolUseId(id: string): string {
   return id.slice(0, idLengthMax).replaceAll(/[^\w-]/g, "_");
 }
 
-/** Every provider's IDs are shorter, and the API rejects longer ones anyway. */
+/** All providers' IDs are shorter, and the API rejects longer ones. */
 const idLengthMax = 1_024;

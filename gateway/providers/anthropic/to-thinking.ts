@@ -7,9 +7,8 @@ import type { AnthropicMessage, Thinking, ToolChoice } from "./messages-request.
 import { isThought } from "./reasoning-details.ts";
 
 /**
- * Converts `thinking`, Anthropic's own parameter, or else `reasoning_effort`. Without either, the model's default
- * applies.
- * https://platform.claude.com/docs/en/build-with-claude/thinking
+ * Converts `thinking`, Anthropic's own parameter, or else `reasoning_effort`. Without both, the model's
+ * default applies. https://platform.claude.com/docs/en/build-with-claude/thinking
  */
 export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingOrder {
   const { traits, messages } = situation;
@@ -40,10 +39,7 @@ function readEffort(value: unknown): ClaudeEffort | "none" | undefined {
   throw invalidValue("reasoning_effort", `must be one of none, ${claudeEfforts.join(", ")}`);
 }
 
-/**
- * Requests thinking only where it is possible: a forced tool, the client's messages and its token limit take
- * precedence.
- */
+/** Requests thinking unless a forced tool, the client's messages or its token limit prevent it. */
 function think(effort: ClaudeEffort, { traits, messages, toolChoice, maxTokens }: Situation): ThinkingOrder {
   const isForced = toolChoice?.type === "any" || toolChoice?.type === "tool";
   if (traits.efforts) {
@@ -57,8 +53,8 @@ function think(effort: ClaudeEffort, { traits, messages, toolChoice, maxTokens }
 }
 
 /**
- * Whether the response continues an assistant turn without its first thinking block, usually after tool calls. With a
- * budget, the API then rejects thinking. Adaptive models accept it.
+ * Whether the response continues an assistant turn without its first thinking block, usually after tool
+ * calls. The API then rejects a thinking budget. Adaptive models accept such a turn.
  */
 function continuesWithoutThought(messages: AnthropicMessage[]): boolean {
   const requested = messages.findLastIndex(
@@ -69,8 +65,8 @@ function continuesWithoutThought(messages: AnthropicMessage[]): boolean {
 }
 
 /**
- * Drops thinking blocks of a conversation that was edited, for example shortened, instead of failing the request.
- * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+ * Drops thinking blocks of an edited conversation, such as a shortened one, so that the request does not
+ * fail. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
  */
 function withLooseBinding(order: ThinkingOrder, { traits, messages }: Situation): ThinkingOrder {
   const isAdaptive = order.thinking === undefined || order.thinking.type === "adaptive";

@@ -5,8 +5,8 @@ import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts"
 import type { Provider } from "../provider.ts";
 
 /**
- * OpenAI's models in a customer's Azure resource: native chat completions at other URLs. A model's name is the name of
- * a deployment. https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
+ * OpenAI's models in a customer's Azure resource: native chat completions at other URLs. Model names are
+ * deployment names. https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
  */
 export const azureOpenAi: Provider = {
   label: "Azure OpenAI",
@@ -61,8 +61,8 @@ const quirks: ChatQuirks = {
 };
 
 /**
- * Finds the resource in each path that Azure documents. An `api-version` with a date (2024-10-21) selects the older
- * URLs, with the deployment in the path. `preview` and `latest` are versions of the v1 API.
+ * Finds the resource in every documented path. A dated `api-version` (2024-10-21) selects the older URLs with
+ * the deployment in the path. `preview` and `latest` select the v1 API.
  */
 function readBaseUrl(baseUrl: string): { resourceUrl: string; isDated: boolean } {
   const url = new URL(baseUrl);
@@ -74,8 +74,8 @@ function readBaseUrl(baseUrl: string): { resourceUrl: string; isDated: boolean }
 }
 
 /**
- * Returns null, because the list names deployable models. Only Azure's management API lists deployments, and it needs
- * another key.
+ * Returns null, because the list contains deployable models. Only Azure's management API lists deployments,
+ * and it needs another key.
  */
 function readModelNames(list: unknown): string[] | null {
   return isObject(list) && Array.isArray(list["data"]) ? [] : null;

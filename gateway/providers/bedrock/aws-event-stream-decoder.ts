@@ -2,16 +2,15 @@ import { EventStreamCodec } from "@smithy/core/event-streams";
 import type { EventDecoder, UpstreamEvent } from "../../wire/event-decoder.ts";
 
 /**
- * Decodes `application/vnd.amazon.eventstream`: messages with a length prefix. Checks the length before it buffers
- * anything.
- * https://smithy.io/2.0/aws/amazon-eventstream.html
+ * Decodes `application/vnd.amazon.eventstream`: messages with a length prefix. Checks the length before
+ * buffering. https://smithy.io/2.0/aws/amazon-eventstream.html
  */
 export class AwsEventStreamDecoder implements EventDecoder {
   readonly #codec = new EventStreamCodec(toText, Buffer.from);
   readonly #eventBytesMax: number;
   /**
-   * Has the size of the current message, or of the length field while that is unknown. The first `#filled` bytes are
-   * valid.
+   * The buffer for the current message, or for the length field while the length is unknown. The first
+   * `#filled` bytes are valid.
    */
   #message = Buffer.alloc(lengthFieldBytes);
   #filled = 0;
@@ -79,5 +78,5 @@ function toText(bytes: Uint8Array | string): string {
 
 const lengthFieldBytes = 4;
 
-/** The smallest message holds two lengths and two checksums. */
+/** The smallest message contains two lengths and two checksums. */
 const messageBytesMin = 16;

@@ -48,14 +48,14 @@ function secretOf(credential: BedrockCredential): string {
 
 type SignatureOptions = {
   host: string;
-  /** The path as sent. The signature encodes the path again, as for every AWS service except S3. */
+  /** The sent path. The signature encodes it again, as for every AWS service except S3. */
   path: string;
   region: string;
   credential: BedrockCredential & { kind: "signature" };
 };
 
 /**
- * Signs the method, path, body, host and content type. Other headers may change on the way.
+ * Signs the method, path, body, host and content type. Proxies may change other headers.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 function signatureFor({ host, path, region, credential }: SignatureOptions): NonNullable<Endpoint["sign"]> {
@@ -80,8 +80,8 @@ function signatureFor({ host, path, region, credential }: SignatureOptions): Non
 const contentType = "application/json";
 
 /**
- * Replaces the signer's own hash, which passes keys as bytes: Node then takes several times as long as with a key
- * object.
+ * Replaces the signer's own hash, which is several times slower: it passes keys as bytes instead of key
+ * objects.
  */
 class NodeSha256 {
   readonly #secret: Source | undefined;
@@ -118,7 +118,7 @@ function toBytes(data: Source): Buffer {
     : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }
 
-/** AWS keys sign requests. A Bedrock API key is sent as a bearer token. */
+/** An AWS key pair, which signs requests, or a Bedrock API key, which is sent as a bearer token. */
 export type BedrockCredential =
   | { kind: "signature"; accessKeyId: string; secretAccessKey: string; sessionToken: string | undefined }
   | { kind: "bearer"; apiKey: string };
@@ -143,7 +143,7 @@ export function parseBedrockCredential(secret: string): BedrockCredential {
     : { kind: "signature", accessKeyId: first, secretAccessKey, sessionToken };
 }
 
-/** Whether a header can carry the text. */
+/** Whether the text is valid in a header. */
 function isKey(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }

@@ -21,9 +21,8 @@ import { invalidValue } from "../../wire/parameter-errors.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 
 /**
- * Amazon Bedrock's Converse API has one format for all models. A model's name is its ID, or the ID or ARN of an
- * inference profile.
- * https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html
+ * Amazon Bedrock's Converse API, with one format for all models. A model's name is its ID, or the ID or ARN
+ * of an inference profile. https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html
  */
 export const bedrock: Provider = {
   label: "Amazon Bedrock",
@@ -34,7 +33,7 @@ export const bedrock: Provider = {
     apiKeyLabel: "Bedrock API key, or accessKeyId:secretAccessKey",
   },
   telemetryName: "aws.bedrock",
-  // The administrator chooses the region, because it decides where data goes.
+  // The administrator chooses the region, because it determines the location of the data.
   defaultBaseUrl: null,
   presets: [
     {
@@ -140,7 +139,7 @@ function readBedrockHost(baseUrl: string): BedrockHost {
 /** bedrock-runtime-fips.us-gov-west-1.amazonaws.com, vpce-0a1b.bedrock-runtime.eu-west-1.vpce.amazonaws.com */
 const awsHost = /^(vpce-[^.]+\.)?bedrock-runtime(?:-fips)?\.([a-z]{2,5}(?:-[a-z]+)+-\d+)\./;
 
-/** Converse has no embeddings, so each model family has its own format. Null for an unknown family. */
+/** The embeddings format of a model's family. Converse has no embeddings. Null for an unknown family. */
 function findEmbeddingsForm(modelName: string): EmbeddingsForm | null {
   if (/amazon\.titan-embed-(g1-)?text/.test(modelName)) return titanEmbeddings(modelName.includes("text-v2"));
   if (modelName.includes("cohere.embed-")) return cohereEmbeddings(modelName.includes("embed-v4"));
@@ -148,7 +147,7 @@ function findEmbeddingsForm(modelName: string): EmbeddingsForm | null {
 }
 
 /**
- * Passes on Cohere's parameter `input_type`, the purpose of the embeddings.
+ * Forwards Cohere's parameter `input_type`, the purpose of the embeddings.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html
  */
 function cohereEmbeddings(isV4: boolean): EmbeddingsForm {
@@ -172,8 +171,8 @@ function cohereEmbeddings(isV4: boolean): EmbeddingsForm {
 }
 
 /**
- * Two of Bedrock's 4xx statuses are not the client's fault: the model failed (424), usually with its own status, or
- * timed out (408).
+ * Two of Bedrock's 4xx statuses are not the client's fault. The model failed (424), usually with its own
+ * status, or timed out (408).
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
  */
 function effectiveStatus(status: number, body: unknown): number {
@@ -184,8 +183,8 @@ function effectiveStatus(status: number, body: unknown): number {
 }
 
 /**
- * Keeps foundation models with on-demand text or embeddings. Some require an inference profile: the model's name with a
- * geography prefix (`us.anthropic.…`).
+ * Selects foundation models with on-demand text or embeddings. Some require an inference profile: the name
+ * with a geography prefix (`us.anthropic.…`).
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListFoundationModels.html
  */
 function isUsable({ outputModalities, inferenceTypesSupported }: Record<string, unknown>): boolean {
@@ -223,7 +222,7 @@ type EmbeddingsForm = {
   readAnswer(answer: unknown): EmbeddingsAnswer;
 };
 
-/** Returns the texts to embed. Bedrock accepts no tokens. */
+/** Returns the texts to embed. Bedrock rejects token arrays. */
 function textsOf({ input }: EmbeddingsRequestBody): string[] {
   if (!Array.isArray(input)) return [expectString(input, "input")];
   return input.map((text: unknown, index) => {
@@ -234,7 +233,7 @@ function textsOf({ input }: EmbeddingsRequestBody): string[] {
   });
 }
 
-/** Returns the requested length of the embeddings, for models that support shorter ones. */
+/** Returns the requested length of the embeddings. Undefined for models with a fixed length. */
 function dimensionsOf(body: EmbeddingsRequestBody, canChoose: boolean): number | undefined {
   const dimensions = ifGiven(body["dimensions"], "dimensions", expectNumber);
   if (dimensions === undefined || canChoose) return dimensions;

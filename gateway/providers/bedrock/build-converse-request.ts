@@ -106,8 +106,8 @@ function toSchemaFormat(value: unknown, param: string, family: ModelFamily): Out
 }
 
 /**
- * Bedrock validates requests for Claude with its own schema. For older models and many newer ones it rejects this
- * parameter: "output_config.format: Extra inputs are not permitted".
+ * Whether Bedrock accepts a schema for this Claude. It rejects the parameter for older and many newer models:
+ * "output_config.format: Extra inputs are not permitted".
  */
 function takesSchema({ name, version }: ModelFamily): boolean {
   return name !== "claude" || version === 405 || version === 406;
@@ -119,7 +119,7 @@ const schemaInstruction =
 type Sampling = {
   temperature?: number | undefined;
   topP?: number | undefined;
-  /** These go to `additionalModelRequestFields`, because Converse has no `top_k`. */
+  /** Members of `additionalModelRequestFields`, because Converse has no `top_k`. */
   fields: Record<string, unknown>;
 };
 
@@ -144,8 +144,8 @@ function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: bo
 type RequestedSampling = Record<"temperature" | "topP" | "topK", number | undefined>;
 
 /**
- * Newer Claudes reject all of these, older ones while they think. Omits a value of 1, the default, because some models
- * reject `temperature` and `top_p` together.
+ * Newer Claudes reject all of these, older ones while they think. Omits the default value 1, because some
+ * models reject `temperature` and `top_p` together.
  */
 function claudeSampling(requested: RequestedSampling, version: number, thinks: boolean): Sampling {
   const temperature = unlessOne(requested.temperature);

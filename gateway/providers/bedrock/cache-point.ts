@@ -3,8 +3,8 @@ import type { CachePointBlock } from "./converse-request.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /**
- * Converts `cache_control` on a message, part or tool to a block after it, where the model supports one. Other models
- * get no block, which changes only the cost.
+ * Converts `cache_control` on a message, part or tool to a block after it. Models without such blocks get
+ * none, which changes only the cost.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html#prompt-caching-models
  */
 export function cachePointAfter(

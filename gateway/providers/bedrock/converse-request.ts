@@ -7,7 +7,7 @@ export type ConverseRequest = {
   system?: SystemBlock[] | undefined;
   inferenceConfig?: InferenceConfig | undefined;
   toolConfig?: ToolConfig | undefined;
-  /** Parameters that belong to the model instead of Converse. */
+  /** Parameters of the model, not of Converse. */
   additionalModelRequestFields?: Record<string, unknown> | undefined;
   outputConfig?: OutputConfig | undefined;
 };

@@ -61,7 +61,7 @@ export class ConverseStreamReader implements ChatStreamReader {
     }
   }
 
-  /** Bedrock runs some tools itself. Those calls do not concern the client. */
+  /** Bedrock runs some tools itself. Clients need not see those calls. */
   #startBlock({ contentBlockIndex: block, start }: Fields): ChunkChoice[] {
     const call = isObject(start) ? start["toolUse"] : null;
     if (!isObject(call) || call["type"] === "server_tool_use") return [];
@@ -107,7 +107,7 @@ export class ConverseStreamReader implements ChatStreamReader {
     return { type, format: formatOf(type, this.#family), index: this.#thoughtIndex, ...piece };
   }
 
-  /** A call without arguments may stream nothing. Clients could not parse that. */
+  /** A call without arguments may stream nothing, which clients could not parse. */
   #endBlock({ contentBlockIndex: block }: Fields): ChunkChoice[] {
     const call = this.#openCalls.get(block);
     this.#openCalls.delete(block);

@@ -1,5 +1,5 @@
 /**
- * Unique names for a request's documents, in characters that Bedrock accepts.
+ * Creates unique names for a request's documents, in characters that Bedrock accepts.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
  */
 export class DocumentNames {
@@ -30,8 +30,8 @@ function toWords(filename: string): string {
   return words.slice(0, wordsLengthMax).trimEnd() || "document";
 }
 
-/** File systems allow shorter names only. */
+/** All file systems have shorter names. */
 const filenameLengthMax = 1_024;
 
-/** A name may have 200 characters. The rest is for a number. */
+/** A name may have 200 characters. Ten are reserved for a number. */
 const wordsLengthMax = 190;

@@ -1,4 +1,4 @@
-/** The model's family, which decides the parameters that Converse passes on. */
+/** The model's family, which determines the parameters that Converse accepts. */
 export type ModelFamily = {
   name: "claude" | "nova" | "gpt" | "gpt-oss" | "mistral" | "other";
   /** The generation of Claude or Nova, such as 405 for 4.5. 0 for others. */
@@ -6,8 +6,9 @@ export type ModelFamily = {
 };
 
 /**
- * @param modelName the ID of a model or inference profile (`us.anthropic.…`), or a profile's ARN. An application
- * inference profile hides its model, so it gets only common parameters.
+ * Finds the family of a model. An application inference profile hides its model, so it gets only common
+ * parameters.
+ * @param modelName the ID of a model or inference profile (`us.anthropic.…`), or a profile's ARN
  */
 export function findModelFamily(modelName: string): ModelFamily {
   if (modelName.includes("anthropic.")) return { name: "claude", version: readClaudeVersion(modelName) };
@@ -18,7 +19,10 @@ export function findModelFamily(modelName: string): ModelFamily {
   return { name: modelName.includes("mistral.") ? "mistral" : "other", version: 0 };
 }
 
-/** claude-opus-4-20250514-v1:0, claude-3-7-sonnet-20250219-v1:0, claude-v2:1. A name without a number counts as new. */
+/**
+ * Parses claude-opus-4-20250514-v1:0, claude-3-7-sonnet-20250219-v1:0 and claude-v2:1. A name without a
+ * number counts as new.
+ */
 function readClaudeVersion(modelName: string): number {
   const [, major, minor = "0"] = /claude-(?:[a-z]+-)?v?(\d{1,2})(?:-(\d{1,2}))?(?!\d)/.exec(modelName) ?? [];
   return major === undefined ? Infinity : Number(major) * 100 + Number(minor);

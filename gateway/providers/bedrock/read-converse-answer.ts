@@ -42,7 +42,7 @@ export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAn
   };
 }
 
-/** Text with citations has blocks of its own. Chat completions have no field for citations. */
+/** Text with citations has its own blocks. Chat completions have no field for citations. */
 function textOf({ text, citationsContent: cited }: Record<string, unknown>): string {
   if (typeof text === "string") return text;
   if (!isObject(cited) || !Array.isArray(cited["content"])) return "";
@@ -68,7 +68,7 @@ function readThought(thought: unknown, family: ModelFamily): ReasoningDetail[] {
   ];
 }
 
-/** Bedrock runs some tools itself. Those calls do not concern the client. */
+/** Bedrock runs some tools itself. Clients need not see those calls. */
 function readToolCall(call: unknown): ToolCall[] {
   if (!isObject(call) || call["type"] === "server_tool_use") return [];
   const { toolUseId: id, name, input } = call;
@@ -98,7 +98,7 @@ export function readConverseUsage(usage: unknown): ChatUsage | null {
 }
 
 /**
- * The terms of a response, or of the last event of a stream.
+ * The terms of a response, in its body or in a stream's last event.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html
  */
 export function readConverseDetails(reported: Record<string, unknown>): UsageDetails | undefined {
@@ -120,7 +120,7 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * Why the model stopped. Throws `upstreamReported(…)` for failures such as `malformed_model_output` and for unknown
+ * The stop reason. Throws `upstreamReported(…)` for failures such as `malformed_model_output` and for unknown
  * reasons.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax
  */
@@ -129,7 +129,7 @@ export function readStopReason(reason: unknown, hasToolCalls: boolean): FinishRe
   const known = finishReasons.get(name);
   if (known === undefined)
     throw upstreamReported(`The model stopped with the unknown reason ${name}. Retry the request.`);
-  // Some models do not report tool calls as the reason.
+  // Some models report another reason after tool calls.
   return known === "stop" && hasToolCalls ? "tool_calls" : known;
 }
 

@@ -28,7 +28,7 @@ export function toReasoningBlocks(details: unknown, family: ModelFamily): Reason
 
 type Joined = { index: unknown; text: string; signature: string; data: string };
 
-/** A streaming client may have kept pieces. Pieces of one block share an index. */
+/** Joins the pieces that a streaming client may have kept. Pieces of one block share an index. */
 function joinPieces(details: unknown[], family: ModelFamily): Joined[] {
   const joined: Joined[] = [];
   for (const detail of details) {

@@ -14,7 +14,7 @@ export type Conversation = { family: ModelFamily; documentNames: DocumentNames; 
 
 type Part = Record<string, unknown>;
 
-/** The content of a user's message or of a tool's. */
+/** Converts the content of a user message or a tool result. */
 export function toContentBlocks(
   message: ChatMessage,
   param: string,
@@ -36,7 +36,7 @@ export function toContentBlocks(
   });
 }
 
-/** The content of text-only messages. */
+/** Converts the content of text-only messages. */
 export function toTextBlocks(
   message: ChatMessage,
   param: string,

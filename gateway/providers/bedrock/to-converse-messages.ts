@@ -123,7 +123,7 @@ function parseInput(text: unknown, param: string, jsonTexts: ValueCount): Record
 
 /**
  * Converts a tool call's ID to a format that the model accepts. Some models reject even their own (Kimi's
- * `functions.get_weather:0`). A hash replaces those, the same for the call and its result.
+ * `functions.get_weather:0`), which a hash replaces in the call and its result.
  */
 function toToolUseId(id: unknown, param: string, { name }: ModelFamily): string {
   const text = expectString(id, param);
@@ -134,5 +134,5 @@ function toToolUseId(id: unknown, param: string, { name }: ModelFamily): string 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html */
 const toolUseId = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** Mistral's chat template rejects all others. */
+/** Mistral's chat template rejects all other IDs. */
 const mistralToolUseId = /^[a-zA-Z0-9]{9}$/;

@@ -7,7 +7,8 @@ import type { UpstreamModel } from "../provider.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /**
- * Converts the reasoning effort to the model's own parameter. Where that is impossible, the model's default applies.
+ * Converts the reasoning effort to the model's own parameter. If that is impossible, the model's default
+ * applies.
  */
 export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingRules {
   const effort = readEffort(body["reasoning_effort"]);
@@ -81,7 +82,7 @@ type ClaudeFields = { thinking?: Record<string, unknown>; output_config?: { effo
 function fieldsFor(effort: Effort | null, situation: Situation): ClaudeFields {
   const { version } = situation.family;
   if (effort === null) return {};
-  // From 5 on, Claude reasons by default, and some models cannot stop.
+  // Claude reasons by default from version 5, and some models cannot stop.
   if (effort === "none") return version >= 500 ? { output_config: { effort: "low" } } : {};
   if (version < 307) return {};
   return version >= 406 ? adaptiveFields(effort, version) : budgetFields(effort, limitOf(situation));
@@ -92,7 +93,7 @@ function adaptiveFields(effort: ClaudeEffort, version: number): ClaudeFields {
   const isSince47 = version >= 407;
   const name = effort === "minimal" ? "low" : effort === "xhigh" && !isSince47 ? "high" : effort;
   return {
-    // Newer models hide their reasoning by default. Older ones do not know the field.
+    // Newer models hide their reasoning by default. Older models reject the field.
     thinking: isSince47 ? { type: "adaptive", display: "summarized" } : { type: "adaptive" },
     output_config: { effort: name },
   };
@@ -103,17 +104,17 @@ function budgetFields(effort: ClaudeEffort, limitTokens: number): ClaudeFields {
   return budget === null ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
 }
 
-/** Returns the maximum tokens of the response, thinking included. A budget must be lower. */
+/** Returns the maximum tokens of the response, thinking included. The budget must be lower. */
 function limitOf({ maxTokens, model }: Situation): number {
   return maxTokens ?? model.outputTokensMax ?? leastOutputTokensMax;
 }
 
-/** Every Claude model with a thinking budget supports at least this many output tokens. */
+/** The minimum output limit of all Claude models with a thinking budget. */
 const leastOutputTokensMax = 32_000;
 
 /**
- * Whether the response continues an assistant turn after tool calls without its thinking blocks. With a budget, Claude
- * then rejects thinking. Adaptive models accept it.
+ * Whether the response continues an assistant turn after tool calls without its thinking blocks. Claude then
+ * rejects a thinking budget. Adaptive models accept such a turn.
  */
 function continuesWithoutThought(messages: ConverseMessage[]): boolean {
   const lastUserIndex = messages.findLastIndex(
@@ -128,11 +129,11 @@ export type ThinkingRules = {
   fields: Record<string, unknown>;
   /** The maximum tokens of the response, if thinking requires a limit. */
   maxTokens?: number | undefined;
-  /** Whether Claude will think. Thinking excludes some parameters. */
+  /** Whether Claude will think, because thinking excludes some parameters. */
   claudeThinks: boolean;
 };
 
-/** The facts that decide the thinking, besides the client's parameters. */
+/** The facts besides the client's parameters that determine the thinking. */
 export type Situation = {
   family: ModelFamily;
   model: UpstreamModel;

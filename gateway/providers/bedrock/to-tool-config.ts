@@ -59,7 +59,7 @@ function oneCallAtMost({ mode }: ChosenTools, name: string | undefined): object 
   return { type, name, disable_parallel_tool_use: true };
 }
 
-/** Whether the model may or must call a tool, and which. Null `names` allow all. */
+/** Whether the model may or must call a tool, and which tool. Null `names` allow all. */
 type ChosenTools = { mode: "none" | "auto" | "required"; names: ReadonlySet<string> | null };
 
 /** https://platform.openai.com/docs/api-reference/chat/create#chat_create-tool_choice */
@@ -75,9 +75,8 @@ function readToolChoice(choice: unknown): ChosenTools {
 }
 
 /**
- * Converts the functions in `names`, or all. Omits `strict`, because many models reject it. They receive the schema
- * anyway.
- * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
+ * Converts the functions in `names`, or all. Omits `strict`, because many models reject it, but keeps the
+ * schema. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
  */
 function toToolSpecs(
   body: ChatRequestBody,

@@ -13,7 +13,7 @@ import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provide
 import { upstreamReported } from "../upstream-reported.ts";
 import { toPlainChat } from "./to-plain-chat.ts";
 
-/** An upstream that speaks chat completions: natively for clients of the same dialect, translated for others. */
+/** An upstream with chat completions: native for clients of the same dialect, translated for others. */
 export function chatCompletionsApi(endpoint: Endpoint, quirks: ChatQuirks): ChatApi {
   return {
     endpoint,
@@ -71,8 +71,9 @@ function readUsage(usage: unknown): ChatUsage | null {
 }
 
 /**
- * Normalizes a choice of an OpenAI-compatible upstream: text content, reasoning in `reasoning_content`, call arguments
- * as JSON text. Throws `upstreamReported(…)` where the upstream reports a failure, and anything for a malformed choice.
+ * Normalizes a choice of an OpenAI-compatible upstream: text content, reasoning in `reasoning_content`, call
+ * arguments as JSON text. Throws `upstreamReported(…)` for a reported failure, and any error for a malformed
+ * choice.
  */
 function readChatChoice(choice: unknown, name: "message" | "delta"): object {
   if (!isObject(choice)) throw new Error("The choice is malformed.");
@@ -80,7 +81,7 @@ function readChatChoice(choice: unknown, name: "message" | "delta"): object {
   if (finishReason === "error" || finishReason === "insufficient_system_resource") {
     throw upstreamReported(isObject(error) ? error["message"] : error);
   }
-  // Azure sends further information about a choice, such as filter results, without a delta.
+  // Azure sends facts about a choice, such as filter results, without a delta.
   const message = choice[name] ?? (name === "delta" ? {} : null);
   if (!isObject(message)) throw new Error(`The choice has no ${name}.`);
   return {

@@ -30,7 +30,7 @@ function withoutThoughts({ reasoning_content: _text, reasoning_details: _details
   return message as ChatMessage;
 }
 
-/** Markers occur on messages, parts, tools and calls: at most two levels down. */
+/** Markers are on messages, parts, tools and calls: at most two levels down. */
 function withoutCacheControl(value: unknown, depth = 0): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutCacheControl(item, depth));
   if (!isObject(value) || depth > 1) return value;

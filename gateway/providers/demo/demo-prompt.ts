@@ -4,13 +4,13 @@ import type { ChatMessage } from "../../wire/chat-completion.ts";
 export type DemoOrders = {
   /** The rest of the prompt: the text to echo. */
   text: string;
-  /** `/slow 500`: milliseconds before each piece of the answer. */
+  /** `/slow 500`: the delay before each piece of the answer, in milliseconds. */
   delayMs: number;
-  /** `/fail 429`: answers with this HTTP status. */
+  /** `/fail 429`: the HTTP status of the answer. */
   failStatus: number | null;
-  /** `/break`: the connection breaks in the middle of the answer. */
+  /** `/break`: the connection breaks mid-stream. */
   breaks: boolean;
-  /** `/hang`: the answer stops in the middle and never continues. */
+  /** `/hang`: the answer stops mid-stream and never continues. */
   hangs: boolean;
   /** `/tool`: calls the first tool of the request. */
   callsTool: boolean;

@@ -8,7 +8,7 @@ import { type DemoOrders, readDemoOrders, textOf, toTokens } from "./demo-prompt
 import { sampleJson } from "./sample-json.ts";
 
 /**
- * An upstream inside this process that echoes the prompt. It serves a new installation, and shows how a client handles
+ * An upstream inside this process that echoes the prompt, for new installations and for tests of clients with
  * slow, failing and broken responses. `demo-prompt.ts` lists its commands.
  */
 export const demo: Provider = {
@@ -91,7 +91,10 @@ function contentFor(body: ChatRequestBody, text: string): string {
   return text === "" ? "Hello from demo/echo." : text;
 }
 
-/** Returns the tool that the model must call: the one in `tool_choice`, or the first if `tool_choice` requires any. */
+/**
+ * Returns the tool that the model must call: the one in `tool_choice`, or the first if `tool_choice` requires
+ * a call.
+ */
 function chosenTool(body: ChatRequestBody, orders: DemoOrders): { name: string; parameters: unknown } | null {
   const { tools, tool_choice: choice } = body;
   if (!Array.isArray(tools)) return null;

@@ -1,8 +1,8 @@
 import { isObject } from "../../wire/json.ts";
 
 /**
- * Builds the simplest value of a JSON schema: the first of an enumeration, required members only, empty text. Nested
- * arrays multiply, so the whole sample has a budget. `null` replaces everything beyond it.
+ * Builds the simplest value of a JSON schema: the first of an enumeration, required members only, empty text.
+ * The sample has a budget, because nested arrays multiply. `null` replaces everything beyond it.
  */
 export function sampleJson(schema: unknown): unknown {
   return sampleValue(schema, { depth: 0, budget: { valuesLeft: valuesMax, charactersLeft: charactersMax } });

@@ -7,7 +7,7 @@ import { modelTraits } from "./model-traits.ts";
 import { toGeminiContents } from "./to-gemini-contents.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 
-/** The body of a generateContent request. https://ai.google.dev/api/generate-content#request-body */
+/** Builds a generateContent request. https://ai.google.dev/api/generate-content#request-body */
 export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel): object {
   refuseUnsupported(body);
   const traits = modelTraits(model.name);
@@ -19,7 +19,7 @@ export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel
   };
 }
 
-/** Refuses parameters that change the response and have no equivalent at Gemini. */
+/** Rejects parameters that change the response and have no equivalent at Gemini. */
 function refuseUnsupported(body: ChatRequestBody): void {
   const { modalities, logit_bias: bias, functions, web_search_options: search } = body;
   if (Array.isArray(modalities) && modalities.some((modality) => modality !== "text")) {
@@ -73,7 +73,7 @@ function toDeclaration({ name, description, parameters }: ToolFunction): object 
 }
 
 /**
- * Whether the function has no parameters. Gemini then expects no declaration of them.
+ * Whether the function has no parameters. Gemini then expects no schema.
  * https://ai.google.dev/api/caching#FunctionDeclaration
  */
 function takesNothing(schema: unknown): boolean {
@@ -88,7 +88,7 @@ function takesNothing(schema: unknown): boolean {
 /** Returns undefined for Gemini's default. */
 function toCallingConfig(choice: unknown, functions: ToolFunction[]): object | undefined {
   if (choice === "auto") {
-    // Without a required call, only this mode enforces the schema of the arguments.
+    // If no call is required, only this mode enforces the schema of the arguments.
     return functions.some(({ strict }) => strict === true) ? { mode: "VALIDATED" } : undefined;
   }
   if (choice === "none") return { mode: "NONE" };

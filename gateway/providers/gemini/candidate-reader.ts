@@ -4,11 +4,11 @@ import { type SignedToolCall, signCall, toReasoningDetail } from "./thought-sign
 import { upstreamReported } from "../upstream-reported.ts";
 import { createHash } from "node:crypto";
 
-/** One candidate's content in a response or in one event of a stream. */
+/** The content of one candidate in a response or in one event of a stream. */
 export type CandidatePiece = {
   text: string;
   thoughts: string;
-  /** Every call is complete. */
+  /** Contains only complete calls. */
   toolCalls: SignedToolCall[];
   reasoningDetails: ReasoningDetail[];
   logprobs: object | null;
@@ -54,7 +54,7 @@ export class CandidateReader {
     return piece;
   }
 
-  /** Other parts belong to Google's own tools and media, which no request enables. */
+  /** Skips parts of Google's own tools and media, which no request enables. */
   #readPart(part: Record<string, unknown>, answer: AnswerIdentity, piece: CandidatePiece): void {
     const { text, functionCall, thoughtSignature } = part;
     const signature =
@@ -120,7 +120,7 @@ const cuts = new Map<string, FinishReason>([
 ]);
 
 /**
- * Converts log probabilities to OpenAI's format. Null without any.
+ * Converts log probabilities to OpenAI's format. Null for a missing result.
  * https://ai.google.dev/api/generate-content#LogprobsResult
  */
 function readLogprobs(result: unknown): object | null {
@@ -150,8 +150,8 @@ function readToken(value: unknown): TokenLogprob {
 }
 
 /**
- * Builds an ID for a call of an older model that sends none. The response, the position and the call decide it, so the
- * same call in another turn gets another ID. Its 29 characters suit every upstream.
+ * Builds an ID for a call of an older model that sends none, from the response and the position. The same
+ * call in another turn gets another ID. Every upstream accepts its 29 characters.
  * @param position the candidate's index, then the call's
  */
 function toolCallId(
@@ -164,5 +164,7 @@ function toolCallId(
   return `call_${createHash("sha256").update(source).digest("hex").slice(0, 24)}`;
 }
 
-/** Distinguishes a response within its conversation: by its ID, or else by the prompt's token count, which grows. */
+/**
+ * Identifies a response within its conversation: by its ID, or else by the prompt's token count, which grows.
+ */
 type AnswerIdentity = { responseId: string | null; usage: ChatUsage | null };

@@ -30,7 +30,7 @@ export const gemini: Provider = {
     },
   ],
   connect(settings) {
-    // Google also accepts the key in the query, but logs would show it there.
+    // Google also accepts the key in the query, but logs would contain it.
     const headers = settings.secret === null ? [] : ["x-goog-api-key", settings.secret];
     const endpoint = (path: string) => endpointAt(settings, path, headers);
     return {
@@ -67,7 +67,10 @@ function errorReasons(body: unknown): unknown[] {
     : [];
 }
 
-/** Keeps the models that chat or embed. Others make images, videos and speech. https://ai.google.dev/api/models */
+/**
+ * Selects the models that chat or embed. Others generate images, videos and speech.
+ * https://ai.google.dev/api/models
+ */
 function isUsable({ supportedGenerationMethods: methods }: Record<string, unknown>): boolean {
   return !Array.isArray(methods) || methods.includes("generateContent") || methods.includes("embedContent");
 }

@@ -6,8 +6,8 @@ import { type CandidatePiece, CandidateReader } from "./candidate-reader.ts";
 import { readResponse } from "./read-response.ts";
 
 /**
- * Reads a stream whose events each hold a piece of every candidate. The stream has no end marker, so it is finished
- * when all candidates so far are. A break before the last of several candidates stays unnoticed.
+ * Reads a stream whose events contain a piece of every candidate. The stream has no end marker, so it is
+ * finished when all known candidates are. A break before the first event of a candidate is not detected.
  */
 export class GenerateStreamReader implements ChatStreamReader {
   readonly #candidates = new Map<number, CandidateReader>();
@@ -16,7 +16,7 @@ export class GenerateStreamReader implements ChatStreamReader {
   #usageDetails: UsageDetails | undefined;
   #isRefused = false;
 
-  /** Every event reports growing counts. */
+  /** The counts grow with every event. */
   get usage(): ChatUsage | null {
     return this.#usage;
   }

@@ -42,7 +42,7 @@ function stopSequences(stop: unknown): string[] | undefined {
   return sequences.length === 0 ? undefined : sequences;
 }
 
-/** Gemini's seed has 32 bits. A seed is best effort, so longer ones are omitted. */
+/** Gemini's seed has 32 bits. Longer seeds are omitted, because a seed is best effort. */
 function seed(value: unknown): number | undefined {
   return typeof value === "number" && (value | 0) === value ? value : undefined;
 }
@@ -67,7 +67,10 @@ function responseFormat(format: unknown): object {
 
 const stopSequencesMax = 5;
 
-/** Converts `reasoning_effort` or Google's own option. Undefined for the model's default, which hides its reasoning. */
+/**
+ * Converts `reasoning_effort` or Google's own option. Undefined for the model's default, which hides
+ * reasoning.
+ */
 function thinkingConfig(body: ChatRequestBody, traits: ModelTraits): object | undefined {
   const own = googleOptions(body)["thinking_config"] ?? body["thinking_config"];
   if (isObject(own)) return own;
@@ -84,9 +87,8 @@ function thinkingConfig(body: ChatRequestBody, traits: ModelTraits): object | un
 }
 
 /**
- * The token budgets are those of Google's OpenAI compatibility. The lowest level is LOW, because many models reject
- * MINIMAL and no level disables thinking.
- * https://ai.google.dev/gemini-api/docs/openai#thinking
+ * The token budgets of Google's OpenAI compatibility. The lowest level is LOW, because many models reject
+ * MINIMAL and no level disables thinking. https://ai.google.dev/gemini-api/docs/openai#thinking
  */
 const amounts = new Map([
   ["none", { level: "LOW", budget: 0 }],
@@ -98,7 +100,9 @@ const amounts = new Map([
   ["max", { level: "HIGH", budget: 24_576 }],
 ]);
 
-/** Models that always think need at least this budget. https://ai.google.dev/gemini-api/docs/thinking#set-budget */
+/**
+ * The minimum budget of models that always think. https://ai.google.dev/gemini-api/docs/thinking#set-budget
+ */
 const leastBudget = 128;
 
 /**

@@ -1,20 +1,20 @@
-/** Only a model's name reveals these differences. */
+/** Differences between models, which only their names reveal. */
 export type ModelTraits = {
-  /** Thinking has a token budget. Other models accept a level, and may reject a budget. */
+  /** Whether thinking has a token budget. Other models accept a level, and may reject a budget. */
   thinksByBudget: boolean;
-  /** The model's reasoning cannot be turned off. */
+  /** Whether the model cannot disable reasoning. */
   cannotStopThinking: boolean;
-  /** The model rejects function calls that return without their signatures. */
+  /** Whether the model rejects returned function calls without signatures. */
   needsSignatures: boolean;
-  /** The model accepts images and files inside a function's result. */
+  /** Whether the model accepts images and files inside a function's result. */
   takesMediaInResults: boolean;
   takesSystemInstruction: boolean;
 };
 
 /**
- * Unknown names, and aliases like `gemini-flash-latest`, count as the newest. Sources:
- * https://ai.google.dev/gemini-api/docs/thinking, https://ai.google.dev/gemini-api/docs/thought-signatures and
- * https://ai.google.dev/gemma/docs/core/prompt-structure (Gemma 3: no system instructions).
+ * Unknown names, and aliases like `gemini-flash-latest`, count as the newest.
+ * https://ai.google.dev/gemini-api/docs/thinking, https://ai.google.dev/gemini-api/docs/thought-signatures,
+ * https://ai.google.dev/gemma/docs/core/prompt-structure (Gemma 3 has no system instructions)
  */
 export function modelTraits(modelName: string): ModelTraits {
   const name = bareModelName(modelName).toLowerCase();

@@ -3,7 +3,7 @@ import type { ChatAnswer } from "../provider.ts";
 import { type CandidatePiece, CandidateReader } from "./candidate-reader.ts";
 import { readResponse } from "./read-response.ts";
 
-/** Parses a whole response. Throws for one without a finish reason. */
+/** Parses a whole response. Throws if it has no finish reason. */
 export function readGenerateAnswer(answer: unknown): ChatAnswer {
   const response = readResponse(answer);
   const { candidates, refusal, usage, usageDetails } = response;

@@ -24,11 +24,11 @@ export function readResponse(response: unknown): GenerateResponse {
 
 export type GenerateResponse = {
   candidates: { index: number; candidate: Record<string, unknown> }[];
-  /** The reason why the response is empty, in words for the client. */
+  /** The reason for an empty response, in words for the client. */
   refusal: string | null;
   usage: ChatUsage | null;
   usageDetails: UsageDetails | undefined;
-  /** Null if Google sends none. */
+  /** Null if Google sends no ID. */
   responseId: string | null;
 };
 
@@ -58,7 +58,7 @@ function readUsage(metadata: unknown): ChatUsage | null {
   const promptTokens = countIn(metadata, "promptTokenCount") + countIn(metadata, "toolUsePromptTokenCount");
   const reasoningTokens = countIn(metadata, "thoughtsTokenCount");
   const completionTokens = countIn(metadata, "candidatesTokenCount") + reasoningTokens;
-  // Some events have metadata without counts.
+  // Some events have metadata but no counts.
   if (promptTokens + completionTokens === 0) return null;
   return {
     prompt_tokens: promptTokens,
@@ -76,8 +76,8 @@ function countIn(metadata: Record<string, unknown>, name: string): number {
 }
 
 /**
- * The modalities of the tokens. Video costs what images cost. Vertex AI reports the tier as `trafficType`, such as
- * `ON_DEMAND_PRIORITY`. https://ai.google.dev/api/generate-content#ModalityTokenCount
+ * The modalities of the tokens. Video tokens cost the price of image tokens. Vertex AI reports the tier as
+ * `trafficType`, such as `ON_DEMAND_PRIORITY`. https://ai.google.dev/api/generate-content#ModalityTokenCount
  */
 function readDetails(metadata: unknown): UsageDetails | undefined {
   if (!isObject(metadata)) return undefined;

@@ -2,18 +2,12 @@ import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-com
 import { isObject } from "../../wire/json.ts";
 
 /**
- * The signatures that return with an assistant message. Gemini is stateless. It encrypts its reasoning in a
- * `thoughtSignature`, on a text or on the first of parallel calls, and continues from there. Since Gemini 3 it rejects
- * calls without one. https://ai.google.dev/gemini-api/docs/thought-signatures Clients drop unknown fields, so a
- * signature is sent in two places: - `reasoning_details` of the message, as OpenRouter defines it. Tools made for
- * OpenRouter return it; - `extra_content` of the call, as in Google's own chat completions. OpenAI's SDKs return it
- * with the message, Vercel's does for a provider called `google`. https://ai.google.dev/gemini-api/docs/openai Some
- * gateways hide the signature in the call's ID. It often has thousands of characters. OpenAI allows 40 or 64 and Bedrock 64, so the conversation could not continue with another provider.
- * https://github.com/BerriAI/litellm/issues/18160, https://github.com/agentgateway/agentgateway/issues/3342 A client
- * that drops both places continues with `skippedSignature`.
+ * The signatures that return with an assistant message, which Gemini 3 and later require on calls. Clients
+ * drop unknown fields, so a signature is sent in two places: see "Thought signatures" in README.md. A client
+ * that drops both continues with `skippedSignature`. https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 export class ThoughtSignatures {
-  /** The text's signature. Null when it has none or none returned. */
+  /** The signature of the text. Null if it is missing. */
   readonly ofText: string | null;
   readonly #ofCalls: ReadonlyMap<string, string>;
 
@@ -35,13 +29,13 @@ export class ThoughtSignatures {
 }
 
 /**
- * Google's placeholder for a lost signature or another model's call. The reasoning behind the call is lost too.
+ * Google's placeholder for a lost signature or another model's call. The reasoning of that call is lost.
  * https://ai.google.dev/gemini-api/docs/thought-signatures#faqs
  */
 export const skippedSignature = "skip_thought_signature_validator";
 
 /**
- * @param index its index among the message's details
+ * @param index the position among the message's details
  * @param callId null for the signature of a text
  */
 export function toReasoningDetail(signature: string, index: number, callId: string | null): ReasoningDetail {

@@ -7,7 +7,10 @@ import { unsupported } from "../../wire/unsupported.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import { skippedSignature, ThoughtSignatures } from "./thought-signatures.ts";
 
-/** The conversation, and separately its system and developer messages. https://ai.google.dev/api/caching#Content */
+/**
+ * Converts the conversation, and separately its system and developer messages.
+ * https://ai.google.dev/api/caching#Content
+ */
 export function toGeminiContents(messages: ChatMessage[], traits: ModelTraits): GeminiConversation {
   const instructions: GeminiPart[][] = [];
   const turns: Turn[] = [];
@@ -94,7 +97,7 @@ type Conversation = { calledFunctions: CalledFunctions; traits: ModelTraits; jso
 function toResponse(text: string, jsonTexts: ValueCount): Record<string, unknown> {
   const mayBeJson = text.length <= jsonCharactersMax && /^\s*[{[]/.test(text);
   const value = mayBeJson ? parseShallowJson(text, jsonTexts, jsonDepthMax) : undefined;
-  // Integers beyond 53 bits, such as IDs, survive only inside text.
+  // Integers above 53 bits, such as IDs, survive only as text.
   const parsed = value === undefined || /(?<!\d)\d{16}/.test(text) ? undefined : value;
   if (isObject(parsed)) return parsed;
   return { result: Array.isArray(parsed) ? parsed : text };
@@ -123,7 +126,7 @@ class CalledFunctions {
   }
 }
 
-/** Every result repeats the name. Longer than any that Gemini accepts. */
+/** Every result repeats the name. Exceeds the maximum of Gemini. */
 const nameLengthMax = 1_024;
 
 /** The model's earlier text and calls, with their signatures. */
@@ -186,7 +189,7 @@ function toFunctionCall(
   return { name, args: parseArguments(json, `${param}.arguments`, jsonTexts) };
 }
 
-/** An empty text also means no arguments. */
+/** An empty text also means empty arguments. */
 function parseArguments(json: unknown, param: string, jsonTexts: ValueCount): Record<string, unknown> {
   if (json === undefined || json === null || json === "") return {};
   const args = typeof json === "string" ? parseShallowObject(json, jsonTexts, jsonDepthMax) : null;

@@ -21,7 +21,7 @@ export function toUserParts(content: unknown, param: string): GeminiPart[] {
   return toParts(content, param, toUserPart);
 }
 
-/** The same for text-only content. */
+/** Converts text-only content. */
 export function toTextParts(content: unknown, param: string): GeminiPart[] {
   return toParts(content, param, toTextPart);
 }
@@ -71,8 +71,8 @@ function objectIn(part: Record<string, unknown>, name: string, param: string): R
 }
 
 /**
- * The bytes of a data URL, or a URL that Google fetches: public web pages, YouTube and Google's own file store.
- * https://ai.google.dev/gemini-api/docs/file-input-methods
+ * Sends the bytes of a data URL, or a URL that Google fetches: public web pages, YouTube and Google's own
+ * file store. https://ai.google.dev/gemini-api/docs/file-input-methods
  */
 function toMediaPart(url: unknown, param: string): GeminiPart {
   if (typeof url !== "string") throw invalidValue(param, "must be a string");
@@ -83,7 +83,7 @@ function toMediaPart(url: unknown, param: string): GeminiPart {
     return { inlineData: { mimeType: data.mediaType, data: base64 } };
   }
   if (!/^https?:\/\//i.test(url)) throw unsupported(param, "Gemini accepts data URLs and web URLs.");
-  // The type is optional. None is better than a wrong one.
+  // The type is optional. A missing type is better than a wrong one.
   const mimeType = mediaTypeOf(url);
   return { fileData: { fileUri: url, ...(mimeType !== null && { mimeType }) } };
 }
@@ -96,7 +96,7 @@ function toAudioPart({ data, format }: Record<string, unknown>, param: string): 
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
 
-/** A file ID belongs to OpenAI, unless it is a URL, as Google's are. */
+/** A file ID belongs to OpenAI, unless it is a URL of Google's file store. */
 function toFilePart(file: Record<string, unknown>, param: string): GeminiPart {
   const name = ["file_data", "file_url", "file_id"].find((field) => typeof file[field] === "string");
   if (name === undefined) throw invalidValue(param, "must have file_data");
@@ -110,7 +110,7 @@ function encode(text: string | null): string | null {
   return text === null ? null : Buffer.from(text).toString("base64");
 }
 
-/** The media type by a URL's extension. Null for an unknown one. */
+/** The media type of a URL's extension. Null for an unknown one. */
 function mediaTypeOf(url: string): string | null {
   const path = url.replace(/[?#].*$/s, "");
   const ending = /\.(\w{2,5})$/.exec(path)?.[1]?.toLowerCase();

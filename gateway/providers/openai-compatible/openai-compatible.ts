@@ -5,7 +5,7 @@ import type { Provider } from "../provider.ts";
 import { readModelNames } from "../read-model-names.ts";
 import { findPreset, presets } from "./presets.ts";
 
-/** OpenAI and compatible upstreams: requests and answers pass unchanged. */
+/** OpenAI and compatible upstreams, which receive requests and return answers unchanged. */
 export const openAiCompatible: Provider = {
   label: "OpenAI-compatible",
   fields: { baseUrl: "required", apiKey: "optional" },

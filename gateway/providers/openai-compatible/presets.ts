@@ -1,7 +1,7 @@
 import type { ChatQuirks } from "../../wire/chat-completion.ts";
 import type { Preset } from "../provider.ts";
 
-/** Returns null for an unknown upstream, which receives the request that OpenAI would. */
+/** Finds a preset. Null for an unknown upstream, which receives the same request as OpenAI. */
 export function findPreset(name: string | null): OpenAiCompatiblePreset | null {
   return presets.find((preset) => preset.name === name) ?? null;
 }
@@ -13,10 +13,11 @@ export type OpenAiCompatiblePreset = Preset &
   };
 
 /**
- * Every compatible upstream understands the older parameter names. Mistral rejects `max_completion_tokens`
- * (https://github.com/editor-code-assistant/eca/issues/231), and Ollama ignores it
- * (https://github.com/ollama/ollama/blob/main/docs/api/openai-compatibility.mdx). LM Studio rejects the developer role
- * (https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/669), as do most chat templates of vLLM and llama.cpp.
+ * Every compatible upstream supports the older names. Mistral rejects `max_completion_tokens`, and Ollama
+ * ignores it. LM Studio and most chat templates of vLLM and llama.cpp reject the developer role.
+ * https://github.com/editor-code-assistant/eca/issues/231,
+ * https://github.com/ollama/ollama/blob/main/docs/api/openai-compatibility.mdx,
+ * https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/669
  */
 const firstNames: Partial<ChatQuirks> = { maxTokensName: "max_tokens", developerRole: "system" };
 

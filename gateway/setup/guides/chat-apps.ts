@@ -22,7 +22,7 @@ function openWebUi({ baseUrl }: GuideOptions): GuideApp {
     fields: [
       { label: "URL", value: `${baseUrl}/v1` },
       { label: "API Key", value: keyPlaceholder },
-      // Otherwise requests carry only the name of a library.
+      // Without this header, requests carry only the name of a library.
       { label: "Headers", value: '{"User-Agent": "Open WebUI"}' },
     ],
     file: null,

@@ -4,7 +4,7 @@ import type { ToolGuide } from "../tool-guide.ts";
 
 const documentation = "https://docs.litellm.ai/docs/proxy/client_setup/claude_desktop";
 
-/** Claude Desktop keeps this in `configLibrary/<uuid>.json`, and names the applied file in `_meta.json`. */
+/** Claude Desktop keeps this in `configLibrary/<uuid>.json`. `_meta.json` names the applied file. */
 export const claudeDesktop: ToolGuide = {
   name: "Claude Desktop",
   dialect: "messages",

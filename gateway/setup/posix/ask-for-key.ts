@@ -1,6 +1,6 @@
 /**
- * Reads the key from the environment or prompts for it without echo. It reads from the terminal, because standard input
- * is the script. The key stays out of every command line, which other users can see.
+ * Reads the key from the environment or prompts for it without echo. Reads from the terminal, because
+ * standard input is the script. The key is on no command line, which other users could see.
  */
 export const askForKey = String.raw`
 ask_for_key() {

@@ -1,4 +1,4 @@
-/** Requests the key's models with the first available program, and keeps the key out of its command line. */
+/** Requests the key's models with the first available program. The key is not on its command line. */
 export const checkGateway = String.raw`
 # check_gateway <slug>...
 check_gateway() {

@@ -1,7 +1,6 @@
 /**
- * Shared by all editors: the file as `text`, its byte order mark as `bom`, and `fail`. An x follows the last byte,
- * because awk cannot see a final line end. Run as `{ cat FILE; printf x; } | awk -v operations=FILE -v lenient=0|1 -f
- * EDITOR`, with the key in the environment.
+ * The frame of all editors: the file as `text`, its byte order mark as `bom`, and `fail`. Input ends with an
+ * x, because awk cannot see a final line end. See "Editors" in README.md.
  */
 export const editorFrame = String.raw`
 function fail(why) { print why > "/dev/stderr"; exit 3 }

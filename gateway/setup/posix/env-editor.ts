@@ -1,4 +1,4 @@
-/** Edits a file of `NAME=value` lines. Other lines keep their bytes, and of duplicate names one remains. */
+/** Edits a file of `NAME=value` lines. Other lines keep their bytes. Of duplicate names, one remains. */
 export const envEditor = String.raw`
 BEGIN {
   read_text()

@@ -1,7 +1,6 @@
 /**
- * Edits JSON in place, in POSIX awk, which every macOS and Linux has. Unchanged parts keep their bytes, comments and
- * order. Uses no regular expression with braces, because Debian's awk lacks them. `read_text`, `fail` and `key` are
- * shared by all editors. The operations come from `formatOperations`.
+ * Edits JSON in place, in POSIX awk. Unchanged parts keep their bytes, comments and order. Uses no regular
+ * expression with braces, which Debian's awk lacks. See "Editors" in README.md.
  */
 export const jsonEditor = String.raw`
 # Where every value stands: from and till by path, and the members of each object or array by number.

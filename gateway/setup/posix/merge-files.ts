@@ -1,4 +1,4 @@
-/** Merges into copies. Nothing is written before every file is valid. */
+/** Merges into copies. Writes no file before all are valid. */
 export const mergeFiles = String.raw`
 # merge <format> <file> [<file that beats it>], with the operations on the standard input
 merge() {

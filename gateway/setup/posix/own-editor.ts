@@ -1,4 +1,4 @@
-/** Writes the operations, which are the whole file, with the key. */
+/** Writes the operations, which are the whole file, and inserts the key. */
 export const ownEditor = String.raw`
 BEGIN {
   while ((getline line < operations) > 0) print fill_key(line)

@@ -1,4 +1,4 @@
-/** The start and the end of the script. It always removes its work folder. */
+/** The start and the end of the script, which always removes its work folder. */
 export const scriptFrame = String.raw`
 say() { printf '%s\n' "$1"; }
 complain() { printf '%s\n' "$1" >&2; }

@@ -1,6 +1,6 @@
 /**
- * Writes the merged files, each in one step, after copying all of them. Also writes an undo script, which restores the
- * previous undo script, so that every change can be undone.
+ * Writes the merged files, each in one step, after copying all of them. The undo script restores the previous
+ * undo script too, so that every change can be undone.
  */
 export const writeFiles = String.raw`
 write_files() {

@@ -1,4 +1,4 @@
-/** Requests the key's models, in a way that Windows PowerShell 5.1 supports. */
+/** Requests the key's models with functions of Windows PowerShell 5.1. */
 export const checkGateway = String.raw`
 function check_gateway($slugs) {
   $answer = ask_gateway ($setup.base_url + '/v1/models')

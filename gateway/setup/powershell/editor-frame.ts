@@ -1,7 +1,6 @@
 /**
- * Shared by all editors. A character is a byte, as with awk in the C locale, so unchanged parts keep their bytes.
- * `$doc` is the current file. `-ceq` compares by language and ignores some characters, such as zero bytes. It is only
- * used for short text of the setup, and `-eq` for numbers.
+ * The frame of all editors. A character is a byte, so unchanged parts keep their bytes. `$doc` is the current
+ * file. `-ceq` ignores some characters, so it only compares short texts of the setup. `-eq` compares numbers.
  */
 export const editorFrame = String.raw`
 function edit_text($format, $text, $operations, $key) {

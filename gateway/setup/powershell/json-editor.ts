@@ -1,6 +1,6 @@
 /**
- * Edits JSON in place, function by function like the POSIX editor. ConvertFrom-Json and ConvertTo-Json would reorder,
- * truncate deep values and lose comments.
+ * Edits JSON in place, function by function like the POSIX editor. ConvertFrom-Json and ConvertTo-Json would
+ * reorder members, truncate deep values and lose comments.
  */
 export const jsonEditor = String.raw`
 # Where every value stands by path, and the members of each object or array by number.

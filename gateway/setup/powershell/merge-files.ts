@@ -1,4 +1,4 @@
-/** Merges in memory. Nothing is written before every file is valid. */
+/** Merges in memory. Writes no file before all are valid. */
 export const mergeFiles = String.raw`
 # The place, and that of a file which beats it.
 function merge_file($format, $place, $rival, $operations) {

@@ -1,5 +1,6 @@
 /**
- * A PowerShell string without expansion. Typographic quotes end such a string too, and each is escaped by doubling:
+ * A PowerShell string without expansion. Typographic quotes also end such a string. Doubling escapes each
+ * quote.
  * https://learn.microsoft.com/en-us/powershell/module/microsoft.powershell.core/about/about_quoting_rules
  */
 export function quote(text: string): string {

@@ -1,8 +1,8 @@
 import { editorConstants } from "./editor-frame.ts";
 
 /**
- * How the script prints, starts and ends. It throws instead of exiting, because the window belongs to the user. It is
- * no script file, so it also runs where policy blocks those. Function names contain an underscore, as no alias does.
+ * The output, start and end of the script. It throws instead of exiting, because the window belongs to the
+ * user. It also runs where a policy blocks script files. Function names have an underscore, unlike aliases.
  */
 export const scriptFrame = String.raw`
 function say_line($text) { Write-Host $text }
@@ -46,7 +46,6 @@ function report_failure($failure) {
   complain_of ('This went wrong in line ' + $failure.InvocationInfo.ScriptLineNumber + ': ' + $failure.Exception.Message)
 }`;
 
-/** The frame that runs the functions. */
 export const scriptEnd = String.raw`
 if ([string]$ExecutionContext.SessionState.LanguageMode -ceq 'FullLanguage') {
   Set-StrictMode -Version 3.0

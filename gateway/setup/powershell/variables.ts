@@ -1,4 +1,4 @@
-/** The account's environment variables, which programs get when they start. */
+/** The account's environment variables, which programs read when they start. */
 export const variables = String.raw`
 function want_variable($name, $value) {
   $setup.variables.Add(@{ name = $name; value = $value.Replace('{{GATEWAY_API_KEY}}', $setup.key) })

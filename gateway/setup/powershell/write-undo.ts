@@ -1,8 +1,8 @@
 import { quote } from "./quote.ts";
 
 /**
- * The undo script. It restores everything except later changes, and the previous undo script, so that every change can
- * be undone.
+ * The undo script. It keeps later changes, and restores the previous undo script, so that every change can be
+ * undone.
  */
 export const undoScript = String.raw`
 Set-StrictMode -Version 3.0

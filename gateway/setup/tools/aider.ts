@@ -14,20 +14,20 @@ export const aider: ToolSetup = {
       homeFile("aider.conf.yml", [
         `openai-api-base: ${JSON.stringify(`${baseUrl}/v1`)}`,
         `openai-api-key: ${JSON.stringify(keyPlaceholder)}`,
-        // The first openai/ selects the API format.
+        // The first `openai/` selects the API format.
         `model: ${JSON.stringify(`openai/${daily.slug}`)}`,
         `weak-model: ${JSON.stringify(`openai/${light.slug}`)}`,
         `alias: [${JSON.stringify(`light:openai/${light.slug}`)}, ${JSON.stringify(`hard:openai/${hard.slug}`)}]`,
-        // Aider has no prices of the gateway's models, and would ask about them at each start.
+        // Aider has no prices of the gateway's models, and would warn about them at each start.
         "show-model-warnings: false",
       ]),
-      // Without it, requests carry only the name of OpenAI's library.
+      // Without this header, requests carry only the name of OpenAI's library.
       homeFile("aider.model.settings.yml", [
         "- name: aider/extra_params",
         "  extra_params:",
         "    extra_headers:",
         "      User-Agent: aider",
-        // Aider sends a temperature of 0, and newer Claudes reject any other than 1.
+        // Aider sends a temperature of 0, but newer Claudes accept only 1.
         ...([light, daily, hard].some(({ slug }) => slug.includes("/claude-")) ? ["    temperature: 1"] : []),
       ]),
     ],

@@ -22,24 +22,24 @@ export const claudeCode: ToolSetup = {
           path: ["settings.json"],
           format: "json",
           operations: [
-            // Without it the model for hard tasks is what runs.
+            // Without this setting, Claude Code runs the model for hard tasks.
             { do: "set", path: ["model"], value: "sonnet" },
             ...setMembers(["env"], {
               ANTHROPIC_BASE_URL: baseUrl,
               ANTHROPIC_AUTH_TOKEN: keyPlaceholder,
-              // A key of Anthropic's in the shell would be sent along.
+              // Claude Code would also send a key of Anthropic in the shell.
               ANTHROPIC_API_KEY: "",
               ANTHROPIC_DEFAULT_HAIKU_MODEL: light.slug,
               ANTHROPIC_DEFAULT_SONNET_MODEL: daily.slug,
               ANTHROPIC_DEFAULT_OPUS_MODEL: hard.slug,
-              // A fourth tier, which would go out under a name of Anthropic's.
+              // A fourth tier, which would request a model of Anthropic.
               ANTHROPIC_DEFAULT_FABLE_MODEL: hard.slug,
               ANTHROPIC_DEFAULT_MODEL: daily.slug,
-              // One number for all the models that it does not know; it takes them for a million tokens.
+              // One number for all unknown models. Claude Code assumes a million tokens for them.
               CLAUDE_CODE_MAX_CONTEXT_TOKENS: contextWindow === null ? null : String(contextWindow),
-              // Only Anthropic itself knows what to do with its betas.
+              // Only Anthropic supports its betas.
               CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS: isAnthropicOnly ? null : "1",
-              // Of older guides; the first would take the place of all three workloads.
+              // Variables of older guides. The first would replace the models of all three workloads.
               ANTHROPIC_MODEL: null,
               ANTHROPIC_SMALL_FAST_MODEL: null,
             }),
@@ -110,7 +110,9 @@ function workflowStep(baseUrl: string, slug: string): string {
   ].join("\n");
 }
 
-/** The smallest of the models that it does not know by their names; null if none of theirs is known. */
+/**
+ * The smallest context window of the models with names that Claude Code does not know. Null if none is known.
+ */
 function contextWindowOf({ light, daily, hard }: SetupModels): number | null {
   const windows = [light, daily, hard]
     .filter(({ slug }) => !slug.startsWith("anthropic/claude-"))

@@ -2,8 +2,8 @@ import { keyPlaceholder } from "../setup-plan.ts";
 import type { ToolSetup } from "../tool-setup.ts";
 
 /**
- * What `cline auth openai-compatible` writes, but without the key on a command line, which other users can see.
- * https://docs.cline.bot/cline-cli/overview
+ * Writes the same settings as `cline auth openai-compatible`, but without the key on a command line, which
+ * other users can see. https://docs.cline.bot/cline-cli/overview
  */
 export const cline: ToolSetup = {
   name: "Cline",

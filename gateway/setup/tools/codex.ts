@@ -26,7 +26,7 @@ export const codex: ToolSetup = {
           set(["features", "api_key_model_discovery"], true),
         ],
       },
-      // A profile is a separate file, read on top of the main one.
+      // A profile is a separate file that extends the main one.
       {
         folder: codexHome,
         path: ["hard.config.toml"],

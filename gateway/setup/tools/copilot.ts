@@ -42,7 +42,7 @@ export const copilot: ToolSetup = {
   ],
 };
 
-/** Every program of a shell sees its variables. A file is private. */
+/** A file is private. Every program of a shell sees its variables. */
 const keyFile: PlannedFile = {
   folder: { variable: null, home: [".config", "model-gateway"] },
   path: ["copilot.key"],

@@ -26,7 +26,7 @@ export const goose: ToolSetup = {
           display_name: "Gateway",
           api_key_env: "CUSTOM_GATEWAY_API_KEY",
           base_url: `${baseUrl}/v1/chat/completions`,
-          // Without it, requests carry no name of the tool.
+          // Without this header, requests do not identify the tool.
           headers: { "User-Agent": "goose" },
           supports_streaming: true,
           models: models.connected.map(({ slug, contextWindow }) => ({

@@ -17,10 +17,10 @@ export const grokBuild: ToolSetup = {
         format: "toml",
         operations: [
           set(["models", "default"], `gateway/${models.daily.slug}`),
-          // Otherwise titles and suggestions request models of xAI.
+          // Without this setting, titles and suggestions request models of xAI.
           set(["models", "session_summary"], `gateway/${models.light.slug}`),
           set(["models", "prompt_suggestion"], `gateway/${models.light.slug}`),
-          // Models of an older setup that the key is no longer connected to.
+          // Removes models of an older setup that are no longer connected to the key.
           {
             do: "removeTables",
             path: ["model"],

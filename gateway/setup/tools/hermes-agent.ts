@@ -25,7 +25,7 @@ export const hermesAgent: ToolSetup = {
           `    base_url: ${JSON.stringify(`${baseUrl}/v1`)}`,
           `    api_key: ${JSON.stringify(keyPlaceholder)}`,
           `    default_model: ${JSON.stringify(daily.slug)}`,
-          // Without it, requests carry only the name of OpenAI's library.
+          // Without this header, requests carry only the name of OpenAI's library.
           "    extra_headers: { User-Agent: hermes-agent }",
           "    models:",
           ...connected.map(

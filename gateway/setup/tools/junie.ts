@@ -29,7 +29,7 @@ export const junie: ToolSetup = {
   ],
 };
 
-/** The file's name is the profile's. Its URL is complete: Junie appends nothing. */
+/** The file is named after the profile. Its URL is complete, because Junie appends no path. */
 function profile(name: string, model: SetupModel, light: SetupModel, baseUrl: string): PlannedFile {
   return {
     folder: { variable: "JUNIE_HOME", home: [".junie"] },
@@ -41,7 +41,7 @@ function profile(name: string, model: SetupModel, light: SetupModel, baseUrl: st
       apiType: "OpenAICompletion",
       apiKey: keyPlaceholder,
       fasterModel: { id: light.slug },
-      // Without it, requests carry no name of the tool.
+      // Without this header, requests do not identify the tool.
       extraHeaders: { "User-Agent": "junie" },
     }),
   };

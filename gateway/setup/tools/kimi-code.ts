@@ -20,7 +20,7 @@ export const kimiCode: ToolSetup = {
           set(["providers", "gateway", "type"], "openai"),
           set(["providers", "gateway", "base_url"], `${baseUrl}/v1`),
           set(["providers", "gateway", "api_key"], keyPlaceholder),
-          // Models of an older setup that the key is no longer connected to.
+          // Removes models of an older setup that are no longer connected to the key.
           {
             do: "removeTables",
             path: ["models"],
@@ -32,7 +32,7 @@ export const kimiCode: ToolSetup = {
             return [
               set([...table, "provider"], "gateway"),
               set([...table, "model"], slug),
-              // It does not start without one.
+              // Kimi Code does not start without this setting.
               set([...table, "max_context_size"], contextWindow ?? contextWindowAssumed),
             ];
           }),

@@ -27,7 +27,8 @@ export const mistralVibe: ToolSetup = {
           'name = "gateway"',
           `api_base = ${JSON.stringify(`${baseUrl}/v1`)}`,
           'backend = "generic"',
-          // In the file, because Vibe reads keys only from variables. The name identifies its requests.
+          // The key is in the file, because Vibe otherwise reads keys only from variables. The name
+          // identifies its requests.
           `extra_headers = { Authorization = "Bearer ${keyPlaceholder}", User-Agent = "mistral-vibe" }`,
           ...models.connected.flatMap(toTable),
           "",
@@ -59,7 +60,7 @@ function toTable({ slug, contextWindow }: SetupModel): string[] {
     'provider = "gateway"',
     `alias = ${JSON.stringify(slug)}`,
     ...(contextWindow === null ? [] : [`max_context_length = ${contextWindow}`]),
-    // Vibe sends a temperature, and newer Claudes reject any other.
+    // Vibe sends a temperature, and newer Claudes accept only 1.
     ...(slug.includes("/claude-") ? ["temperature = 1.0"] : []),
   ];
 }

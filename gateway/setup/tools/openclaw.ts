@@ -23,7 +23,7 @@ export const openClaw: ToolSetup = {
             baseUrl: `${baseUrl}/v1`,
             apiKey: keyPlaceholder,
             api: "openai-completions",
-            // Without it, requests carry only the name of OpenAI's library.
+            // Without this header, requests carry only the name of OpenAI's library.
             headers: { "User-Agent": "openclaw" },
             models: models.connected.map(toEntry),
           }),
@@ -32,7 +32,7 @@ export const openClaw: ToolSetup = {
             path: ["agents", "defaults", "model", "primary"],
             value: `gateway/${models.daily.slug}`,
           },
-          // Titles and progress messages.
+          // Used for titles and progress messages.
           { do: "set", path: ["agents", "defaults", "utilityModel"], value: `gateway/${models.light.slug}` },
         ],
       },

@@ -2,7 +2,7 @@ import { isPrivateAddress } from "../is-private-address.ts";
 import { keyPlaceholder } from "../setup-plan.ts";
 import type { ToolSetup } from "../tool-setup.ts";
 
-/** For tools without a tab: the variables that most programs read. */
+/** The variables that most programs read, for tools without a tab. */
 export const other: ToolSetup = {
   name: "Other tools",
   checkedWith: null,
@@ -15,7 +15,7 @@ export const other: ToolSetup = {
     environment: {
       variables: {
         OPENAI_BASE_URL: `${baseUrl}/v1`,
-        // Older OpenAI SDKs, and Aider.
+        // Read by older OpenAI SDKs and Aider.
         OPENAI_API_BASE: `${baseUrl}/v1`,
         OPENAI_API_KEY: keyPlaceholder,
         OPENAI_MODEL: models.daily.slug,
@@ -29,7 +29,7 @@ export const other: ToolSetup = {
     next:
       operatingSystem === "posix"
         ? "To use it in a terminal: . ~/.config/model-gateway/other.sh"
-        : // The script's text, because Windows' default policy blocks script files.
+        : // Windows' default policy blocks script files, but not their text.
           'To use it in a terminal: Invoke-Expression (Get-Content -Raw -LiteralPath "$env:USERPROFILE\\.config\\model-gateway\\other.ps1")',
   }),
   verify: [

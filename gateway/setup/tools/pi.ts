@@ -19,7 +19,7 @@ export const pi: ToolSetup = {
         operations: [
           { do: "set", path: ["providers", "gateway", "baseUrl"], value: `${baseUrl}/v1` },
           { do: "set", path: ["providers", "gateway", "api"], value: "openai-completions" },
-          // auth.json takes precedence, but Pi 0.74, the newest for Node 20, requires one here.
+          // auth.json takes precedence, but Pi 0.74, the newest for Node 20, requires a key here.
           { do: "set", path: ["providers", "gateway", "apiKey"], value: "stored in auth.json" },
           { do: "set", path: ["providers", "gateway", "models"], value: models.connected.map(toEntry) },
         ],

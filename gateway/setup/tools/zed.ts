@@ -32,7 +32,7 @@ export const zed: ToolSetup = {
         ],
       },
     ],
-    // Zed keeps keys in the system's keychain, or reads the variable that has the provider's name.
+    // Zed stores keys in the system's keychain, or reads the variable that has the provider's name.
     environment: { variables: { GATEWAY_API_KEY: keyPlaceholder }, remove: [], load: "always" },
     next:
       operatingSystem === "posix"

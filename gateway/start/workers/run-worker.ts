@@ -3,8 +3,8 @@ import { welcome } from "../welcome.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 /**
- * One of several processes behind one port. Serves until the primary or its own SIGTERM stops it. A terminal's Ctrl-C
- * reaches every process, so the primary handles it.
+ * One of several processes behind one port. Serves until the primary or its own SIGTERM stops it. Ctrl-C
+ * reaches every process, so only the primary handles it.
  */
 export async function runWorker(start: () => Promise<RunningGateway>): Promise<void> {
   process.on("SIGINT", () => {});

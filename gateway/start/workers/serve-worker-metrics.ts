@@ -8,7 +8,7 @@ import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 type WorkerMetricsOptions = { host: string; port: number; log: Log; workers: Pick<WorkerPool, "serving"> };
 
-/** One `/metrics` for all workers, served until the process ends, because draining workers matter too. */
+/** One `/metrics` for all workers. It is served until the process ends, to include draining workers. */
 export async function serveWorkerMetrics({ host, port, log, workers }: WorkerMetricsOptions): Promise<void> {
   const print = async () => printWorkerMetrics(await readWorkerMetrics(workers.serving));
   const { url } = await startMetricsServer({ host, port, log, print });
@@ -43,12 +43,12 @@ function readMetricsOf(worker: Worker): Promise<ReadMetric[] | null> {
 const answerTimeoutMs = 2_000;
 
 /**
- * The metrics of all workers on one page, with a worker label. A sum would fall when a worker is replaced, and a
- * falling counter counts as reset.
+ * The metrics of all workers on one page, with a worker label. A sum would fall when a worker is replaced,
+ * which looks like a counter reset.
  */
 async function printWorkerMetrics(byWorker: ReadonlyMap<number, ReadMetric[]>): Promise<MetricsPage> {
   const metrics = [...byWorker].map(([worker, read]) =>
-    // The label makes every value unique, so nothing is summed or lost.
+    // The label makes every value unique, so no value is summed or lost.
     read.map((metric) => ({
       ...metric,
       aggregator: "sum" as const,

@@ -9,7 +9,7 @@ export type FromWorker =
 
 /** The primary's messages to a worker. */
 export type ToWorker =
-  /** Finish the open requests, then exit. */
+  /** Lets the open requests finish, then exits. */
   | { kind: "stop" }
   /** Requests the metrics of the worker. */
   | { kind: "metrics" };

@@ -5,8 +5,8 @@ import type { FromWorker, ToWorker } from "./worker-messages.ts";
 type WorkerPoolOptions = { count: number; port: number; runtime: Pick<Runtime, "now" | "log"> };
 
 /**
- * The serving processes, as seen by the primary, which replaces dead ones. The kernel distributes connections. With
- * Node's own way, connections assigned to a killed worker hang forever (seen with Node 24).
+ * The serving processes, seen from the primary, which replaces dead ones. The kernel distributes connections:
+ * Node's own distribution leaves connections to a killed worker hanging (seen in Node 24).
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -29,8 +29,8 @@ export class WorkerPool {
   }
 
   /**
-   * The first worker migrates the database and does the first start before others exist. Returns its welcome text when
-   * all serve. Null when it could not start and has printed why.
+   * Starts the first worker alone, because it migrates the database and prepares the first start. Returns its
+   * welcome text when all workers serve. Null after a failed start, whose cause is printed.
    */
   async start(): Promise<string | null> {
     const [first, ...others] = this.#slots;
@@ -49,7 +49,7 @@ export class WorkerPool {
     return new Map(serving.flatMap(({ number, worker }) => (worker ? [[number, worker]] : [])));
   }
 
-  /** Resolves when all workers have finished, with whether they exited cleanly. */
+  /** Resolves when all workers have finished. Returns whether they exited cleanly. */
   async stop(): Promise<boolean> {
     this.#isStopping = true;
     for (const { timer } of this.#slots) clearTimeout(timer);
@@ -61,7 +61,7 @@ export class WorkerPool {
     return this.#hasStoppedWell;
   }
 
-  /** Resolves when the worker serves, or with null when it exited before. */
+  /** Resolves when the worker serves. Null if it exited first. */
   #run(slot: WorkerSlot): Promise<string | null> {
     const { log, now } = this.#options.runtime;
     const { promise, resolve } = Promise.withResolvers<string | null>();
@@ -77,7 +77,7 @@ export class WorkerPool {
     slot.startedAt = now();
     const worker = cluster.fork({ PORT: String(this.#options.port) });
     slot.worker = worker;
-    // The system may be out of processes, or the program may be missing. No exit event follows then.
+    // The system may lack processes, or the program may be missing. No exit event follows.
     worker.on("error", (error) => {
       log.error({ worker: slot.number, error }, "cannot start or reach a worker");
       if (worker.process.pid === undefined) ended({ exitCode: null, signal: null });
@@ -98,7 +98,7 @@ export class WorkerPool {
     if (this.#slots.every(({ worker }) => worker === null)) this.#onEmpty?.();
   }
 
-  /** At once, unless it dies repeatedly: then the cause may need attention. */
+  /** Replaces a worker at once, unless it dies repeatedly. */
   #replace(slot: WorkerSlot, end: WorkerEnd): void {
     const { now, log } = this.#options.runtime;
     if (now() - slot.startedAt > livedLongMs) slot.deaths = 0;
@@ -109,17 +109,17 @@ export class WorkerPool {
   }
 }
 
-/** Both members are null for a worker that never existed. */
+/** Both members are null for a worker that did not start. */
 type WorkerEnd = { exitCode: number | null; signal: string | null };
 
-/** A slot for one worker after another. */
+/** A slot for successive workers. */
 type WorkerSlot = {
-  /** Numbered from 1. */
+  /** Slots are numbered from 1. */
   readonly number: number;
   worker: Worker | null;
   isServing: boolean;
   startedAt: number;
-  /** The number of quick deaths in a row. */
+  /** The number of consecutive quick deaths. */
   deaths: number;
   /** Delays the start of a replacement. */
   timer: NodeJS.Timeout | undefined;

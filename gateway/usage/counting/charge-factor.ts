@@ -1,19 +1,19 @@
 import type { ProviderRow } from "../../../db/entities/provider.ts";
 
-/** How a provider's requests are billed. Missing values stay, null is the default. */
+/** The billing of a provider's requests. Missing values stay. Null is the default. */
 export type BillingChanges = {
   costSource?: "provider" | null | undefined;
   /** The charge in relation to the cost: 1.15 adds 15 %. */
   chargeFactor?: number | null | undefined;
 };
 
-/** Factors are stored in ten-thousandths, and null for 1. */
+/** Converts a factor to ten-thousandths. Null charges the cost. */
 export function toFactorColumn(factor: number | null): number | null {
   const parts = factor === null ? parts1 : Math.round(factor * parts1);
   return parts === parts1 ? null : parts;
 }
 
-/** Null for 1. */
+/** Null charges the cost. */
 export function fromFactorColumn(parts: number | null): number | null {
   return parts === null ? null : parts / parts1;
 }

@@ -8,9 +8,9 @@ import { PriceSheet } from "./price-sheet.ts";
 import type { UsagePart } from "./usage-parts.ts";
 
 /**
- * The lines of a cost. Each amount is the difference of two rounded running totals, so that the amounts add up to the
- * exact total, rounded once.
- * @param rules the matching ones, in order
+ * The lines of a cost. Each amount is the difference of two rounded running totals, so that the amounts add
+ * up to the rounded total.
+ * @param rules the matching rules, in order
  */
 export function costLines(
   parts: readonly UsagePart[],
@@ -20,7 +20,7 @@ export function costLines(
   const lines = new Map<string, CostLine>();
   for (const { component, quantity, sheet } of priced(parts, prices, rules)) {
     const found = sheet.priceOf(component);
-    // Requests cost nothing unless a price is known.
+    // Requests themselves are free unless they have a price.
     if (component === "request" && found.price === null) continue;
     const key = `${found.component} ${found.price} ${found.when}`;
     const line = lines.get(key);
@@ -55,7 +55,7 @@ function whenOf({ when }: { when?: string }): { when?: string } {
 
 type PricedPart = UsagePart & { sheet: PriceSheet };
 
-/** Divides the input where the price of the rest of a prompt changes. */
+/** Prices are per million units. */
 function* priced(
   parts: readonly UsagePart[],
   prices: ComponentPrices,

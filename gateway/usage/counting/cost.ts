@@ -6,17 +6,18 @@ import { costLines, perPrice } from "./cost-lines.ts";
 import { hasUnknownTerms, matchingRules } from "./price-sheet.ts";
 import { usageParts } from "./usage-parts.ts";
 
-/** Prices are nano-dollars per million tokens. */
+/** Splits the input at the token counts from which higher prices apply. */
 export type Prices = FlatPrices & { priceDetails?: PriceDetails | null };
 
 type FlatPrices = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
 
-/** In nano-dollars. `lines` is null where the four prices and the usual counts explain the cost. */
+/** The cost in nano-dollars. `lines` is null if the four prices and the usual counts explain it. */
 export type PricedRequest = { cost: number | null; lines: CostLine[] | null };
 
 /**
- * The cost of a request, exact and rounded once, with its lines. Null when a count or the price of a part is unknown. Free models cost 0, whatever the counts. `usage/README.md` has the rules.
- * @param at when the request was made
+ * The cost of a request, exact and rounded once, with its lines. Null if a count or price is unknown. Free
+ * models cost 0, whatever the counts. `usage/README.md` has the rules.
+ * @param at the time of the request
  */
 export function priceRequest(prices: Prices, usage: TokenUsage | null, at: Date): PricedRequest {
   const { priceDetails = null } = prices;
@@ -39,7 +40,7 @@ function hasTerms(details: TokenUsage["details"]): boolean {
   return details !== undefined && Object.keys(details).some((name) => name !== "providerCost");
 }
 
-/** Prices that apply to requests without details. */
+/** Prices that may apply without usage details. */
 const ownPrices = ["reasoning", "request"] as const;
 
 const unknownCost = { cost: null, lines: null };
@@ -49,7 +50,7 @@ export function costOf(prices: Prices, usage: TokenUsage | null, at = new Date()
   return priceRequest(prices, usage, at).cost;
 }
 
-/** As the lines would add up, without building them: most requests need none. */
+/** Calculates the sum of the lines without building them, because most requests need none. */
 function usualCost(
   inputPrice: number,
   { cachedInputPrice, cacheWritePrice, outputPrice }: FlatPrices,
@@ -58,7 +59,7 @@ function usualCost(
   const [inputTokens, outputTokens] = [usage.inputTokens ?? 0, usage.outputTokens ?? 0];
   const cachedTokens = Math.min(usage.cachedInputTokens ?? 0, inputTokens);
   const writtenTokens = Math.min(usage.cacheWriteInputTokens ?? 0, inputTokens - cachedTokens);
-  // Embeddings have no output, and no price for it.
+  // Embeddings have no output and need no output price.
   if (outputPrice === null && outputTokens > 0) return null;
   // BigInt, because tokens times price can exceed 2^53.
   const total =
@@ -123,23 +124,23 @@ function isFree({
   );
 }
 
-/** The columns of the usage record that the cost decides. */
+/** The columns of the usage record that depend on the cost. */
 export type CostColumns = FlatPrices &
   Pick<UsageRecordRow, "cost" | "costDetails" | "providerCost" | "markup">;
 
-/** How a request is billed. */
+/** The billing of a request. */
 export type Billing = {
-  /** `provider`: its own figure is the cost where it reports one. */
+  /** `provider`: the provider's own figure is the cost, if it reports one. */
   costSource: "provider" | null;
   /** The charge in relation to the cost: 1.15 adds 15 %. */
   chargeFactor: number;
-  /** When the request was made. */
+  /** The time of the request. */
   at: Date;
 };
 
 /**
  * The cost for the usage record, with its prices.
- * @param prices null where no provider worked for the request: it costs nothing
+ * @param prices null if no provider processed the request, which then costs nothing
  */
 export function toCost(prices: Prices | null, usage: TokenUsage | null, billing: Billing): CostColumns {
   if (prices === null) return noCost;
@@ -172,23 +173,23 @@ export function toCost(prices: Prices | null, usage: TokenUsage | null, billing:
   };
 }
 
-/** The lines of a record's cost. Empty without counts. */
+/** The lines of a record's cost. Empty for a record without counts. */
 export function linesOfRecord(record: UsageRecordRow): CostLine[] {
   if (record.costDetails) return record.costDetails.lines;
   return record.inputPrice === null ? [] : linesOf(record, record, []);
 }
 
-/** What a factor adds to a cost, in nano-dollars. */
+/** The amount that a factor adds to a cost, in nano-dollars. */
 function markupOf(cost: number | null, chargeFactor: number): number {
   if (cost === null || chargeFactor === 1) return 0;
   const parts = BigInt(Math.round(chargeFactor * Number(factorParts)));
   return Number((BigInt(cost) * parts + factorParts / 2n) / factorParts) - cost;
 }
 
-/** A factor is the product of two with four decimals. */
+/** The factor is a product of two factors with four decimals. */
 const factorParts = 100_000_000n;
 
-/** Whether no provider worked for the request: no other record has a cost without prices and counts. */
+/** Whether no provider processed the request. Other records with a cost have prices or counts. */
 export function isUnsent({ cost, inputPrice, inputTokens }: UsageRecordRow): boolean {
   return cost === 0 && inputPrice === null && inputTokens === null;
 }

@@ -16,7 +16,7 @@ type Count = {
   /** The number of sampled characters. */
   metered: number;
   length: number;
-  /** Tokens besides text. */
+  /** Tokens of parts that are not text. */
   tokens: number;
 };
 
@@ -48,7 +48,7 @@ function addText(count: Count, text: string): void {
 const textMembers = ["system", "instructions", "messages", "input"];
 const toolMembers = ["tools", "functions", "response_format"];
 
-/** Texts that the model does not see, or that are at most one token. */
+/** Members with text that the model does not see, or of at most one token. */
 const markNames = new Set([
   "role",
   "type",
@@ -65,12 +65,12 @@ const markNames = new Set([
   "format",
 ]);
 
-/** Attachments have some hundred to some thousand tokens, unknown without decoding them. */
+/** Attachments have hundreds or thousands of tokens, unknown without decoding them. */
 const attachmentNames = new Set(["image_url", "input_audio", "file", "source", "file_data", "file_id"]);
 const attachmentTokens = 1_000;
 
 /** https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken */
 const messageTokens = 3;
 
-/** About two milliseconds. */
+/** Takes about two milliseconds. */
 const charactersMax = 262_144;

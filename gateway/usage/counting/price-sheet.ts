@@ -15,13 +15,13 @@ export class PriceSheet {
   readonly #prices: ComponentPrices;
   readonly #rules: readonly PriceRule[];
 
-  /** @param rules the matching ones, in order */
+  /** @param rules the matching rules, in order */
   constructor(base: ComponentPrices, rules: readonly PriceRule[]) {
     this.#prices = Object.assign({}, base, ...rules.map(({ prices }) => prices));
     this.#rules = rules;
   }
 
-  /** The price of a component, or of the one that stands for it. Null where neither is known. */
+  /** The price of a component, or of its substitute. Null if both are unknown. */
   priceOf(component: PriceComponent): SheetPrice {
     const own = this.#prices[component];
     if (own !== null && own !== undefined) return this.#multiplied(component, own);
@@ -47,14 +47,14 @@ export class PriceSheet {
   }
 }
 
-/** `component` is the one whose price applies. */
+/** `component` is the one with the applied price. */
 export type SheetPrice = { component: PriceComponent; price: number | null; when?: string };
 
 const noSubstitute = { instead: null, times: 1 };
 
 /**
- * What a component without its own price costs, as vendors bill it. Audio, generated images and searches have no
- * substitute, because every vendor prices them apart.
+ * The prices that replace those of components without their own, as vendors bill them. Audio, generated
+ * images and searches have no substitute, because all vendors price them separately.
  */
 const substitutes: Partial<Record<PriceComponent, { instead: PriceComponent; times: number }>> = {
   cachedInput: { instead: "input", times: 1 },
@@ -92,8 +92,8 @@ function isWithin({ from, to }: { from: string; to: string }, time: string): boo
 }
 
 /**
- * Whether the response was served on premium terms that no price of the model mentions. Other unmentioned terms cost
- * the usual price: it is an upper bound for `flex` and `batch`, and reserved capacity is paid in advance.
+ * Whether the response reports premium terms that no price of the model covers. Other terms cost the usual
+ * price: it is an upper bound for `flex` and `batch`, and reserved capacity is prepaid.
  */
 export function hasUnknownTerms(details: PriceDetails | null, terms: UsageDetails | undefined): boolean {
   if (!terms) return false;

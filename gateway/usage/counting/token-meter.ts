@@ -1,10 +1,10 @@
 /**
- * Estimates the tokens of text as it passes, in nanoseconds per character, without keeping it. Fitted to OpenAI's
- * newest encoding (o200k), with an error of about 15 % in most languages and code. Other vendors' tokenizers differ by
- * more. The real tokenizer needs 70 MB and would block running streams for 200 ms when it loads.
+ * Estimates the tokens of text as it passes, in nanoseconds per character. Fitted to OpenAI's newest encoding
+ * (o200k), with an error of about 15 % in most languages and code. The real tokenizer needs 70 MB and 200 ms
+ * to load.
  */
 export class TokenMeter {
-  /** The count, without the last run of characters. */
+  /** The count without the last run of characters. */
   #tokens = 0;
   #kind = space;
   #length = 0;
@@ -36,13 +36,13 @@ export class TokenMeter {
     return text.length;
   }
 
-  /** A surrogate pair, usually an emoji. */
+  /** Counts a surrogate pair, usually an emoji. */
   #pushRare(): void {
     this.#push(0xd83d);
     this.#push(0xde00);
   }
 
-  /** Returns its length, without the backslash. */
+  /** Counts an escape. Returns its length without the backslash. */
   #pushEscaped(text: string, at: number): number {
     const byte = text.charCodeAt(at);
     if (byte === letterU) {
@@ -111,11 +111,11 @@ function kindOf(code: number): CharacterKind {
   return eastAsian;
 }
 
-/** A run of one kind costs `tokens`, and more beyond `freeCharacters`. */
+/** A run of one kind costs `tokens`, and more after `freeCharacters`. */
 type CharacterKind = { tokens: number; freeCharacters: number; charactersPerToken: number };
 
 const latin: CharacterKind = { tokens: 1, freeCharacters: 6, charactersPerToken: 6 };
-/** One space belongs to the next word. Several in a row are one token. */
+/** One space belongs to the next word. Several spaces in a row are one token. */
 const space: CharacterKind = { tokens: 0, freeCharacters: 1, charactersPerToken: 50 };
 const lineEnd: CharacterKind = { tokens: 0.8, freeCharacters: 2, charactersPerToken: 16 };
 const digits: CharacterKind = { tokens: 1, freeCharacters: 3, charactersPerToken: 3 };
@@ -141,8 +141,8 @@ const ascii: readonly CharacterKind[] = Array.from({ length: 0x80 }, (_, code) =
 });
 
 /**
- * Counts the output tokens of passing JSON without parsing it: the strings after certain names. Events of a stream are
- * similar, so the name is first looked for at its last position.
+ * Counts the output tokens of passing JSON without parsing it, from the strings after certain names. Events
+ * of a stream are similar, so the search for a name starts at its last position.
  */
 export class OutputMeter {
   readonly #meter = new TokenMeter();
@@ -171,7 +171,7 @@ export class OutputMeter {
     let count = 0;
     this.#names.lastIndex = 0;
     for (let found = this.#names.exec(event); found; found = this.#names.exec(event)) {
-      // After an event with several texts, the next one may have several too.
+      // An event with several texts is often followed by another.
       this.#name = count++ === 0 ? found[0] : "";
       this.#distance = found.index;
       this.#names.lastIndex = this.#meter.addJson(event, found.index + found[0].length);

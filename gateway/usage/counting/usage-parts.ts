@@ -4,8 +4,8 @@ import type { TokenUsage } from "../../wire/chat-completion.ts";
 export type UsagePart = { component: PriceComponent; quantity: number };
 
 /**
- * Divides a request's usage: every token of the input and of the output belongs to exactly one part. Input comes first,
- * in the order of the prompt, whose cached tokens precede the others. Null without counts.
+ * Divides a request's usage: every token belongs to exactly one part. Input comes first, in the order of the
+ * prompt, with cached tokens before others. Null if counts are missing.
  */
 export function usageParts(usage: TokenUsage): UsagePart[] | null {
   const { inputTokens, outputTokens, details = {} } = usage;
@@ -41,7 +41,7 @@ export function usageParts(usage: TokenUsage): UsagePart[] | null {
   return parts.flatMap(([component, quantity]) => (quantity === 0 ? [] : { component, quantity }));
 }
 
-/** A count that a report may exceed with its parts. */
+/** A count, reduced by its parts. The parts of a report may exceed it. */
 class Remainder {
   left: number;
 

@@ -1,6 +1,6 @@
 import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
 
-/** Adds two sums. The group is the first one's. */
+/** Adds two sums. The result has the group of the first one. */
 export function addSums(one: UsageSum, other: UsageSum): UsageSum {
   return {
     ...one,

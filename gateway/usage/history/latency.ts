@@ -1,7 +1,7 @@
 import { firstTokenBoundsMs, latencyBoundsMs } from "../../../db/entities/usage-roll-up.ts";
 import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
 
-/** Null without requests. */
+/** The average. Null without requests. */
 export function averageLatencyMs({
   latencyMs,
   requests,
@@ -10,8 +10,8 @@ export function averageLatencyMs({
 }
 
 /**
- * The latency that this share of the requests does not exceed, interpolated within a bucket. Null for too few requests.
- * The open last bucket returns its lower bound.
+ * The latency that this share of the requests does not exceed, interpolated within a bucket. Null for too few
+ * requests. The open last bucket returns its lower bound.
  */
 export function percentileMs(
   counts: readonly number[],
@@ -19,7 +19,7 @@ export function percentileMs(
   bounds: readonly number[] = latencyBoundsMs,
 ): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  // With fewer, the rest is less than one request.
+  // With fewer requests, the remaining share is less than one request.
   if (total * (1 - share) < 0.999) return null;
   let left = total * share;
   for (const [index, upTo] of bounds.entries()) {
@@ -31,7 +31,7 @@ export function percentileMs(
   return bounds.at(-1) ?? null;
 }
 
-/** Of times to first token. */
+/** The percentile of times to first token. */
 export function firstTokenPercentileMs({ firstTokens }: Pick<UsageSum, "firstTokens">, share: number) {
   return percentileMs(firstTokens, share, firstTokenBoundsMs);
 }

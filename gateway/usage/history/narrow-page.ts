@@ -8,8 +8,8 @@ import type { UsagePage } from "../../../db/repositories/usage-queries.ts";
 import { firstIdAt, timeOfId } from "../../ids.ts";
 
 /**
- * Finds the same page faster. An index serves only one condition of a filter, so rare matches would be searched among
- * all rows of that condition. The roll-ups show the days with matches and the rarest condition. Null for an empty page.
+ * Finds the same page faster. An index serves only one condition, so rare matches would be searched among all
+ * its rows. The roll-ups show the days with matches and the rarest condition. Null for an empty page.
  */
 export async function narrowPage(
   { usageRollUps }: Repositories,
@@ -22,7 +22,7 @@ export async function narrowPage(
   const days = await usageRollUps.days({ filter: page.filter, before, daysMax }, timeoutMs);
   const [newest] = days;
   if (!newest) return null;
-  // The filter may exclude part of the newest day, so counting starts with the day before.
+  // The filter may exclude a part of the newest day, so counting starts with the previous day.
   let found = 0;
   const enough = days.slice(1).find(({ requests }) => (found += requests) >= page.limit);
   if (!enough && days.length === daysMax) return page;
@@ -47,10 +47,10 @@ export async function narrowPage(
 export type WantedPage = Omit<UsagePage, "by">;
 
 const dayMs = 86_400_000;
-/** More than a year: a page that spans longer is rare enough. */
+/** Matches on a page that spans more than a year are rare enough. */
 const daysMax = 400;
 
-/** Each condition with an index, alone. */
+/** Splits a filter into single conditions with an index. */
 function splitFilter({ owner, ...conditions }: UsageFilter): [UsageCondition, UsageFilter][] {
   return usageConditions.flatMap((name): [UsageCondition, UsageFilter][] => {
     if (name === "owner") return owner === "everyone" ? [] : [[name, { owner }]];

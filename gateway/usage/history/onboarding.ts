@@ -2,17 +2,16 @@ import type { Database } from "../../../db/database.ts";
 import { findKind } from "../../providers/registry.ts";
 import { ownerScope, type Person } from "../../auth/person.ts";
 
-/** The onboarding steps that are done. A step stays done after a deletion. */
+/** The completed onboarding steps. A step stays completed after a deletion. */
 export type OnboardingSteps = {
   /** Whether a provider other than the demo exists or was called. */
   hasProvider: boolean;
-  /** Whether someone created a key or used one. For members, their own. */
+  /** Whether a user created a key or used one. Members see the state of their own keys. */
   hasKey: boolean;
   /** Whether such a key made a request while a provider existed. */
   hasRequest: boolean;
 };
 
-/** The steps from an empty gateway to one in use. */
 export class Onboarding {
   readonly #database: Database;
 
@@ -31,12 +30,12 @@ export class Onboarding {
       return {
         hasProvider,
         hasKey: hasUsedKey || (await apiKeys.existsOf(owner)),
-        // Before that, only the demo can have answered.
+        // Without a provider, only the demo can have answered.
         hasRequest: hasProvider && hasUsedKey,
       };
     });
   }
 }
 
-/** The demo of the first start, which may be deleted. */
+/** The demo provider of the first start, which may be deleted. */
 const firstDemo = "demo";

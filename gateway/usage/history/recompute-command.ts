@@ -5,8 +5,8 @@ import { parseMoment } from "./parse-moment.ts";
 import { recomputeCosts, type RecomputedModel, type RecomputeRange } from "./recompute-costs.ts";
 
 /**
- * `usage:recompute --from 2026-11-01 --to 2026-12-01 [--model openai/gpt-4o]`: recomputes the costs of a period with
- * today's prices and prints the changes. Throws a `StartError` for wrong parameters.
+ * `usage:recompute --from 2026-11-01 --to 2026-12-01 [--model openai/gpt-4o]`: recomputes the costs of a
+ * period with current prices and prints the changes. Throws a `StartError` for wrong parameters.
  */
 export async function recomputeCommand(
   database: Database,

@@ -11,7 +11,7 @@ import { isUnsent, toCost } from "../counting/cost.ts";
 export type RecomputeRange = {
   from: Date;
   to: Date;
-  /** The slug of one model. All models without it. */
+  /** The slug of one model. Undefined for all models. */
   model?: string | undefined;
 };
 
@@ -27,10 +27,10 @@ export type RecomputedModel = {
 };
 
 /**
- * Recomputes the costs of a period with the models' current prices, for prices that were missing or wrong. Stores the
- * prices with the records and corrects the roll-ups in the same transactions, a few hundred records at a time. It can
- * be interrupted and repeated. Records without a model, a price or an upstream call stay unchanged.
- * @param onProgress receives the time up to which records are done
+ * Recomputes the costs of a period with current prices, a few hundred records at a time, and corrects the
+ * roll-ups in the same transactions. Can be interrupted and repeated. Skips records without a model, a price
+ * or an upstream call.
+ * @param onProgress receives the time of the last processed record
  */
 export async function recomputeCosts(
   database: Database,
@@ -62,7 +62,7 @@ export async function recomputeCosts(
       );
       return { records, pairs };
     });
-    // After the commit: a transaction may run twice.
+    // Runs after the commit, because a transaction may run twice.
     for (const { before, after } of done.pairs) count(results, modelOf(before)?.slug ?? "", before, after);
     const last = done.records.at(-1);
     if (!last || done.records.length < recordsPerTransaction) return [...results.values()];
@@ -74,7 +74,7 @@ export async function recomputeCosts(
 }
 
 const recordsPerTransaction = 500;
-/** SQLite has one writer and no queue. A gateway beside this command polls, and waits until it finds a gap. */
+/** SQLite has one writer and no queue. A running gateway polls for a gap between writes. */
 const othersTurnMs = 20;
 
 type PricedModel = ModelRow & { providerName: string; costSource: "provider" | null };
@@ -101,7 +101,7 @@ function answeringModel(models: PricedModel[]) {
   };
 }
 
-/** The factor of the charge stays: it was agreed for that time. */
+/** The factor of the charge stays, because it was agreed for that time. */
 function withPricesOf(record: UsageRecordRow, model: PricedModel | undefined): UsageRecordRow {
   if (!model || isUnsent(record)) return record;
   const { costDetails, providerCost } = record;

@@ -15,7 +15,7 @@ export type UsageCriteria = Omit<UsageFilter, "owner"> & {
   to?: Date | undefined;
 };
 
-/** `after` is the ID of a record. The page starts with the one before it. */
+/** `after` is the ID of the record before the page. */
 type PageRange = { first: number; after?: string | undefined };
 
 type UsageHistoryOptions = {
@@ -24,7 +24,7 @@ type UsageHistoryOptions = {
 };
 
 /**
- * The usage history that the console shows. A member sees only their own keys' usage, deleted keys included:
+ * The usage history of the console. Members see only the usage of their own keys, including deleted ones:
  * every query filters by owner.
  */
 export class UsageHistory {
@@ -36,13 +36,13 @@ export class UsageHistory {
     this.#limits = limits;
   }
 
-  /** Newest first. */
+  /** Lists the newest records first. */
   list(person: Person, criteria: UsageCriteria, { first, after }: PageRange): Promise<UsagePage> {
     return this.#database.read(async (repositories) => {
       const wanted = { ...idsOf(criteria, after), limit: first + 1 };
       const filter = filterOf(person, criteria);
       const found: UsageRecordRow[] = [];
-      // An index returns the records of one status in order, so several statuses are merged here.
+      // An index returns the records of one status in order, so several statuses are merged.
       for (const single of splitStatuses(filter))
         found.push(...(await this.#page(repositories, { ...wanted, filter: single })));
       found.sort((one, other) => (one.id < other.id ? 1 : -1));
@@ -60,7 +60,7 @@ export class UsageHistory {
     });
   }
 
-  /** Sums by dimension and interval, in UTC. Throws `invalid_value` for too many rows. */
+  /** Sums by dimension and interval, in UTC. Throws `invalid_value` if the result has too many rows. */
   summarize(person: Person, criteria: UsageCriteria, by: SummaryGrouping): Promise<UsageSummary[]> {
     const query = { filter: filterOf(person, criteria), period: criteria, ...by };
     return this.#database.read((repositories) => summarizeUsage(repositories, query, this.#limits));
@@ -75,7 +75,7 @@ export class UsageHistory {
 
 export type UsagePage = { records: OwnedRecord[]; hasMore: boolean };
 
-/** With the current name of the key's owner. Null without an owner. */
+/** A record with the current name of the key's owner. Null without an owner. */
 export type OwnedRecord = UsageRecordRow & { ownerName: string | null };
 
 export type SummaryGrouping = { groupBy: readonly UsageDimension[]; interval: UsageInterval | null };
@@ -90,7 +90,7 @@ function splitStatuses(filter: UsageFilter): UsageFilter[] {
   return filter.statuses?.map((status) => ({ ...filter, statuses: [status] })) ?? [filter];
 }
 
-/** A period is a range of IDs, because IDs start with their time. */
+/** Converts a period to a range of IDs, because IDs start with their time. */
 function idsOf({ from, to }: UsageCriteria, after: string | undefined) {
   const end = to && firstIdAt("req", to.getTime());
   return {

@@ -4,13 +4,13 @@ import { addSums } from "./add-sums.ts";
 import { averageLatencyMs, percentileMs } from "./latency.ts";
 import type { UsageHistory } from "./usage-history.ts";
 
-/** The activity of a period. Latencies are of successful requests. */
+/** The activity of a period. Latencies cover successful requests. */
 type Activity = {
   requests: number;
   /** Requests that failed or that the gateway ended. */
   errors: number;
   successes: number;
-  /** US dollars of the requests with a known cost. Null when none has one. */
+  /** US dollars of the requests with a known cost. Null if no cost is known. */
   costUsd: number | null;
   unknownCosts: number;
   averageLatencyMs: number | null;
@@ -20,14 +20,14 @@ type Activity = {
 export type UsageOverview = {
   from: Date;
   to: Date;
-  /** 24 of them, oldest first. The last one is still running. */
+  /** The 24 hours, oldest first. The last hour is incomplete. */
   hours: (Activity & { startsAt: Date })[];
   total: Activity;
-  /** The same length of time, one day earlier. */
+  /** The same period, one day earlier. */
   dayBefore: Activity;
 };
 
-/** The last 24 hours of the usage a user can see, compared with the day before. */
+/** The last 24 hours of the user's visible usage, compared with the previous day. */
 export async function readOverview(
   history: UsageHistory,
   person: Person,

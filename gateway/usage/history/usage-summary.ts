@@ -21,13 +21,13 @@ export type UsageSummary = UsageSum & {
   outcomes: Record<UsageStatus, number>;
   /** `latencies` of the successful requests. */
   durations: number[];
-  /** The owner's current name. Undefined without an owner, and for a deleted one. */
+  /** The owner's current name. Undefined for a deleted owner, and without an owner. */
   ownerName?: string | undefined;
 };
 
 /**
- * Sums of usage by dimension and interval, in UTC. They equal the sums of the filtered records to the millisecond.
- * Without dimensions and interval there is always one row.
+ * Sums of usage by dimension and interval, in UTC. They equal the sums of the filtered records to the
+ * millisecond. Without dimensions and interval, the result is one row.
  */
 export async function summarizeUsage(
   repositories: Repositories,
@@ -35,7 +35,7 @@ export async function summarizeUsage(
   { usageQueryTimeoutMs, usageSummaryRowsMax }: SummaryLimits,
 ): Promise<UsageSummary[]> {
   refuseRecordFacts(filter);
-  // The outcomes come from the same read, so each group has up to one row per status.
+  // The same read returns the outcomes, so each group has up to one row per status.
   const summedBy = [...new Set([...groupBy, "status" as const])];
   const rowsMax = usageSummaryRowsMax * statusesMax + 1;
   const rows = new Map<string, UsageSummary>();
@@ -87,7 +87,7 @@ function summed(part: PeriodPart) {
   };
 }
 
-/** Keys have their current names. Deleted ones keep an earlier name. */
+/** Adds the current names of keys. Deleted keys keep an earlier name. */
 async function nameKeys({ apiKeys }: Repositories, rows: UsageSummary[]): Promise<void> {
   const names = await apiKeys.names([...new Set(rows.flatMap(({ apiKeyId }) => apiKeyId ?? []))]);
   for (const row of rows) row.apiKeyName = names.get(row.apiKeyId ?? "") ?? row.apiKeyName;
@@ -98,7 +98,7 @@ async function nameOwners({ users }: Repositories, rows: UsageSummary[]): Promis
   for (const row of rows) row.ownerName = names.get(row.ownerId ?? "");
 }
 
-/** Oldest first. Within an interval, most requests first. */
+/** Orders rows by time, oldest first. Within an interval, most requests come first. */
 function inOrder(one: UsageSum, other: UsageSum): number {
   return (one.startsAt?.getTime() ?? 0) - (other.startsAt?.getTime() ?? 0) || other.requests - one.requests;
 }
@@ -113,7 +113,7 @@ function tooManyRows(rowsMax: number): GatewayError {
 /** A part of a period and its source: roll-ups for whole hours or days, otherwise records. */
 type PeriodPart =
   | { of: "records"; from: Date; to: Date }
-  /** A null bound means that the period is open. */
+  /** Null bounds leave the period open. */
   | { of: "hour" | "day"; from: Date | null; to: Date | null };
 
 type Period = { from?: Date | undefined; to?: Date | undefined };
@@ -123,7 +123,7 @@ type Period = { from?: Date | undefined; to?: Date | undefined };
  * at both ends. Hourly sums use no days.
  */
 function splitPeriod({ from, to }: Period, byHour: boolean): PeriodPart[] {
-  // An empty part, so that a query for one row returns zeros.
+  // An empty part makes a query for one row return zeros.
   if (from && to && from >= to) return [{ of: "records", from, to }];
   const firstHour = from && ceiling(from, hourMs);
   const lastHour = to && floor(to, hourMs);

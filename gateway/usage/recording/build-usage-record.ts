@@ -4,17 +4,17 @@ import { type Prices, toCost } from "../counting/cost.ts";
 import { estimateInputTokens } from "../counting/estimate-input-tokens.ts";
 import type { UsageRecord } from "./spool.ts";
 
-/** The members of a request for its usage record, whatever the outcome. */
+/** The data of a request for its usage record, whatever the outcome. */
 export type RecordedRequest = {
   readonly id: string;
   readonly createdAt: Date;
-  /** From `performance.now()`. */
+  /** A moment of `performance.now()`. */
   readonly startedAt: number;
   readonly key: { id: string; name: string; ownerId: string | null; chargeFactor: number | null };
   readonly endpoint: string;
   /** The client's coding tool. Null for any other client. */
   readonly clientTool: string | null;
-  /** Empty where the request's `model` may be other text. */
+  /** Empty if the request's `model` may be other text. */
   readonly requestedModel: string;
   readonly stream: boolean;
   /** Parses the body again. */
@@ -31,17 +31,17 @@ export type RecordedRequest = {
   readonly attempts: number;
   /** `dropped`: the names of the parts that the translation dropped. */
   readonly call: { readonly mayCost: boolean; readonly dropped: string | null } | null;
-  /** Null where the upstream has not answered or has refused. */
+  /** Null if the upstream has not answered or has rejected the request. */
   readonly answer: RecordedAnswer | null;
 };
 
-/** An upstream's answer with status 200, so far. */
+/** The received part of an upstream's answer with status 200. */
 export type RecordedAnswer = {
-  /** An estimate of its output. */
+  /** The estimated output tokens. */
   readonly tokens: number;
   /** The upstream's report. Partial in an unfinished stream. */
   readonly usage: TokenUsage | null;
-  /** From `performance.now()`. */
+  /** A moment of `performance.now()`. */
   readonly firstTokenAt: number | null;
 };
 
@@ -51,11 +51,11 @@ export type Outcome = {
   error: GatewayError | null;
 };
 
-/** @param outcome null for a request whose process dies */
+/** @param outcome null for a request whose process died */
 export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | null = null): UsageRecord {
   const { key, candidate, answer, startedAt } = request;
   const error = outcome?.error ?? null;
-  // A provider that received or accepted nothing has no usage.
+  // A provider that received or accepted no request has no usage.
   const sentTo = outcome === null || request.call?.mayCost ? candidate : null;
   const counted = outcome && sentTo && completeUsage(request, outcome.status);
   const firstTokenAt = answer?.firstTokenAt ?? null;
@@ -75,10 +75,10 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
     stream: request.stream,
     status: outcome?.status ?? "INTERRUPTED",
     httpStatus: outcome?.httpStatus ?? 500,
-    // The upstream's code for an upstream error.
+    // The upstream's own code for an upstream error.
     errorCode: outcome ? (error?.upstream?.code ?? error?.code ?? null) : "gateway_died",
     limitedBy: error?.limitedBy ?? null,
-    // Without details, the gateway's own code. The upstream's code may be any text.
+    // The gateway's own code if there are no details. The upstream's code may be any text.
     errorReason: outcome ? (error?.reason ?? error?.code ?? null) : "gateway_died",
     dropped: request.call?.dropped ?? null,
     ...usageColumns(counted),
@@ -98,8 +98,8 @@ function chargeFactorOf(billed: { chargeFactor: number | null } | null): number 
 }
 
 /**
- * The token counts of a request, with estimates for missing ones. Null for a request that failed before an
- * answer, because the upstream presumably did no work.
+ * The token counts of a request, with estimates for missing ones. Null if it failed before an answer, because
+ * the upstream presumably did no work.
  */
 function completeUsage(
   { answer, readBody }: RecordedRequest,
@@ -134,8 +134,8 @@ function usageColumns(counted: CompletedUsage | null) {
 type CompletedUsage = { usage: TokenUsage; estimated: boolean };
 
 /**
- * Some upstreams report as they go, with hidden reasoning. Anthropic reports a few tokens at the start and the rest at
- * the end.
+ * The larger count. Some upstreams report all along, with hidden reasoning. Anthropic reports a few tokens at
+ * the start and the others at the end.
  */
 function latestOf(reported: number, estimated: number): number {
   return reported >= estimated / 2 ? reported : estimated;

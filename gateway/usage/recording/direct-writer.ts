@@ -5,17 +5,17 @@ import type { Shipper } from "./shipper.ts";
 type DirectWriterOptions = {
   shipper: Shipper;
   appendToSpool: (records: readonly UsageRecord[]) => boolean;
-  /** Called when these records are safe. */
+  /** Runs when these records are safe. */
   onSafe: (pending: readonly PendingRecord[]) => void;
 };
 
 /**
- * Writes records to the database directly while the disk is full, before the answers end. Records that neither accepts
- * stay in memory. No new request is admitted then, so at most the running ones wait.
+ * Writes records to the database directly while the disk is full, before the responses end. If the database
+ * also fails, records stay in memory and new requests are rejected.
  */
 export class DirectWriter {
   readonly #options: DirectWriterOptions;
-  /** Whether records are waiting that neither accepts. */
+  /** Whether both the disk and the database reject the waiting records. */
   isStuck = false;
   #waiting: PendingRecord[] = [];
   #writing: Promise<void> | null = null;
@@ -28,13 +28,13 @@ export class DirectWriter {
     return this.#waiting.length === 0;
   }
 
-  /** Queues records that the disk refused. */
+  /** Queues records that the disk rejected. */
   write(pending: readonly PendingRecord[]): void {
     this.#waiting.push(...pending);
     void this.flush();
   }
 
-  /** Resolves when all are safe, or when neither the disk nor the database accepted them. */
+  /** Resolves when all records are safe, or when the disk and the database rejected them. */
   flush(): Promise<void> {
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = null;
@@ -47,11 +47,11 @@ export class DirectWriter {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice();
       const left = batch.map(({ record }) => record);
-      // The disk may have room again.
+      // The disk may have space again.
       const isSafe = (await shipper.ship(left)) || appendToSpool(left);
       const safe = isSafe ? batch : batch.slice(0, batch.length - left.length);
       this.#waiting = this.#waiting.slice(safe.length);
-      // A paid answer is not delayed longer than this.
+      // A paid response waits no longer than this.
       for (const each of batch) each.proceed();
       this.isStuck = !isSafe;
       onSafe(safe);

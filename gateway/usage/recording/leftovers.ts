@@ -25,7 +25,7 @@ export class Leftovers {
     this.#timer = setInterval(() => void this.adopt(), options.adoptIntervalMs).unref();
   }
 
-  /** Resolves when nothing readable is left, or when the database refused it. */
+  /** Resolves when all readable records are shipped, or when the database rejected them. */
   adopt(): Promise<void> {
     this.#adopting ??= this.#adoptAll().finally(() => {
       this.#adopting = null;
@@ -52,11 +52,11 @@ export class Leftovers {
     const isOver = await this.#shipAll(SpoolFolder.takeLeftovers(root, lockFile, report), report).catch(
       (error: unknown) => report(root, error),
     );
-    // After an early end, the other folders are unknown.
+    // After an early end, the state of the other folders is unknown.
     this.#failedBefore = isOver ? failed : new Set([...this.#failedBefore, ...failed]);
   }
 
-  /** One bad folder must not delay the others. Returns false when the database refuses records. */
+  /** An unreadable folder does not delay the others. Returns false when the database rejects records. */
   async #shipAll(folders: AsyncIterable<SpoolFolder>, report: ReportLeftover): Promise<boolean> {
     for await (const folder of folders) {
       try {
@@ -75,7 +75,7 @@ export class Leftovers {
       if (this.#isClosing || !(await shipper.shipSegment({ path, waiting: null }))) return false;
       await unlink(path);
     }
-    // After the records of finished requests.
+    // Ships running requests after the records of finished ones.
     const started = await folder.readStarted();
     if (!(await shipper.ship(started))) return false;
     await rm(folder.startedPath, { force: true });

@@ -5,7 +5,7 @@ import type { Runtime } from "../../runtime.ts";
 type RetentionOptions = {
   database: Database;
   runtime: Runtime;
-  /** 0 = forever. */
+  /** 0 keeps records forever. */
   retentionDays: number;
 };
 
@@ -24,7 +24,7 @@ export class Retention {
     this.#schedule(firstRunMs);
   }
 
-  /** Runs once. Throws database errors. */
+  /** Deletes expired records once. Throws database errors. */
   async run(): Promise<void> {
     const { database, runtime, retentionDays } = this.#options;
     const now = runtime.now();
@@ -61,7 +61,7 @@ export class Retention {
   async #deleteBefore(beforeId: string): Promise<void> {
     const { database, runtime } = this.#options;
     let total = 0;
-    // Other writers get their turns in between.
+    // Other writers run in between.
     for (let deleted = recordsPerTurn; deleted === recordsPerTurn && !this.#isClosed; total += deleted) {
       deleted = await database.write(({ usageRecords }) =>
         usageRecords.deleteBefore(beforeId, recordsPerTurn),
@@ -78,7 +78,7 @@ const firstRunMs = 60_000;
 const recordsPerTurn = 500;
 const monthsAhead = 3;
 
-/** The month of `now` and the following ones, each with the first ID after it. */
+/** The month of `now` and later months, each with the first ID after it. */
 function monthsFrom(now: number): { name: string; beforeId: string }[] {
   const date = new Date(now);
   return Array.from({ length: 1 + monthsAhead }, (_, ahead) => {

@@ -7,11 +7,11 @@ type ShipperOptions = {
   database: Database;
   log: Log;
   batchRecordsMax: number;
-  /** Called with records that are in the database. */
+  /** Receives records once they are in the database. */
   shipped?: (records: readonly UsageRecord[]) => void;
 };
 
-/** Writes records to the database in batches. IDs make repeats harmless. */
+/** Writes records to the database in batches. Repeats are harmless, because records have IDs. */
 export class Shipper {
   readonly #options: ShipperOptions;
   #isFailing = false;
@@ -27,8 +27,8 @@ export class Shipper {
   }
 
   /**
-   * Removes the written records from a list. Returns true when everything present at the call is written. Records may
-   * be appended meanwhile.
+   * Removes the written records from a list. Returns true if all records at the time of the call are written.
+   * Records may be appended meanwhile.
    */
   async ship(waiting: UsageRecord[]): Promise<boolean> {
     const { database, log, batchRecordsMax, shipped } = this.#options;
@@ -56,7 +56,7 @@ export class Shipper {
   }
 }
 
-/** The records in order, up to the first incomplete one: a crash truncates the end. */
+/** Decodes the records in order, up to the first incomplete one: a crash truncates the end. */
 export function decodeRecords(bytes: Buffer): { records: UsageRecord[]; tornBytes: number } {
   const records: UsageRecord[] = [];
   let at = 0;

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { segmentSuffix, type UsageRecord } from "./spool.ts";
 import { decodeStarted } from "./started-requests.ts";
 
-/** Locks a file until release or the process's death. Null when another process holds it. */
+/** Locks a file until its release or the process's death. Null if another process holds the lock. */
 export type LockFile = (path: string) => { release(): void } | null;
 
-/** Receives what is wrong with the folder at a path. */
+/** Receives the problem with the folder at a path. */
 export type ReportLeftover = (path: string, error: unknown) => void;
 
 /**
@@ -30,7 +30,7 @@ export class SpoolFolder {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     for (;;) {
       const folder = SpoolFolder.#claim(root, createName(), lockFile);
-      // Another process may have briefly opened the lock.
+      // Another process may have opened the lock for a moment.
       if (folder) return folder;
     }
   }
@@ -59,7 +59,7 @@ export class SpoolFolder {
     const lock = lockFile(lockPath);
     if (lock === null) return null;
     if (existsSync(lockPath)) return new SpoolFolder(root, name, lock);
-    // The previous holder removed the file, so this lock protects nothing.
+    // The previous holder deleted the file, so this lock protects nothing.
     lock.release();
     return null;
   }
@@ -78,7 +78,7 @@ export class SpoolFolder {
       .map((file) => join(this.path, file));
   }
 
-  /** The requests that were running and have no record of their end, with the last time the process was seen. */
+  /** The requests that were running at the last sign of life, without a record of their end. */
   async readStarted(): Promise<UsageRecord[]> {
     const bytes = await orNull(readFile(this.startedPath));
     if (bytes === null) return [];
@@ -102,7 +102,7 @@ export class SpoolFolder {
   }
 }
 
-/** For a missing file. */
+/** Returns null for a missing file. */
 async function orNull<Result>(operation: Promise<Result>): Promise<Result | null> {
   try {
     return await operation;

@@ -40,7 +40,7 @@ export class Spool {
     return this.#sealedBytes + (this.#open?.waitingBytes ?? 0);
   }
 
-  /** Returns false when the disk refused them: then it holds none of them. */
+  /** Returns false if the disk rejected the records: the file then contains none of them. */
   append(records: readonly UsageRecord[]): boolean {
     try {
       const segment = (this.#open ??= this.#create());
@@ -70,7 +70,7 @@ export class Spool {
     return this.#sealed[0];
   }
 
-  /** Called when all of the oldest segment is in the database. */
+  /** Runs when the database has all of the oldest segment. */
   async removeOldest(): Promise<void> {
     const segment = this.#sealed.shift();
     if (!segment) return;
@@ -78,12 +78,12 @@ export class Spool {
     await unlink(segment.path);
   }
 
-  /** The waiting records of the current segment, oldest first. The shipper removes what it writes. */
+  /** The waiting records of the current segment, oldest first. The shipper removes records that it wrote. */
   get newest(): UsageRecord[] {
     return this.#open?.waiting ?? [];
   }
 
-  /** Ends the current segment if it is old and nothing in it waits. Returns whether it did. */
+  /** Ends the current segment if it is old and has no waiting records. Returns whether it ended. */
   retire(): boolean {
     const segment = this.#open;
     if (segment === null || segment.waiting.length > 0) return false;
@@ -107,17 +107,17 @@ export class Spool {
   }
 }
 
-/** Sorted by name. */
+/** Names sort in the order of their numbers. */
 function segmentName(number: number): string {
   return `${String(number).padStart(10, "0")}${segmentSuffix}`;
 }
 
 export const segmentSuffix = ".records";
 
-/** A file of records. Those not in the database yet are also in memory, unless there are too many. */
+/** A file of records. Waiting records are also in memory, unless there are too many. */
 export type Segment = { path: string; bytes: number; waiting: UsageRecord[] | null };
 
-/** The segment in use. */
+/** The current segment. */
 class OpenSegment implements Segment {
   readonly path: string;
   readonly openedAt = performance.now();
@@ -132,8 +132,8 @@ class OpenSegment implements Segment {
   #isSealed = false;
 
   /**
-   * @param buffer encodes records. Segments of a process can share one.
-   * @param isSynced whether it is flushed to the device soon after, to survive a power failure
+   * @param buffer encodes records. Segments of a process can share it.
+   * @param isSynced whether records are flushed to the device soon afterwards, to survive a power failure
    */
   constructor(path: string, buffer: Buffer, isSynced: boolean) {
     this.path = path;
@@ -143,8 +143,8 @@ class OpenSegment implements Segment {
   }
 
   /**
-   * Writes records at once, in one write if they fit. From then on they survive the process. Throws when the disk
-   * refuses them. `undo` then reverts the file.
+   * Writes records at once, in one write if they fit, so that they survive the process. Throws if the disk
+   * rejects them. `undo` then reverts the file.
    */
   append(records: readonly UsageRecord[]): void {
     let end = this.bytes;
@@ -172,12 +172,12 @@ class OpenSegment implements Segment {
     return this.#count === 0 ? 0 : (this.bytes / this.#count) * this.waiting.length;
   }
 
-  /** Reverts what a failed `append` may have left. Throws when it cannot: then nothing may follow. */
+  /** Reverts a failed `append`. Throws if that fails: no record may follow then. */
   undo(): void {
     ftruncateSync(this.#file, this.bytes);
   }
 
-  /** No more records follow. */
+  /** Closes the segment for further records. */
   seal(): void {
     this.#isSealed = true;
     if (!this.#isSyncing) closeSync(this.#file);
@@ -191,7 +191,7 @@ class OpenSegment implements Segment {
     }
   }
 
-  /** One call covers everything appended before it starts. The next records gather while it runs. */
+  /** One call covers everything appended before it. Later records gather while it runs. */
   #sync(): void {
     this.#isSyncing = true;
     const { bytes } = this;
@@ -243,7 +243,7 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   return { ...record, ...added, createdAt: new Date(record.createdAt) };
 }
 
-/** Names and codes have maximum lengths. A real record takes about 700 bytes. */
+/** Names and codes have maximum lengths. A typical record takes about 700 bytes. */
 const bufferBytes = 64 * 1024;
 const inMemoryMax = 3;
 /** The length and the checksum of a record. */

@@ -4,27 +4,27 @@ import type { Log } from "../../log.ts";
 
 /** A request with a running upstream call. */
 export type StartedRequest = {
-  /** Builds its record for the case that the process dies. Null once it is over. */
+  /** Builds the request's record in case the process dies. Null once the request is over. */
   toRecord: (() => UsageRecord) | null;
   slot: number | null;
 };
 
 /**
- * Running requests in a file of slots, so that they are known after a crash. Requests are written to their slot after
- * 10–20 ms, so short requests never touch the disk. A stale slot does no harm, because the first record with an ID
+ * Running requests in a file of slots, known even after a crash. Requests are written to their slot after
+ * 10–20 ms, so short requests never touch the disk. A stale slot is harmless: the first record with an ID
  * counts.
  */
 export class StartedRequests {
   readonly #path: string;
   readonly #buffer = Buffer.allocUnsafeSlow(slotBytes);
   #file: number | null = null;
-  /** The requests of this tick, and of the previous one: those are due at its end. */
+  /** The requests of this tick and of the previous one, which are due at its end. */
   #recent: StartedRequest[] = [];
   #due: StartedRequest[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** Last in, first out, so that few slots are ever used. */
+  /** A stack, so that few slots are ever used. */
   readonly #free: number[] = [];
-  /** By slot: whether its request has ended. */
+  /** Whether the request of each slot has ended. */
   readonly #ended: boolean[] = [];
 
   constructor(path: string) {
@@ -107,11 +107,11 @@ export function decodeStarted(bytes: Buffer): UsageRecord[] {
 }
 
 const momentMs = 10;
-/** The file system's block size, larger than any of these records. */
+/** The file system's block size, which exceeds all of these records. */
 const slotBytes = 4096;
 const nothing = Buffer.alloc(8);
 
-/** The record of a finished request until it is safe, and what waits for that. */
+/** The record of a finished request until it is safe, and the callback that waits for it. */
 export class PendingRecord {
   readonly record: UsageRecord;
   readonly started: StartedRequest | null;
@@ -126,7 +126,7 @@ export class PendingRecord {
     this.#log = log;
   }
 
-  /** Called once. An error in one answer must not reach the others. */
+  /** Runs once. An error in one response must not reach the others. */
   proceed(): void {
     if (this.#hasProceeded) return;
     this.#hasProceeded = true;

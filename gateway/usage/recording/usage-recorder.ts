@@ -15,16 +15,16 @@ type UsageRecorderOptions = {
   log: Log;
   dataDir: string;
   lockFile: LockFile;
-  /** A name that no other process has ever had. */
+  /** Creates a name that no other process ever had. */
   createName: () => string;
   isSynced: boolean;
   limits: Settings;
 };
 
 /**
- * Records every request: at once to a spool on disk, then to the database in batches off the request path. Records
- * survive the process, and the database may be unavailable for a while. `isFull` means that no more fit. New requests
- * are then refused, so that none goes unrecorded.
+ * Records every request: at once in a spool on disk, then in the database, in batches. Records survive the
+ * process and an outage of the database. While the recorder is full, the gateway rejects new requests, so
+ * that none goes unrecorded.
  */
 export class UsageRecorder {
   readonly #options: UsageRecorderOptions;
@@ -40,7 +40,7 @@ export class UsageRecorder {
   #shipping: Promise<void> | null = null;
   readonly #batchRecordsMax: number;
   #pauseMs: number;
-  /** Since when a record is missing in the database. Null = none is. */
+  /** The time since which the database lacks a record. Null if it has all. */
   #waitingSince: number | null = null;
   #isFailing = false;
   #isClosed = false;
@@ -90,13 +90,13 @@ export class UsageRecorder {
     return this.#spool.waitingBytes;
   }
 
-  /** The age of the oldest waiting record. */
+  /** The age of the oldest waiting record, in milliseconds. */
   get waitingMs(): number {
     return this.#waitingSince === null ? 0 : performance.now() - this.#waitingSince;
   }
 
   /**
-   * Registers a request before its upstream call, for the case that the process dies.
+   * Registers a request before its upstream call, in case the process dies.
    * @param toRecord builds its record for that case
    * @returns the handle for `record`
    */
@@ -110,8 +110,8 @@ export class UsageRecorder {
   }
 
   /**
-   * Records a finished request. Calls `proceed` as soon as the record is safe, within this event loop turn unless the
-   * disk is full. All records of a turn share one write, because a write costs as much as ten records.
+   * Records a finished request. Calls `proceed` as soon as the record is safe, within this event loop turn
+   * unless the disk is full. All records of a turn share one write, which costs as much as ten records.
    */
   record(record: UsageRecord, started: StartedRequest | null, proceed: () => void): void {
     this.#waitingSince ??= performance.now();
@@ -119,15 +119,15 @@ export class UsageRecorder {
     if (this.#pending.push(pending) === 1) setImmediate(() => this.#writePending());
   }
 
-  /** Resolves when everything recorded before is in the database, or a write failed. */
+  /** Resolves when all earlier records are in the database, or when a write failed. */
   async flush(): Promise<void> {
     this.#writePending();
-    // The next one may be a read, which ships nothing.
+    // A read may follow, which ships nothing.
     while (this.#shipping) await this.#shipping;
     await this.#ship();
   }
 
-  /** Reads from the database while none of this process's records is on its way there. */
+  /** Reads from the database while no record of this process is in flight. */
   async readUndisturbed(read: () => Promise<void>): Promise<void> {
     while (this.#shipping) await this.#shipping;
     clearTimeout(this.#timer);
@@ -141,7 +141,7 @@ export class UsageRecorder {
     return reading;
   }
 
-  /** Resolves when the records of dead processes are in the database, or a write failed. */
+  /** Resolves when the records of dead processes are in the database, or when a write failed. */
   adoptLeftovers(): Promise<void> {
     return this.#leftovers.adopt();
   }
@@ -201,7 +201,7 @@ export class UsageRecorder {
     this.#pauseMs = this.#isFailing ? Math.min(this.#pauseMs * 2, pauseMsMax) : limits.usageFlushIntervalMs;
   }
 
-  /** Returns false when the database refused some of them. */
+  /** Returns false if the database rejected some records. */
   async #shipSpool(): Promise<boolean> {
     for (let segment = this.#spool.oldest; segment; segment = this.#spool.oldest) {
       if (!(await this.#shipper.shipSegment(segment))) return false;
@@ -219,5 +219,5 @@ export class UsageRecorder {
   }
 }
 
-/** The longest pause before an unavailable database is tried again. */
+/** The longest pause before the next attempt to reach the database. */
 const pauseMsMax = 2_000;

@@ -30,7 +30,7 @@ const anthropicModel = object({
   created_at: { type: "string", format: "date-time" },
 });
 
-/** The least that answers contain. Native answers may have more members. */
+/** The minimum content of answers. Native answers may have more members. */
 export const answerSchemas: Record<string, JsonSchema> = {
   ChatCompletion: object(
     {

@@ -4,7 +4,7 @@ import { operations } from "./operations.ts";
 import { requestSchemas } from "./request-schemas.ts";
 
 /**
- * The public API as OpenAPI: request schemas come from the checks, errors from their table.
+ * The public API as OpenAPI. Request schemas come from the checks, errors from their table.
  * https://spec.openapis.org/oas/v3.1.1.html
  */
 export function createOpenApiDocument(): object {
@@ -16,7 +16,7 @@ export function createOpenApiDocument(): object {
       description: about,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
-    // Relative to the document's own address.
+    // A URL relative to the document's own.
     servers: [{ url: "/" }],
     security: [{ bearer: [] }, { apiKey: [] }],
     tags: [

@@ -1,13 +1,13 @@
 import { type BodyLimits, parseBody } from "../../dialects/parse-body.ts";
 import { GatewayError } from "../../errors.ts";
 
-/** One `response.create` of a client. */
+/** One `response.create` event of a client. */
 export type Turn = {
-  /** Turns with the same ID run one after another. Null where the client named none. */
+  /** Turns with the same ID run one after another. Null if the client sent none. */
   streamId: string | null;
-  /** The body of the same request over HTTP, as a stream. */
+  /** The body of the equivalent streamed HTTP request. */
   bytes: Buffer;
-  /** Whether the turn only sends its input ahead, without an answer of the model. */
+  /** Whether the turn only sends its input ahead and expects no answer. */
   isWarmUp: boolean;
 };
 

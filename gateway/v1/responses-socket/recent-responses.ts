@@ -5,8 +5,8 @@ import { isObject } from "../../wire/json.ts";
 type RecentResponsesOptions = { store: MemoryStore; connectionId: string; keyId: string; countMax: number };
 
 /**
- * The latest responses of one connection that are kept nowhere else, such as those with `store: false`. They end with
- * the connection.
+ * The latest responses of one connection that are not kept elsewhere, such as those with `store: false`. They
+ * end with the connection.
  */
 export class RecentResponses {
   readonly #options: RecentResponsesOptions;
@@ -54,13 +54,13 @@ export class RecentResponses {
     this.#options.store.delete(this.#options.keyId, this.#storedId(id));
   }
 
-  /** Upstreams choose IDs of their own, so two connections may have the same one. */
+  /** Upstreams choose their own IDs, so two connections may have the same one. */
   #storedId(id: string): string {
     return `${this.#options.connectionId} ${id}`;
   }
 }
 
-/** OpenAI accepts reasoning without `encrypted_content` only where it kept the response. */
+/** OpenAI accepts reasoning without `encrypted_content` only if it kept the response. */
 function canReturn(item: unknown): boolean {
   return !isObject(item) || item["type"] !== "reasoning" || typeof item["encrypted_content"] === "string";
 }

@@ -10,7 +10,7 @@ import { SocketTurn, type SocketTurnOptions } from "./socket-turn.ts";
 
 type ResponsesSocketOptions = Omit<SocketTurnOptions, "connection"> & {
   webSocket: WebSocket;
-  /** Under the WebSocket. */
+  /** The connection below the WebSocket. */
   socket: Duplex;
   keyId: string;
 };
@@ -21,10 +21,10 @@ export class ResponsesSocket implements Connection {
   readonly #openedAt = performance.now();
   /** Running and waiting turns, the oldest first. */
   readonly #turns = new Set<SocketTurn>();
-  /** Bytes of a message that is not complete yet. */
+  /** The bytes of an incomplete message. */
   #arriving: HeldBody;
   #heardAt = performance.now();
-  /** Since when the client leaves frames unread while turns wait. */
+  /** The time since which the client leaves frames unread while turns wait. */
   #stalledAt: number | null = null;
   #isEnding = false;
 
@@ -35,9 +35,9 @@ export class ResponsesSocket implements Connection {
     socket.on("data", (chunk: Buffer) => this.#arrive(chunk.length));
     socket.on("drain", () => this.#drained());
     webSocket.on("message", (data: Buffer) => this.#receive(data));
-    // A client that sends pings and reads nothing would fill the memory with pongs.
+    // A client that sends pings and never reads would fill the memory with pongs.
     webSocket.on("ping", () => void (socket.writableNeedDrain || webSocket.pong()));
-    // "close" follows.
+    // A "close" event follows.
     webSocket.on("error", () => {});
     webSocket.on("close", () => this.#closed());
   }
@@ -55,13 +55,16 @@ export class ResponsesSocket implements Connection {
     this.#options.webSocket.terminate();
   }
 
-  /** Closes the connection once its turns are over. */
+  /** Closes the connection after its turns. */
   end(): void {
     this.#isEnding = true;
     this.#closeIfDone();
   }
 
-  /** Runs at every ping interval: keeps proxies from closing the connection, and ends one that must not go on. */
+  /**
+   * Runs at every ping interval. Keeps proxies from closing the connection, and closes it if it must not
+   * continue.
+   */
   async check(): Promise<void> {
     const { endpoint, request } = this.#options;
     const { clientStallTimeoutMs, streamPingIntervalMs, responsesSocketMsMax } = endpoint.limits;
@@ -117,7 +120,7 @@ export class ResponsesSocket implements Connection {
     }
   }
 
-  /** Starts each turn whose predecessor is over. Answers that the client leaves unread would fill the memory. */
+  /** Starts each turn whose predecessor is over. Unread answers would fill the memory. */
   #runNext(): void {
     const busy = new Set<string | null>();
     for (const turn of this.#turns) {
@@ -136,10 +139,10 @@ export class ResponsesSocket implements Connection {
     this.#runNext();
   }
 
-  /** @param closeCode null where the connection stays open */
+  /** @param closeCode null if the connection stays open */
   #refuse(error: GatewayError, closeCode: number | null): void {
     const { socket, webSocket, endpoint } = this.#options;
-    // The client does not read, so errors would pile up.
+    // A client that does not read would accumulate errors.
     if (socket.writableNeedDrain) return this.terminate();
     const requestId = createId("req", endpoint.runtime);
     const ignore = () => {};
@@ -160,7 +163,7 @@ export class ResponsesSocket implements Connection {
   }
 }
 
-/** OpenAI's code. Codex opens a new connection. */
+/** Uses OpenAI's code, after which Codex opens a new connection. */
 function tooOld(msMax: number): GatewayError {
   const message = `The connection is older than ${Math.round(msMax / 60_000)} minutes. Open a new one.`;
   return new GatewayError("websocket_connection_limit_reached", message);

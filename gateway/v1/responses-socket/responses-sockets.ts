@@ -13,7 +13,7 @@ import { RecentResponses } from "./recent-responses.ts";
 import { ResponsesSocket, stopping } from "./responses-socket.ts";
 
 /**
- * OpenAI's WebSocket mode of `/v1/responses`, for every provider: a turn becomes a streamed request.
+ * OpenAI's WebSocket mode of `/v1/responses`, for every provider: each turn becomes a streamed request.
  * https://developers.openai.com/api/docs/guides/websocket-mode
  */
 export class ResponsesSockets {
@@ -41,7 +41,7 @@ export class ResponsesSockets {
     }, limits.streamPingIntervalMs).unref();
   }
 
-  /** Whether the request asks for a WebSocket here. Any other upgrade is answered as a plain request. */
+  /** Whether the request opens a WebSocket here. Any other upgrade gets the answer of a plain request. */
   accepts({ method, url = "", headers }: IncomingMessage): boolean {
     const isHere = /^(\/v1){0,2}\/responses(?=$|\?)/.test(url);
     return method === "GET" && isHere && headers.upgrade?.toLowerCase() === "websocket";
@@ -58,13 +58,13 @@ export class ResponsesSockets {
     void this.#handler(socket, head)(matched as unknown as Request, response as Response, () => {});
   }
 
-  /** Refuses new turns, and closes each connection when its turns are over. */
+  /** Rejects new turns, and closes each connection after its turns. */
   end(): void {
     this.#isEnding = true;
     for (const socket of this.#open.keys()) socket.end();
   }
 
-  /** Cuts off whatever is left. */
+  /** Closes all connections at once. */
   close(): void {
     clearInterval(this.#checks);
     for (const socket of this.#open.keys()) socket.terminate();

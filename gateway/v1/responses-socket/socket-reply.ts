@@ -7,12 +7,12 @@ import { errorHeaders, statusOf, toErrorBody, toErrorEvent } from "../error-resp
 
 export type SocketReplyOptions = {
   requestId: string;
-  /** Added to each event. Null where the client named none. */
+  /** Added to each event. Null if the client sent none. */
   streamId: string | null;
   connection: Connection;
-  /** The last event of a response that did not fail, as JSON. */
+  /** Receives the last event of a response that did not fail, as JSON. */
   onFinished(event: string): void;
-  /** The last frame was sent. */
+  /** Runs after the last frame. */
   onOver(isFailed: boolean): void;
 };
 
@@ -73,7 +73,9 @@ export class SocketReply implements Reply {
     this.#options.onOver(false);
   }
 
-  /** Before the first event, an error has OpenAI's form for a WebSocket, with the status of the HTTP response. */
+  /**
+   * Before the first event, an error has OpenAI's form for a WebSocket, with the status of the HTTP response.
+   */
   fail(error: GatewayError, headers: string[] = []): void {
     const { requestId, onOver } = this.#options;
     if (this.#hasBegun) {

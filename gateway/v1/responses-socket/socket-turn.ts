@@ -26,7 +26,7 @@ export type SocketTurnOptions = {
   recent: RecentResponses;
 };
 
-/** One turn on a WebSocket. It takes the path of an HTTP request, with its own limits and usage record. */
+/** One turn on a WebSocket. It follows the path of an HTTP request, with its own limits and usage record. */
 export class SocketTurn {
   readonly streamId: string | null;
   readonly #options: SocketTurnOptions;
@@ -54,7 +54,7 @@ export class SocketTurn {
       connection,
       onFinished: (event) => recent.keep(turn.streamId, this.#request, event),
       onOver: (isFailed) => {
-        // As at OpenAI. The client sends the whole conversation next.
+        // Forgets the response, as OpenAI does. The client then sends the whole conversation.
         if (isFailed && this.#previousId !== null) recent.forget(this.#previousId);
         this.#end();
         onOver();
@@ -98,13 +98,13 @@ export class SocketTurn {
     this.#reply.drained();
   }
 
-  /** The client has closed the connection. */
+  /** Cancels the turn, because the client has closed the connection. */
   cancel(): void {
     this.#exchange?.cancel();
     this.#end();
   }
 
-  /** Resolves references to earlier responses: those of this connection first. */
+  /** Resolves references to earlier responses, first among those of this connection. */
   async #followUp(key: KnownKey): Promise<FollowUp | null> {
     const { endpoint, recent } = this.#options;
     const { limits, keptResponses } = endpoint;
