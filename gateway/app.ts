@@ -18,8 +18,8 @@ import { createOpenApiDocument } from "./v1/open-api/document.ts";
 type AppOptions = Pick<Config, "publicUrl" | "trustedProxies"> & { services: Services; readiness: Readiness };
 
 /**
- * Joins the transports on one port. `/v1` stands before the Express application, because the application swaps every
- * request's prototypes. That costs a tenth of a short request's time.
+ * Joins the transports on one port. `/v1` stands before Express, which swaps every request's prototypes at a
+ * tenth of a short request's time.
  */
 export function createApp(options: AppOptions): RequestListener {
   const application = createApplication(options);
@@ -64,7 +64,7 @@ const consoleFolder = join(import.meta.dirname, "../console/build");
 const graphqlPath = "/graphql";
 const trpcBatchCallsMax = 20;
 
-/** Needs no authentication: the document holds no data of this gateway. */
+/** Needs no authentication: the document contains no data of this gateway. */
 function serveOpenApiDocument() {
   let document: string | undefined;
   return (_request: IncomingMessage, response: ServerResponse): void => {

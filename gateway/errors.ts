@@ -1,26 +1,26 @@
 import { DatabaseUnavailableError, QueryTooLongError } from "../db/database-errors.ts";
 
 /**
- * An error whose message may be shown to the client. The `cause` is for the log only. It is independent of HTTP: each
- * transport maps codes to statuses.
+ * An error whose message may be shown to the client. The `cause` is for the log only. Transports map codes to
+ * their own statuses.
  */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly code: ErrorCode;
-  /** The part of the request that is wrong, such as `messages[0].role`. */
+  /** The invalid part of the request, such as `messages[0].role`. */
   readonly param: string | null;
   readonly retryAfterSeconds: number | null;
   /** Whether the same request can never succeed, although others with this code may. */
   readonly isFinal: boolean;
-  /** The holder of the limit or budget that refused the request. */
+  /** The holder of the limit or budget that rejected the request. */
   readonly limitedBy: LimitHolder | null;
-  /** Which limit refused the request, or how the upstream failed. */
+  /** The limit that rejected the request, or the upstream's failure. */
   readonly reason: ErrorReason | null;
-  /** The current revision, for an edit of an older one. */
+  /** The current revision, if the edit had an older one. */
   readonly currentRevision: number | null;
-  /** The upstream's own error, where the request caused it. */
+  /** The upstream's own error, if the request caused it. */
   readonly upstream: UpstreamErrorDetails | null;
-  /** Anthropic's `error.details`, which its SDKs act on. */
+  /** Anthropic's `error.details`, which its SDKs evaluate. */
   readonly details: object | null;
 
   constructor(code: ErrorCode, message: string, details: GatewayErrorDetails = {}) {
@@ -38,7 +38,7 @@ export class GatewayError extends Error {
 }
 
 export type ErrorCode =
-  // Requests to /v1.
+  // Errors of requests to /v1.
   | "missing_api_key"
   | "invalid_api_key"
   | "model_not_found"
@@ -57,7 +57,7 @@ export type ErrorCode =
   | "item_not_found"
   | "response_not_found"
   | "websocket_connection_limit_reached"
-  // Limits of keys, people and the gateway.
+  // Limits of keys, users and the gateway.
   | "rate_limit_exceeded"
   | "token_limit_exceeded"
   | "concurrency_limit_exceeded"
@@ -78,11 +78,11 @@ export type ErrorCode =
   | "service_unavailable"
   | "internal_error";
 
-/** Who has a limit or budget: an API key, its owner with all their keys, or the whole gateway. */
+/** The holder of a limit or budget: an API key, its owner with all keys, or the whole gateway. */
 export type LimitHolder = "key" | "person" | "gateway";
 /** The reason of a failure beyond its code, in the gateway's own words. */
 export type ErrorReason = LimitReason | FailureReason;
-/** Which limit or budget refused a request. */
+/** The limit or budget that rejected a request. */
 export type LimitReason =
   | "requests_per_minute"
   | "tokens_per_minute"
@@ -92,7 +92,7 @@ export type LimitReason =
   | "budget_per_month"
   | "budget_total";
 export type FailureReason =
-  // The provider was not reached.
+  // The gateway did not reach the provider.
   | "invalid_address_or_key"
   | "private_address"
   | "host_not_found"
@@ -101,13 +101,13 @@ export type FailureReason =
   | "connection_refused"
   | "connect_timeout"
   | "tls_failed"
-  // It broke off, or was too slow.
+  // The response broke off or took too long.
   | "connection_failed"
   | "connection_lost"
   | "first_byte_timeout"
   | "idle_timeout"
   | "total_timeout"
-  // Its response was unusable.
+  // The response was unusable.
   | "unreadable_answer"
   | "answer_cut_off"
   | "answer_too_long"
@@ -133,18 +133,18 @@ type GatewayErrorDetails = {
   details?: object | null;
 };
 
-/** Keeps the gateway from starting. The message is for the operator. */
+/** An error that prevents the start. The message is for the operator. */
 export class StartError extends Error {
   override readonly name: string = "StartError";
 }
 
-/** For an edit of an outdated revision. It changes nothing. */
+/** The error for an edit of an outdated revision, which changes nothing. */
 export function changedMeanwhile(what: string, currentRevision: number): GatewayError {
   const message = `The ${what} was changed by someone else. Reload it, then repeat your change.`;
   return new GatewayError("conflict", message, { param: "revision", currentRevision });
 }
 
-/** Converts anything thrown to an error that may be shown. */
+/** Converts any thrown value to an error that may be shown. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof DatabaseUnavailableError) {

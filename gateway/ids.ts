@@ -23,7 +23,7 @@ export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(prefix.length + 1));
 }
 
-/** Creation time in milliseconds since 1970. */
+/** The creation time in milliseconds since 1970. */
 export function timeOfId(id: string): number {
   let time = 0;
   const from = id.indexOf("_") + 1;
@@ -31,7 +31,7 @@ export function timeOfId(id: string): number {
   return time;
 }
 
-/** Sorts before every ID created at `time` or later, and after every earlier one. */
+/** An ID that sorts before every ID created at `time` or later, and after every earlier one. */
 export function firstIdAt(prefix: IdPrefix, time: number): string {
   // Times outside the format's range sort before or after all IDs.
   return `${prefix}_${formatTime(Math.min(Math.max(Math.ceil(time), 0), 32 ** 10 - 1))}`;

@@ -1,7 +1,8 @@
 import { type Logger, pino } from "pino";
 
 /**
- * Fields first, then the message: `log.warn({ error }, "could not …")`. Fields never hold prompts, answers or secrets.
+ * Loggers take fields first, then the message: `log.warn({ error }, "could not …")`. Fields never contain
+ * prompts, responses or secrets.
  */
 export type Log = Pick<Logger, "debug" | "info" | "warn" | "error">;
 
@@ -33,8 +34,8 @@ export function standardLogDestination(stream: NodeJS.WriteStream = process.stde
 }
 
 /**
- * Errors of drivers carry queries, headers and bodies in their fields. Only names, codes and stack frames are logged,
- * and messages of our own errors.
+ * Describes an error without queries, headers or bodies, which errors of drivers carry. Logs only names,
+ * codes and stack frames, and messages of our own errors.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return typeof error;

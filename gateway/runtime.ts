@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import type { Log } from "./log.ts";
 
-/** Sources of time, randomness and output. Tests replace them. */
+/** The sources of time, randomness and output. Tests replace them. */
 export type Runtime = {
   /** Milliseconds since 1970. */
   now(): number;

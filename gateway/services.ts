@@ -55,7 +55,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
 
   const database = await openDatabase(config);
   const closers: Closer[] = [() => database.close()];
-  /** Writes pending data and closes everything in reverse order. Requests must have ended before. */
+  /** Writes pending data and closes everything in reverse order. Requests must have ended. */
   const close = async () => {
     for (const closer of closers.toReversed()) await closer();
   };
@@ -104,7 +104,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       audit,
       observer,
       database,
-      /** Why this process cannot serve, for operators. Null means it can. */
+      /** The reason why this process cannot serve, for operators. Null if it can. */
       trouble: () => dataKeyLoader?.trouble ?? null,
       firstKeyValue,
       limits,
@@ -196,7 +196,7 @@ async function startServing({ config, runtime, database, secretBox, guard, close
 
 type Serving = Awaited<ReturnType<typeof startServing>>;
 
-/** Services that people manage. */
+/** The services behind the console. */
 function createManaged(
   { config, runtime, database, secretBox, audit, guard, closers }: Base,
   { changeFeed, catalogue, upstreams, attempts, limiter, budgets }: Serving,

@@ -1,4 +1,4 @@
-/** Every action of the audit log: the entity, a dot and a verb. Sign-ins and the like belong to the user. */
+/** Every action of the audit log: the entity, a dot and a verb. Sign-ins belong to the user. */
 export const auditActions = [
   "key.create",
   "key.rename",

@@ -4,7 +4,7 @@ import { createId, firstIdAt } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 import type { AuditAction } from "./audit-actions.ts";
 
-/** An audit entry as shown to people, with the names at that time. */
+/** An audit entry for display, with the names at that time. */
 export type AuditEntry = {
   id: string;
   at: Date;
@@ -28,20 +28,23 @@ export type AuditQuery = {
   limit?: number | undefined;
 };
 
-/** The author of a change. ID and name are null for someone who is not signed in. */
+/** The author of a change. ID and name are null if the author is not signed in. */
 export type Actor = { id: string | null; name: string | null; address: string };
 
 type NewAuditEntry = {
   action: AuditAction;
   /** The changed entity, with its current name. */
   entity: { id: string; name: string };
-  /** Further facts. Never a secret. */
+  /** Further facts, without secrets. */
   details?: Record<string, unknown>;
 };
 
 type AuditLogOptions = { database: Database; runtime: Runtime; retentionDays: number };
 
-/** Every change that people made. The change's transaction writes its entry, so neither exists without the other. */
+/**
+ * Every change that a user made. The change's transaction writes its entry, so neither exists without the
+ * other.
+ */
 export class AuditLog {
   readonly #options: AuditLogOptions;
   #nextPruneAt = 0;
@@ -102,7 +105,7 @@ function toAuditEntry(row: AuditEntryRow): AuditEntry {
     id,
     at: createdAt,
     actor: actorId === null ? null : { id: actorId, name: actorName ?? "" },
-    // An older release may have written the action. Actions are never removed.
+    // The action may be from an older release. Actions are never removed.
     action: row.action as AuditAction,
     entity: { type, id: entityId, name: entityName },
     details: { ...details },

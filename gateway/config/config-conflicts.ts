@@ -1,6 +1,6 @@
 import { countWorkers, type WorkersSetting, workersProblem } from "./count-workers.ts";
 
-/** Finds problems between variables that are valid by themselves. */
+/** Finds conflicts between individually valid variables. */
 export function findConflicts(values: Values, wrong: { has(variable: string): boolean }): Conflict[] {
   return conflicts.flatMap(({ of, find }) => {
     // An invalid variable has no value to compare.
@@ -9,7 +9,7 @@ export function findConflicts(values: Values, wrong: { has(variable: string): bo
   });
 }
 
-/** The variable that the problem is reported for, and its message. */
+/** The variable that the message is about, and the message. */
 type Conflict = [variable: string, message: string];
 
 type Values = {

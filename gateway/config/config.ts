@@ -26,36 +26,41 @@ export type Config = Readonly<{
   port: number;
   /** The number of serving processes. */
   workers: number;
-  /** The address of the metrics endpoint. Null = off. */
+  /** The address of the metrics endpoint. Null disables it. */
   metrics: Readonly<{ host: string; port: number }> | null;
-  /** The destination of traces. Null = off. */
+  /** The destination of traces. Null disables tracing. */
   tracing: TracingConfig | null;
   /** The proxies whose forwarded client addresses are trusted. */
   trustedProxies: TrustedProxies;
-  /** The URL that people and tools use, without a trailing slash. Null = the listening address. */
+  /** The public URL, without a trailing slash. Null for the listening address. */
   publicUrl: string | null;
   databaseUrl: string;
   dataDir: string;
-  /** The 32 bytes that seal provider keys. Null = a key file in the data folder, or KMS. */
+  /** The 32 bytes that seal provider keys. Null for a key file in the data folder, or KMS. */
   masterKey: Buffer | null;
   /** Earlier master keys, which only open. */
   previousMasterKeys: Buffer[];
-  /** The AWS KMS key that wraps the data keys. Null = a master key seals. */
+  /** The AWS KMS key that wraps the data keys. Null if a master key seals. */
   kms: { keyId: string; encryptionContext: Record<string, string> } | null;
-  /** Whether the first start creates and prints an API key. Not in production, where output is kept as a log. */
+  /**
+   * Whether the first start creates and prints an API key. Off in production, where output is stored in logs.
+   */
   makesFirstKey: boolean;
-  /** Secrets that sign access tokens, newest first. Null = a key file in the data folder. */
+  /** Secrets that sign access tokens, newest first. Null for a key file in the data folder. */
   jwtSecrets: string[] | null;
   /** The receiver of budget warnings. */
   limitWebhook: { url: string; secret: string } | null;
-  /** Processes count limits together here. Null = each process counts, and they synchronize through the database. */
+  /**
+   * The server that counts limits for all processes. Null if processes count and synchronize through the
+   * database.
+   */
   valkeyUrl: string | null;
   /** The store of translated responses for follow-ups. */
   responsesState: ResponsesState;
   administrator: { email: string; password: string } | null;
   /** The allowed private upstreams as `host:port`, or `*` for all. */
   upstreamPrivateHosts: string[];
-  /** Provider keys that were found in the environment. */
+  /** Provider keys in the environment. */
   environmentKeys: EnvironmentKeys;
   /** Whether usage records are flushed to the device, to survive a power failure. */
   syncUsage: boolean;
@@ -115,7 +120,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 
 function readVariables(given: Record<string, string | undefined>): z.output<typeof variables> {
   const { error } = variables.safeParse(given);
-  // The first problem of a variable causes its others.
+  // A variable's first problem causes its others.
   const wrong = new Map(error?.issues.toReversed().map(({ path, message }) => [String(path[0]), message]));
   for (const [variable, value] of Object.entries(given)) {
     // A blank value would become the number 0.
@@ -197,5 +202,5 @@ const variables = z.object({
     .default("info"),
 });
 
-/** The names of all variables. Others are not read. */
+/** The names of all variables. The gateway reads no others. */
 export const configVariables = Object.keys(variables.shape);

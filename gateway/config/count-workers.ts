@@ -1,13 +1,15 @@
 import { availableParallelism } from "node:os";
 import * as z from "zod";
 
-/** The number of processes for `WORKERS`. `auto` means one per core, or one where only one is possible. */
+/**
+ * The number of processes for `WORKERS`. `auto` means one per core, or one if the database allows only one.
+ */
 export function countWorkers(workers: WorkersSetting, databaseUrl: string | undefined): number {
   if (workers !== "auto") return workers;
   return canHaveSeveral(databaseUrl) ? availableParallelism() : 1;
 }
 
-/** What is wrong with it. Null = nothing. */
+/** The problem with the setting. Null if it is valid. */
 export function workersProblem(workers: WorkersSetting, databaseUrl: string | undefined): string | null {
   if (countWorkers(workers, databaseUrl) === 1 || canHaveSeveral(databaseUrl)) return null;
   return "more than 1 requires MySQL or MariaDB as DATABASE_URL: SQLite allows one writing process";

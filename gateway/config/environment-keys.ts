@@ -4,8 +4,8 @@ import type { Environment, Preset } from "../providers/provider.ts";
 import { type ProviderKindName, providerKindNames, providerKinds } from "../providers/registry.ts";
 
 /**
- * Provider keys in the environment, under the variables of the providers' own tools. Printing or logging this shows
- * none of them.
+ * Provider keys in the environment, under the variables of the providers' own tools. Printing or logging the
+ * object shows no key.
  */
 export class EnvironmentKeys {
   readonly #keys: ReadonlyMap<string, FoundKey>;
@@ -19,7 +19,7 @@ export class EnvironmentKeys {
     );
   }
 
-  /** What the keys could become, given the existing providers, in the presets' order. */
+  /** The possible providers of the keys, in the presets' order. Considers the existing providers. */
   describe(providers: readonly { kind: string; preset: string | null }[]): EnvironmentKey[] {
     const keys = [...this.#keys.values()].toReversed();
     return keys.map(({ variable, kind, preset: { name, label } }) => {

@@ -33,7 +33,7 @@ export const tracingVariables = {
     .default(1),
 };
 
-/** The trace exporter's settings and sampler. Null = tracing is off. */
+/** The trace exporter's settings and sampler. Null if tracing is off. */
 export function readTracing(data: TracingValues): TracingConfig | null {
   if (data.OTEL_EXPORTER_OTLP_ENDPOINT === undefined) return null;
   const attributes = data.OTEL_RESOURCE_ATTRIBUTES;
@@ -57,7 +57,7 @@ export type TracingConfig = Readonly<{
   protocol: "http/protobuf" | "http/json";
   headers: Record<string, string>;
   timeoutMs: number;
-  /** How long spans are collected before they are sent. */
+  /** The delay between the start and the sending of a batch of spans. */
   delayMs: number;
   queueSpansMax: number;
   serviceName: string;
@@ -81,7 +81,7 @@ function positive(message: string) {
     .max(2 ** 31 - 1, message);
 }
 
-/** `name=value`, separated by commas, with percent-encoded values. */
+/** Parses `name=value` pairs, separated by commas, with percent-encoded values. */
 function pairs(example: string, fits: (name: string, value: string) => boolean) {
   const message = `is not a comma-separated list of name=value, such as ${example}`;
   return z.string().transform((text, context) => {
@@ -106,7 +106,7 @@ function readPair(pair: string): [string, string] | null {
   }
 }
 
-/** A valid header that cannot start another one. */
+/** Whether the text is a valid header that cannot start another one. */
 function isHeader(name: string, value: string): boolean {
   return !name.includes("/") && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }

@@ -11,7 +11,7 @@ export type NewCredential = {
   weight?: number | undefined;
 };
 
-/** A provider's API key as stored: sealed and bound to its row. */
+/** Seals a provider's API key and binds it to its row. */
 export function sealCredential(
   secretBox: SecretBox,
   runtime: Runtime,

@@ -7,7 +7,7 @@ type DataKeyLoaderOptions = {
   dataKeys: Pick<DataKeys, "load">;
   secretBox: SecretBox;
   log: Log;
-  /** Runs when keys arrive: failed secrets may open now. */
+  /** Runs after keys arrive, because failed secrets may now open. */
   keysCame(): Promise<void>;
   retryIntervalMsMax: number;
 };
@@ -30,14 +30,14 @@ export class DataKeyLoader {
   }
 
   /**
-   * Why secrets cannot be sealed or opened. Null when they can. A missing older key does not count: only its providers
-   * fail.
+   * The reason why secrets cannot be sealed or opened. Null if they can. A missing older key affects only its
+   * providers.
    */
   get trouble(): string | null {
     return this.#options.secretBox.sealingKeyId === null ? this.#trouble : null;
   }
 
-  /** Loads now. A failure is logged, shown in `trouble` and retried. */
+  /** Loads the keys. A failure is logged, shown in `trouble` and retried. */
   load(): Promise<void> {
     clearTimeout(this.#timer);
     this.#loading = this.#loading.then(() => this.#load());
@@ -70,7 +70,7 @@ export class DataKeyLoader {
     }
   }
 
-  /** Some keys may have arrived although others failed, and the listener may fail too. */
+  /** A failed load may still have added keys, and the listener may fail too. */
   async #telling(load: () => Promise<void>): Promise<void> {
     const { secretBox, keysCame } = this.#options;
     const count = secretBox.keyCount;

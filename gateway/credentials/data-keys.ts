@@ -18,8 +18,8 @@ export class DataKeys {
   }
 
   /**
-   * Unwraps the missing keys: the newest, which seals, and all that sealed something. The very first process creates
-   * one. Throws when a key failed, after trying the others.
+   * Unwraps the missing keys: the newest, and all that sealed something. The very first process creates one.
+   * Throws if a key failed, after trying the others.
    */
   async load(): Promise<void> {
     const { database, secretBox } = this.#options;
@@ -39,7 +39,7 @@ export class DataKeys {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Creates a data key. It seals from now on, in every process. */
+  /** Creates a data key, which every process uses for sealing from now on. */
   create(): Promise<void> {
     return this.#create(() => true);
   }

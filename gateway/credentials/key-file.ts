@@ -5,14 +5,14 @@ import { StartError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
 /**
- * A 32-byte secret in a file that only its owner can read, created on first use. Processes that start together end up
- * with the same one.
+ * A 32-byte secret in a file that only its owner can read, created on first use. Processes that start
+ * together get the same secret.
  */
 export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime, "randomBytes">): Buffer {
   const existing = readKeyFile(path);
   if (existing) return existing;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // A linked draft prevents that another process reads half a key, and lets the first writer win.
+  // Linking a complete draft keeps other processes from reading half a key, and lets the first writer win.
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   writeFileSync(draft, `${randomBytes(keyBytes).toString("base64")}\n`, { mode: 0o600, flag: "wx" });
   try {
@@ -29,7 +29,7 @@ export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime,
 
 const keyBytes = 32;
 
-/** The secret in the file. Null when the file is missing. */
+/** The secret in the file. Null if the file is missing. */
 export function readKeyFile(path: string): Buffer | null {
   let text: string;
   try {

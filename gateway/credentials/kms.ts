@@ -3,17 +3,18 @@ import type { KMSClient } from "@aws-sdk/client-kms";
 type KmsOptions = {
   /** The ARN, ID or alias of a symmetric KMS key. */
   keyId: string;
-  /** KMS binds each data key to this context and unwraps it for no other. */
+  /** KMS binds each data key to this context and unwraps it in no other. */
   encryptionContext: Record<string, string>;
   timeoutMs: number;
 };
 
-/** A data key as wrapped by KMS. */
+/** A data key, wrapped by KMS. */
 export type WrappedKey = { wrapped: string; kmsKeyId: string };
 
 /**
- * AWS KMS, which creates and unwraps data keys (https://docs.aws.amazon.com/kms/latest/developerguide/data-keys.html).
- * Region and credentials are found as in every AWS SDK. Throws `KmsError`.
+ * AWS KMS, which creates and unwraps data keys
+ * (https://docs.aws.amazon.com/kms/latest/developerguide/data-keys.html). Finds region and credentials as
+ * every AWS SDK does. Throws `KmsError`.
  */
 export class Kms {
   readonly #options: KmsOptions;
@@ -55,9 +56,9 @@ export class Kms {
     operation: (sdk: Sdk, client: KMSClient, options: { abortSignal: AbortSignal }) => Promise<Result>,
   ): Promise<Result> {
     const { timeoutMs } = this.#options;
-    // The SDK loads on demand, because it costs 30 MB and 70 ms.
+    // Loaded on demand, because the SDK costs 30 MB and 70 ms.
     const sdk = await import("@aws-sdk/client-kms");
-    // KMS is called once or twice per process, so no connection is kept.
+    // No connection is kept, because a process calls KMS once or twice.
     const client = new sdk.KMSClient({
       ...regionOf(keyId),
       maxAttempts: 3,
@@ -81,7 +82,7 @@ export class Kms {
   }
 }
 
-/** The message says briefly what is wrong, for `/readyz` and the log. It has no ARN and no secret. */
+/** A KMS failure. The message states the cause for `/readyz` and the log, without ARN or secret. */
 export class KmsError extends Error {
   override readonly name = "KmsError";
 }

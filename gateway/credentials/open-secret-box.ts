@@ -8,8 +8,8 @@ import { Kms } from "./kms.ts";
 import { SecretBox } from "./secret-box.ts";
 
 /**
- * The secret box with every key of the configuration and the data folder. With KMS it stays locked until the data keys
- * are loaded. A key file still opens what it sealed, so that it can be moved.
+ * The secret box with every key of the configuration and the data folder. KMS keeps it locked until the data
+ * keys are loaded. A key file still opens its secrets, so that they can be moved.
  */
 export function openSecretBox(config: Config, runtime: Runtime): SecretBox {
   const { masterKey, previousMasterKeys, kms, dataDir } = config;

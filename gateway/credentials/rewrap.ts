@@ -7,16 +7,16 @@ import { type SecretBox, sealingKeyIdOf } from "./secret-box.ts";
 type RewrapOptions = {
   database: Database;
   secretBox: SecretBox;
-  /** Null with a master key, because the configured key is then the new one. */
+  /** Null with a master key: the configured key is then the new one. */
   dataKeys: Pick<DataKeys, "create"> | null;
 };
 
-/** `failed`: the IDs of credentials that no key opens. */
+/** `failed` has the IDs of credentials that no key opens. */
 export type RewrapResult = { keyId: string; moved: number; failed: string[] };
 
 /**
- * Seals everything with the current key, or with a new data key if nothing uses an older one. An interrupted rewrap can
- * therefore be continued. Each secret is moved separately and can be opened at any time.
+ * Seals everything with the current key, or with a new data key if no secret uses an older one. An
+ * interrupted rewrap can be continued: each secret is moved separately.
  */
 export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
   const { secretBox, dataKeys } = options;
@@ -36,7 +36,7 @@ export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
   return { keyId: secretBox.sealingKeyId ?? "", moved, failed: [...failed] };
 }
 
-/** Secrets that are sealed with another key than the current one. */
+/** Secrets that were not sealed with the current key. */
 async function listOlder({ database, secretBox }: RewrapOptions): Promise<CredentialRow[]> {
   const credentials = await database.read(({ providers }) => providers.listCredentials());
   return credentials.filter(({ sealed }) => sealingKeyIdOf(sealed) !== secretBox.sealingKeyId);

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hash } from "node:crypto";
 import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** The place of a sealed text. It is authenticated: an envelope moved to another row does not open. */
+/** The row and column of a sealed text. They are authenticated: an envelope does not open in another row. */
 export type SealedField = { kind: string; id: string; field: string };
 
 /**
@@ -58,7 +58,7 @@ export class SecretBox {
     return [version, this.#sealingKeyId, ...parts].join(".");
   }
 
-  /** Throws when the key is missing, or when the envelope was moved or changed. */
+  /** Throws if the key is missing, or if the envelope was moved or changed. */
   open(envelope: string, field: SealedField): string {
     const [form, keyId = "", ...encoded] = envelope.split(".");
     const [iv, ciphertext, tag] = encoded.map((part) => Buffer.from(part, "base64url"));
@@ -81,7 +81,7 @@ export class SecretBox {
   }
 }
 
-/** A key's ID in envelopes. */
+/** The ID of a key, as envelopes contain it. */
 export function keyIdOf(key: Buffer): string {
   return hash("sha256", key).slice(0, 16);
 }
@@ -96,7 +96,7 @@ const algorithm = "aes-256-gcm";
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** JSON, so that no two fields give the same bytes. */
+/** JSON, so that different fields never give the same bytes. */
 function additionalData({ kind, id, field }: SealedField): Buffer {
   return Buffer.from(JSON.stringify([kind, id, field]), "utf8");
 }

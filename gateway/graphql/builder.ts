@@ -3,14 +3,14 @@ import RelayPlugin from "@pothos/plugin-relay";
 import type { Person } from "../auth/person.ts";
 import type { Services } from "../services.ts";
 
-/** A resolver's view of the request. */
+/** The request, as resolvers see it. */
 export type GraphqlContext = {
   services: Pick<Services, "usageHistory" | "limits">;
   person: Person;
   requestId: string;
 };
 
-/** The builder that every type is added to. Fields are non-null by default. */
+/** Creates the builder for every type. Fields are non-null by default. */
 export function createBuilder() {
   return new SchemaBuilder<{
     Context: GraphqlContext;

@@ -9,8 +9,8 @@ import {
 import { GatewayError } from "../errors.ts";
 
 /**
- * Rejects expensive documents before validation. A fragment counts at each spread but is computed once, so that nested
- * spreads stay linear.
+ * Rejects expensive documents before validation. A fragment counts at each spread but is computed once, so
+ * that the check is linear.
  */
 export function checkDocument(document: DocumentNode, recordsPerPageMax: number): void {
   const fragments = new Map(
@@ -48,7 +48,7 @@ const fieldsMax = 250;
 const costMax = 30_000;
 /** A summary reads a few thousand rows, whatever the query. */
 const summaryCost = 1_000;
-/** The assumed length of lists without an argument for it. */
+/** The assumed length of lists without a length argument. */
 const listRows = new Map(Object.entries({ types: 10, fields: 10, args: 3, inputFields: 5, enumValues: 5 }));
 
 type Measure = { depth: number; cost: number; fields: number; aliases: number };

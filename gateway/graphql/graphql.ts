@@ -8,7 +8,8 @@ import { statusOf } from "./error-statuses.ts";
 import type { GraphqlServer } from "./server.ts";
 
 /**
- * `/graphql`: the usage history. Refuses callers who are not signed in. The first allowed query imports GraphQL's libraries, because they load slower than everything else.
+ * `/graphql`: the usage history, for signed-in users. The first allowed query imports GraphQL's libraries,
+ * which load slowly.
  */
 export function graphql(services: Services, path: string) {
   let starting: Promise<GraphqlServer> | undefined;
@@ -63,7 +64,7 @@ async function letIn({ sessions }: Services, request: IncomingMessage, path: str
     );
   }
   const body = method === "POST" ? (await readBody(request, documentBytesMax, held)).toString() : null;
-  // Answers are always JSON, whatever the Accept header.
+  // Responses are always JSON, whatever the Accept header.
   const form = "application/graphql-response+json";
   const accept = headers.accept?.includes(form) ? form : "application/json";
   const plain = { accept, "content-type": "application/json" };

@@ -11,7 +11,7 @@ export function createSchema(): GraphQLSchema {
   return builder.toSchema();
 }
 
-/** The schema as in `schema.graphql`. */
+/** Prints the schema for `schema.graphql`. */
 export function printUsageSchema(): string {
   return `${printSchema(lexicographicSortSchema(createSchema()))}\n`;
 }
@@ -35,7 +35,7 @@ function addScalars(builder: Builder): void {
   });
 }
 
-/** Nano-dollars as dollars. */
+/** Converts nano-dollars to dollars. */
 function formatNano(nano: bigint): string {
   const digits = String(nano < 0n ? -nano : nano).padStart(10, "0");
   const fraction = digits.slice(-9).replace(/0+$/, "");

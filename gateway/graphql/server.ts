@@ -22,9 +22,9 @@ export function createGraphqlServer({ path, recordsPerPageMax, log }: ServerOpti
     graphiql: false,
     landingPage: false,
     logging: false,
-    // Documents are short, and their cache would be memory that anyone can fill.
+    // Documents are short, and any user could fill a cache.
     parserAndValidationCache: false,
-    // Node's own classes.
+    // Uses Node's own classes.
     fetchAPI: { Request, Response, Headers, URL, URLSearchParams, ReadableStream, TextEncoder, TextDecoder },
   });
 }
@@ -47,7 +47,7 @@ function withLimits(recordsPerPageMax: number): Plugin<object, GraphqlContext> {
   };
 }
 
-/** Yoga could mask errors itself, but without the request. */
+/** Formats errors with the request's ID, which Yoga's own masking cannot. */
 function withOurErrors(log: Log): Plugin<object, GraphqlContext> {
   return {
     onResultProcess({ result, setResult, serverContext }) {
@@ -93,7 +93,7 @@ function withExtensions(
   const headers: Record<string, string> = retryAfterSeconds
     ? { "retry-after": String(retryAfterSeconds) }
     : {};
-  // Yoga uses `http` for the response's status and headers, and removes it.
+  // Yoga reads `http` for the response's status and headers, and removes it.
   return new GraphQLError(error.message, {
     nodes: error.nodes,
     source: error.source,

@@ -1,6 +1,6 @@
 import type { Builder } from "./builder.ts";
 
-/** The schema's enums, with the domain's terms. */
+/** The schema's enums, in the domain's terms. */
 export function usageEnums(builder: Builder) {
   return {
     UsageStatus: builder.enumType("UsageStatus", {

@@ -111,7 +111,7 @@ function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
   });
 }
 
-/** A missing filter and null are equal. */
+/** A missing filter equals null. */
 function toCriteria(filter: GivenFilter | null | undefined): UsageCriteria {
   const given = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(given) as UsageCriteria;

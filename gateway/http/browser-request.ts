@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * Whether the request comes from the console's own pages or from no page at all. Browsers attach the refresh cookie to
- * requests from sibling domains and other ports, which are `same-site`.
+ * Whether the request comes from the console's own pages or from no page. Browsers attach the refresh cookie
+ * to requests from sibling domains and other ports, which are `same-site`.
  */
 export function isSameOrigin({ "sec-fetch-site": site }: IncomingHttpHeaders): boolean {
   return site === undefined || site === "same-origin" || site === "none";

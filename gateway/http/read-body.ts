@@ -5,9 +5,9 @@ import { GatewayError } from "../errors.ts";
 import { GrowingBody } from "../wire/bytes.ts";
 
 /**
- * Reads and decompresses the request body. `bytesMax` bounds both forms. Throws `request_too_large` as soon as the size
- * is known, `unsupported_encoding`, `invalid_body`, `service_unavailable` if `held` has no room, and `ClientGoneError`
- * when the client disconnects.
+ * Reads and decompresses the request body. `bytesMax` bounds both forms. Throws `request_too_large`,
+ * `unsupported_encoding` or `invalid_body`, `service_unavailable` if `held` has no room, and
+ * `ClientGoneError` if the client disconnects.
  */
 export function readBody(request: IncomingMessage, bytesMax: number, held: HeldBody): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -17,7 +17,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, held: HeldB
     reject(error);
     return promise;
   };
-  // The client may have left during the key lookup. No event would fire any more.
+  // The client may have disconnected during the key lookup. No event would follow.
   if (request.destroyed) {
     reject(new ClientGoneError());
     return promise;
@@ -75,7 +75,7 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ["gzip", () => createGunzip({ chunkSize })],
   ["x-gzip", () => createGunzip({ chunkSize })],
   ["br", () => createBrotliDecompress({ chunkSize })],
-  // RFC 9659: a window of 8 MB at most. The default would allocate up to 128 MB.
+  // RFC 9659 allows a window of at most 8 MB. The default would allocate up to 128 MB.
   ["zstd", () => createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: 23 } })],
 ]);
 
@@ -104,14 +104,14 @@ function invalidCompression(encoding: string): GatewayError {
   );
 }
 
-/** The client has disconnected, so no answer can be sent. */
+/** The client has disconnected, so no response can be sent. */
 export class ClientGoneError extends Error {
   override readonly name = "ClientGoneError";
 }
 
 /**
- * A client that is still sending does not read. Closing the connection would lose the answer, so the rest is discarded
- * for a while.
+ * Discards the rest of the body for a while. A client that is still sending does not read, and closing the
+ * connection would lose the response.
  */
 function discardRest(request: IncomingMessage): void {
   request.resume();
@@ -142,12 +142,12 @@ export class BodyBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** Starts to count one body. The caller releases it. */
+  /** Starts to count one body. The caller must release it. */
   hold(holder: string): HeldBody {
     return new HeldBody(this, holder);
   }
 
-  /** Throws `service_unavailable` where the bytes do not fit. */
+  /** Throws `service_unavailable` if the bytes do not fit. */
   add(holder: string, bytes: number): void {
     const held = (this.#bytesByHolder.get(holder) ?? 0) + bytes;
     if (held > this.#bytesMax / 2 || this.#bytes + bytes > this.#bytesMax) throw bodiesInFlight();

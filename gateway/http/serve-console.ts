@@ -6,8 +6,7 @@ import { wantsPage } from "./browser-request.ts";
 type Handler = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 /**
- * Serves the console's files, and its one page for every address that a browser navigates to. Other requests fall
- * through.
+ * Serves the console's files, and its page for every URL that a browser opens. Other requests fall through.
  */
 export function serveConsole(folder: string): Handler {
   if (!existsSync(`${folder}/index.html`)) return notBuilt;
@@ -17,7 +16,7 @@ export function serveConsole(folder: string): Handler {
     etag: true,
     setHeaders(response, pathname) {
       for (const [name, value] of securityHeaders) response.setHeader(name, value);
-      // These names contain a hash of their content.
+      // The names contain a hash of the content.
       const isForEver = pathname.startsWith("/_app/immutable/");
       response.setHeader("cache-control", isForEver ? "public, max-age=31536000, immutable" : "no-cache");
     },
@@ -59,7 +58,7 @@ const securityHeaders = [
   ["content-security-policy", contentSecurityPolicy],
   ["x-content-type-options", "nosniff"],
   ["x-frame-options", "DENY"],
-  // Invitation links carry their token in the address.
+  // URLs of invitation links contain their token.
   ["referrer-policy", "no-referrer"],
   ["cross-origin-opener-policy", "same-origin"],
   ["permissions-policy", "camera=(), microphone=(), geolocation=()"],

@@ -1,7 +1,7 @@
 import { StartError } from "../errors.ts";
 
 /**
- * Explains why a server cannot listen, with the address and the variable to change.
+ * Explains why a server cannot listen, and names the address and the variable to change.
  * @param prefix of the variables that set the address: `METRICS_PORT` belongs to metrics
  */
 export function toListenError(

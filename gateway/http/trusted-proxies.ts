@@ -2,7 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import * as z from "zod";
 
-/** Which proxies may set `X-Forwarded-For`: by address, or the last N before the gateway. 0 trusts none. */
+/**
+ * The proxies that may set `X-Forwarded-For`: by address, or the last N before the gateway. 0 trusts none.
+ */
 export type TrustedProxies = BlockList | number;
 
 /** Parses `TRUSTED_PROXIES`: a number of proxies, or comma-separated addresses and networks. */
@@ -16,8 +18,8 @@ export const trustedProxiesSetting = z
   .transform((proxies) => proxies ?? 0);
 
 /**
- * The client's address: the connection's, or the one that the trusted proxies report in `X-Forwarded-For`. Entries
- * before theirs are untrusted, because any client can write them.
+ * The client's address: the connection's, or the one that trusted proxies report in `X-Forwarded-For`.
+ * Earlier entries are untrusted, because any client can write them.
  */
 export function clientAddressOf(request: IncomingMessage, trusted: TrustedProxies): string {
   const header = request.headers["x-forwarded-for"];

@@ -7,7 +7,7 @@ import type {
 } from "../../db/entities/price-details.ts";
 import type { Prices } from "./prices.ts";
 
-/** The prices of a model of the package from a day on, with their conditions. Past prices are left out. */
+/** The current and future prices of one of the package's models, with their conditions. */
 export function cataloguePrices({ prices }: ModelInfo, now: Date): Prices {
   const [current, ...later] = Array.isArray(prices) ? pricesFrom(prices, now) : [{ prices }];
   const base = toPrices(current?.prices ?? {});
@@ -15,7 +15,7 @@ export function cataloguePrices({ prices }: ModelInfo, now: Date): Prices {
     ...tierRules(current?.prices ?? {}, {}),
     ...later.flatMap(({ constraint, prices: each }) => {
       const when = toCondition(constraint);
-      // A price that the new ones lack is unknown from then on.
+      // A price that later prices lack is unknown from then on.
       const ended = Object.fromEntries(Object.keys(base).map((name) => [name, null]));
       return [{ when, prices: { ...ended, ...toPrices(each) } }, ...tierRules(each, when)];
     }),
@@ -24,7 +24,7 @@ export function cataloguePrices({ prices }: ModelInfo, now: Date): Prices {
   return { input, cachedInput, cacheWrite, output, ...details, ...(rules.length > 0 && { rules }) };
 }
 
-/** A note for what the usual prices cannot express. */
+/** A note about pricing that the usual prices cannot express. */
 export function describePrices({ rules = [] }: Prices): string | null {
   const tier = rules.find(({ when }) => when.inputTokensAbove !== undefined)?.when.inputTokensAbove;
   if (tier !== undefined) return `Prompts above ${tier.toLocaleString("en-US")} tokens cost more.`;
@@ -33,7 +33,7 @@ export function describePrices({ rules = [] }: Prices): string | null {
   return change === undefined ? null : `Prices change on ${change}.`;
 }
 
-/** The set that applies now, those for certain hours, and future ones. */
+/** The current prices, those for certain hours, and future ones. */
 function pricesFrom(prices: ConditionalPrice[], now: Date): ConditionalPrice[] {
   const current = prices.findLastIndex(
     ({ constraint }) =>
@@ -88,7 +88,7 @@ function pricesBy(
   );
 }
 
-/** The package's names. It has more, for models that the gateway does not serve. */
+/** The package's names. It has more names, for models that the gateway does not serve. */
 const componentKeys: Record<PriceComponent, string> = {
   input: "input_mtok",
   cachedInput: "cache_read_mtok",

@@ -56,7 +56,7 @@ function download(folder: string): string {
   return join(folder, "package");
 }
 
-/** The prices of every seller that the gateway has a preset for, by seller and model. */
+/** The prices of every seller with a preset, by seller and model. */
 async function readPrices(specifier: string): Promise<Map<string, string>> {
   const { findProvider } = (await import(specifier)) as typeof import("@pydantic/genai-prices");
   const addresses = listPresets().flatMap(({ baseUrl }) => baseUrl ?? []);

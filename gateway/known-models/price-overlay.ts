@@ -2,7 +2,7 @@ import type { ModelInfo } from "@pydantic/genai-prices";
 import type { PriceRule } from "../../db/entities/price-details.ts";
 import type { Prices } from "./prices.ts";
 
-/** Models that the package lacks, by its ID of their seller. Each with its source and the date of reading. */
+/** Models that the package lacks, by the seller's ID in the package, with the source and its date. */
 const models: Record<string, ModelInfo[]> = {
   openai: [
     {
@@ -21,7 +21,7 @@ const models: Record<string, ModelInfo[]> = {
   ],
 };
 
-/** Conditions that the package lacks: the first matching entry of each condition applies. */
+/** Conditions that the package lacks. The first matching entry of each condition applies. */
 type OverlayRule = { models: RegExp; rule: PriceRule; source: string; readOn: string };
 
 const openai = { source: "https://openai.com/api-fast-mode/", readOn: "2026-11-24" };
@@ -60,7 +60,7 @@ const rules: Record<string, OverlayRule[]> = {
   ],
   anthropic: [
     { models: /^claude/, rule: { when: { serviceTier: "batch" }, factor: 0.5 }, ...anthropic },
-    // Priority Tier is a contract. Its tokens cost the usual price at most.
+    // Priority Tier is a contract. Its tokens cost the usual price or less.
     { models: /^claude/, rule: priority(1), ...anthropic },
     {
       models: /^claude-(?:(?:opus|sonnet|haiku)-(?:4-[6-9]|[5-9])|fable|mythos)/,

@@ -7,8 +7,8 @@ import {
 import type { ModelRow } from "../../db/entities/model.ts";
 
 /**
- * US dollars per million tokens, and per thousand searches and requests. An unknown price is null, never 0. Members
- * beyond the first four are missing unless they are known.
+ * US dollars per million tokens, and per thousand searches and requests. An unknown price is null, never 0.
+ * Members after the first four are missing if unknown.
  */
 export type Prices = {
   input: number | null;
@@ -16,7 +16,7 @@ export type Prices = {
   cacheWrite: number | null;
   output: number | null;
 } & { [Name in DetailedComponent]?: number | null } & {
-  /** Other prices under conditions, in order. */
+  /** Conditional prices, in order. */
   rules?: PriceRule[];
 };
 
@@ -63,7 +63,7 @@ export function fromPriceColumns({ priceDetails, ...columns }: PriceColumns): Pr
 
 export const unknownPrices: Prices = { input: null, cachedInput: null, cacheWrite: null, output: null };
 
-/** Null is a given value, undefined is not. */
+/** Replaces prices by given ones. Null is a given value, undefined is not. */
 export function withGiven(prices: Prices, given: Partial<Prices> = {}): Prices {
   const priced = Object.entries(given).filter(([, price]) => price !== undefined);
   return { ...prices, ...Object.fromEntries(priced) };

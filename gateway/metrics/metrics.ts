@@ -21,7 +21,7 @@ export class Metrics {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  /** The metrics as a message for another process. */
+  /** The metrics as a message to another process. */
   read(): Promise<ReadMetric[]> {
     return this.#registry.getMetricsAsJSON();
   }
@@ -36,7 +36,7 @@ export type MetricsPage = { contentType: string; text: string };
 /** A metric and its values, serializable between processes. */
 export type ReadMetric = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>[number];
 
-/** Gauges that are read on each scrape. */
+/** Creates gauges that are read on each scrape. */
 function watchServices(registry: Registry, services: WatchedServices): void {
   const { openExchanges, recorder, changeFeed, attempts } = services;
   const registers = [registry];

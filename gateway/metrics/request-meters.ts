@@ -2,8 +2,8 @@ import { Counter, Histogram, type Registry } from "prom-client";
 import type { EndedRequest, RequestObserver } from "../usage/request-observer.ts";
 
 /**
- * Counts requests. Every label has few values: models of the catalogue, configured providers, and the gateway's own
- * codes and endpoints. No key and no client text is among them.
+ * Counts requests. Labels have few values: models of the catalogue, configured providers, and the gateway's
+ * own codes and endpoints. They never contain keys or text of clients.
  */
 export function createRequestMeters(registry: Registry): RequestObserver {
   const registers = [registry];
@@ -80,7 +80,7 @@ export function createRequestMeters(registry: Registry): RequestObserver {
   };
 }
 
-/** A catalogue has hundreds of models. A program that keeps renaming them must not fill the memory. */
+/** Bounds the model names. A program that keeps renaming models must not fill the memory. */
 function limitModels(): (slug: string) => string {
   const seen = new Set<string>();
   return (slug) => {

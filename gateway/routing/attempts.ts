@@ -7,7 +7,7 @@ import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "../upstream/
 export type AttemptsOptions = {
   coolDowns: CoolDowns;
   retryBudget: RetryBudget;
-  /** From 0 (inclusive) to 1 (exclusive). */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random: () => number;
   attemptsMax: number;
   coolDownMs: number;
@@ -15,7 +15,7 @@ export type AttemptsOptions = {
   retryWaitMsMax: number;
 };
 
-/** A prepared call of one candidate. It has not started. */
+/** A prepared call of one candidate, which has not started. */
 export type Attempt = {
   /** The names of the request's parts that its translation drops, separated by commas. */
   dropped?: string | null;
@@ -27,32 +27,32 @@ export type Attempt = {
 type Caller = {
   /** Throws a `GatewayError` for a candidate that cannot serve the request. */
   prepare(candidate: Candidate): Attempt;
-  /** The candidate refused the call without processing it, or could not be reached. */
+  /** The candidate rejected the call without processing it, or was unreachable. */
   refused(candidate: Candidate, why: CoolDownCause): void;
 };
 
 /**
- * One logical call over several candidates. Another one is tried only before the first byte. The request must not have been processed: it never left, or the upstream refused it.
+ * One logical call over several candidates. The next candidate is called only before the first byte, and only if no upstream processed the request.
  */
 export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   readonly #options: AttemptsOptions;
   readonly #groups: readonly (readonly Candidate[])[];
   readonly #caller: Caller;
   readonly #tried: Candidate[] = [];
-  /** Providers that could not be reached. Another credential would not help. */
+  /** Unreachable providers. Another credential would not help. */
   readonly #unreachable: string[] = [];
-  /** Why the first unusable candidate cannot serve the request. */
+  /** The first error of `prepare`. */
   #refusal: unknown = null;
   #calls = 0;
   #candidate: Candidate | null = null;
-  /** Events of the current attempt. The attempt itself would keep the request's body in memory. */
+  /** The events of the current attempt. The attempt itself would keep the request's body in memory. */
   #events: UpstreamEvents | null = null;
   #call: UpstreamCall | null = null;
   /** The parts that the current attempt drops. */
   dropped: string | null = null;
   /** Whether an abandoned call was sent. */
   #mayCost = false;
-  /** Whether the current call's upstream refused it. */
+  /** Whether the current call's upstream rejected it. */
   #isRefused = false;
   #waiting: NodeJS.Timeout | undefined;
   #isOver = false;
@@ -68,12 +68,12 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
     const { coolDowns, retryBudget } = this.#options;
     retryBudget.noteRequest();
     if (this.#takeNext()) return;
-    // If every usable candidate is cooling down, calling one is better than failing.
+    // If every usable candidate is cooling down, the call uses the one that is ready first.
     if (this.#takeOneOf(() => selectSoonest(this.#groups, coolDowns, this.#isLeft))) return;
     if (this.#refusal) throw this.#refusal;
   }
 
-  /** Whether some provider may have worked: it received the request and did not refuse it. */
+  /** Whether a provider may have processed the request: it received the request and did not reject it. */
   get mayCost(): boolean {
     return this.#mayCost || (this.#call?.wasSent === true && !this.#isRefused);
   }
@@ -190,13 +190,14 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
 }
 
 /**
- * Statuses of an upstream that did not process the request. Credential refused: 401 and 403. Out of funds: 402. Rate limited: 429. Unavailable: 503. Overloaded: 529 (Anthropic).
+ * Statuses of an upstream that did not process the request: rejected credential (401, 403), no funds (402),
+ * rate limited (429), unavailable (503), overloaded (529, Anthropic).
  */
 const refusals = new Set([401, 402, 403, 429, 503, 529]);
 
 /**
- * Selects the next candidate: from the first group with one left, by the weight of its credential. Null if all were
- * tried or are cooling down.
+ * Selects the next candidate, by the credential's weight, from the first group with one left. Null if all
+ * were tried or are cooling down.
  * @param isLeft whether a candidate may still be tried for this request
  * @param random from 0 (inclusive) to 1 (exclusive)
  */
@@ -219,7 +220,7 @@ function selectCandidate(
   return null;
 }
 
-/** If all are cooling down, selects the one that is ready first. */
+/** Selects the candidate that is ready first, if all are cooling down. */
 function selectSoonest(
   groups: readonly (readonly Candidate[])[],
   coolDowns: CoolDowns,

@@ -7,21 +7,21 @@ import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
 export type Candidate = Readonly<{
   providerId: string;
   providerName: string;
-  /** The preset is null for a provider created without one. */
+  /** The preset is null for a provider that was created without one. */
   providerKind: string;
   preset: string | null;
   /** Null for a provider without authentication. */
   credentialId: string | null;
-  /** Share of the provider's requests, relative to its other credentials. */
+  /** The share of the provider's requests, relative to its other credentials. */
   weight: number;
   upstreamModel: UpstreamModel;
   prices: Pick<
     ModelRow,
     "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice" | "priceDetails"
   >;
-  /** `provider`: its own figure is the cost where it reports one. */
+  /** `provider`: the provider's own figure is the cost, if it reports one. */
   costSource: "provider" | null;
-  /** The charge, in ten-thousandths of the cost. Null = the cost. */
+  /** The charge, in ten-thousandths of the cost. Null charges the cost. */
   chargeFactor: number | null;
   timeouts: UpstreamTimeouts;
   /** An error if the gateway's own configuration prevents the call. */

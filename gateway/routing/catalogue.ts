@@ -11,12 +11,12 @@ import type { Candidate } from "./candidate.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
 import { isBareName, parseSlug } from "./slug.ts";
 
-/** A model that can be called, with its candidates. */
+/** A callable model, with its candidates. */
 export type CatalogueModel = Readonly<{
   id: string;
   slug: string;
   createdAt: Date;
-  /** In tokens. Null if unknown. */
+  /** The context window in tokens. Null if unknown. */
   contextWindow: number | null;
   /** The model's own provider with each credential, then each fallback in order. */
   candidates: readonly (readonly Candidate[])[];
@@ -43,7 +43,7 @@ export class Catalogue {
     return [...modelIds].every((id) => this.#ids.has(id));
   }
 
-  /** Sorted by slug. */
+  /** Lists the models by slug. */
   list(): Iterable<CatalogueModel> {
     return this.#models.values();
   }
@@ -102,7 +102,7 @@ function toCatalogue(rows: CatalogueRows, options: CatalogueOptions): Map<string
   );
 }
 
-/** The resolved route of a request, decided once. */
+/** The route of a request, resolved once. */
 export type Route = CatalogueModel;
 
 /** Throws `model_not_found`. The message does not reveal whether the model exists for other keys. */
@@ -119,7 +119,7 @@ export function resolveRoute(catalogue: Catalogue, key: KnownKey, slug: string):
   );
 }
 
-/** For a model named without its provider. */
+/** Explains the error for a model name without a provider. */
 function explainSlug(catalogue: Catalogue, key: KnownKey, name: string): string {
   const suggestion = listModels(catalogue, key).find(({ slug }) => parseSlug(slug)?.modelName === name);
   return ` Models are named \`<provider>/<model_name>\`${suggestion ? `: did you mean \`${suggestion.slug}\`?` : "."}`;

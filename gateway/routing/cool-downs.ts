@@ -1,6 +1,6 @@
 import type { ErrorReason } from "../errors.ts";
 
-/** Which credentials are cooling down, until when, and why. */
+/** The credentials that are cooling down, with end and cause. */
 export class CoolDowns {
   readonly #now: () => number;
   readonly #current = new Map<string, CoolDown & { providerName: string }>();
@@ -10,7 +10,7 @@ export class CoolDowns {
     this.#now = now;
   }
 
-  /** Milliseconds until the candidate may be called again. 0 means now. */
+  /** Milliseconds until the candidate may be called again. 0 if it may be called now. */
   leftMs(candidate: CoolingCandidate): number {
     if (this.#current.size === 0) return 0;
     const coolDown = this.#current.get(nameOf(candidate));
@@ -40,7 +40,7 @@ export class CoolDowns {
   }
 }
 
-/** Both in milliseconds of the monotonic clock. */
+/** Both are milliseconds of the monotonic clock. */
 export type CoolDown = Readonly<{ since: number; until: number } & CoolDownCause>;
 
 /** The code is a `GatewayError` code or `http_<status>`. The reason is more specific. */

@@ -8,8 +8,8 @@ import type { Candidate } from "./candidate.ts";
 type PrivateAddressWarningsOptions = { log: Log; guard: AddressGuard };
 
 /**
- * Logs providers that are not called because their address is private, and the setting that allows it. Once per
- * provider and address.
+ * Logs providers that are not called because their address is private, and the setting that allows it. Logs
+ * each provider and address once.
  */
 export class PrivateAddressWarnings {
   readonly #options: PrivateAddressWarningsOptions;
@@ -20,7 +20,7 @@ export class PrivateAddressWarnings {
     this.#options = options;
   }
 
-  /** At start, checks only what is known without DNS, which may be slow. */
+  /** Checks only addresses that need no DNS, which may be slow. */
   warnAtStart(models: Iterable<CatalogueModel>): void {
     for (const { candidates } of models) {
       for (const candidate of candidates.flat()) {
@@ -31,7 +31,7 @@ export class PrivateAddressWarnings {
     }
   }
 
-  /** The candidate was refused for its address. */
+  /** Warns about a candidate that was rejected for its address. */
   warn({ providerId, providerName, target }: Candidate): void {
     if (target instanceof GatewayError) return;
     const { origin } = target.chat.endpoint;

@@ -10,7 +10,8 @@ type RecordedModelNamesOptions = {
 };
 
 /**
- * Decides the model name that a usage record keeps. Clients invent names, and sums are kept forever. Only a bounded number of unknown names is recorded, and never text or a secret.
+ * Selects the model name for a usage record. Clients invent names, and sums are kept forever, so only a
+ * bounded number of unknown names is recorded, and never text or a secret.
  */
 export class RecordedModelNames {
   readonly #options: RecordedModelNamesOptions;
@@ -37,18 +38,21 @@ export class RecordedModelNames {
   }
 }
 
-/** A slug, or a typical model name: short words and numbers with separators. */
+/** Whether the text is a slug, or a typical model name: short words and numbers with separators. */
 function isKeepable(text: string): boolean {
   if (keyBeginning.test(text)) return false;
   if (parseSlug(text)) return true;
   if (text.length > bareLengthMax || !isBareName(text) || !/[a-z]/i.test(text)) return false;
-  // Vertex appends a version. Any other text there makes it an e-mail address.
+  // Vertex appends a version after `@`. Any other text makes it an email address.
   if (/@(?!\d)/.test(text)) return false;
   // A date has eight digits and a version two or three. Hexadecimal secrets have more.
   return text.replaceAll(/\D/g, "").length <= digitsMax && text.split(/[^a-z\d]+/i).every(isWord);
 }
 
-/** `8x7B` switches three times between letters and digits. Random text switches more often or is longer. */
+/**
+ * Whether a word looks like a name. `8x7B` switches three times between letters and digits. Random text
+ * switches more often or is longer.
+ */
 function isWord(text: string): boolean {
   return text.length <= wordLengthMax && (text.match(/(?<=\d)\D|(?<=\D)\d/g) ?? []).length <= 3;
 }

@@ -1,4 +1,4 @@
-/** A model is addressed by its slug, `<provider>/<model_name>`, split at the first slash. */
+/** Parses a slug, `<provider>/<model_name>`, and splits it at the first slash. */
 export function parseSlug(text: string): { providerName: string; modelName: string } | null {
   if (!slugPattern.test(text)) return null;
   const slash = text.indexOf("/");

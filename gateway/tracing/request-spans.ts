@@ -15,8 +15,9 @@ import { GatewayError } from "../errors.ts";
 import { findKind } from "../providers/registry.ts";
 
 /**
- * A span for each request to `/v1`, with a child span for each upstream call, created when the request ends. Names
- * follow OpenTelemetry's conventions for HTTP servers and generative AI. No text of a client or upstream is included.
+ * A span for each request to `/v1`, with a child span for each upstream call, created at its end. Names
+ * follow OpenTelemetry's conventions for HTTP servers and generative AI. Spans contain no text of clients or
+ * upstreams.
  * @param now milliseconds since 1970
  */
 export function createRequestSpans(tracer: Tracer, now: () => number): RequestObserver {
@@ -94,7 +95,7 @@ function describeHttp(
   };
 }
 
-/** Tokens are on this span, not on the calls, so that sums over all spans count them once. */
+/** Tokens are on this span only, so that sums over all spans count them once. */
 function describeModel({ record, model, request }: EndedRequest): Attributes {
   const candidate = request?.calls.at(-1)?.candidate;
   const hasAnswered = record.status === "SUCCEEDED";
@@ -115,14 +116,14 @@ function describeModel({ record, model, request }: EndedRequest): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null)) as Attributes;
 }
 
-/** Seconds and nanoseconds, because the meaning of a plain number is guessed. */
+/** Seconds and nanoseconds, because OpenTelemetry guesses the unit of plain numbers. */
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
   return [seconds, Math.floor((ms - seconds * 1_000) * 1e6)];
 }
 
 /**
- * The upstream calls of a request, as their spans describe them.
+ * Describes the upstream calls of a request for their spans.
  * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/client-inference.md
  */
 function describeCalls(ended: EndedRequest): DescribedCall[] {
@@ -159,7 +160,7 @@ function describeCalls(ended: EndedRequest): DescribedCall[] {
 type DescribedCall = {
   name: string;
   kind: SpanKind;
-  /** From `performance.now()`. The end is null for a call that ended with its request. */
+  /** A moment of `performance.now()`. The end is null for a call that ended with its request. */
   startedAt: number;
   endedAt: number | null;
   hasFailed: boolean;
@@ -171,7 +172,7 @@ function statusOf({ httpStatus, refusal }: ObservedCall): number | null {
   return refused === undefined ? httpStatus : Number(refused);
 }
 
-/** @param ended the request, if the call is its last and ended with it */
+/** @param ended the request, if this is its last call and both ended together */
 function errorTypeOf(call: ObservedCall, ended: EndedRequest | null): string | null {
   const status = statusOf(call);
   if (status !== null && status !== 200) return String(status);
@@ -193,8 +194,9 @@ function describeServer({ target }: ObservedUpstream): Attributes {
 const cancelled = "cancelled";
 
 /**
- * The provider's name in OpenTelemetry's conventions: of its preset or kind, otherwise the preset's or the provider's
- * own. https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/registry/attributes/gen-ai.md
+ * The provider's name in OpenTelemetry's conventions, from its preset or kind. Falls back to the preset's or
+ * the provider's own name.
+ * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/registry/attributes/gen-ai.md
  */
 function genAiProviderName({ preset, providerKind, providerName }: ObservedUpstream): string {
   const kind = findKind(providerKind);
@@ -202,7 +204,7 @@ function genAiProviderName({ preset, providerKind, providerName }: ObservedUpstr
   return telemetryName ?? kind?.telemetryName ?? preset ?? providerName;
 }
 
-/** What an endpoint does with a model. */
+/** The operation of an endpoint, in OpenTelemetry's terms. */
 function genAiOperationName(endpoint: string): "chat" | "embeddings" {
   return endpoint === "embeddings" ? "embeddings" : "chat";
 }

@@ -14,15 +14,15 @@ type SpanDeliveryOptions = Pick<TracingConfig, "delayMs" | "timeoutMs" | "queueS
 };
 
 /**
- * Sends spans to the collector in batches and periodically logs how many were lost. OpenTelemetry's batch processor
- * does not report drops or the collector's errors.
+ * Sends spans to the collector in batches and periodically logs the number of lost spans. OpenTelemetry's
+ * batch processor reports neither drops nor errors of the collector.
  */
 export class SpanDelivery implements SpanProcessor {
   readonly #batches: BatchSpanProcessor;
   readonly #queueSpansMax: number;
   readonly #log: Log;
   readonly #now: () => number;
-  /** Spans that are queued. */
+  /** The number of queued spans. */
   #waiting = 0;
   #lost = 0;
   #toldAt = -Infinity;
@@ -36,7 +36,7 @@ export class SpanDelivery implements SpanProcessor {
       scheduledDelayMillis: delayMs,
       maxQueueSize: queueSpansMax,
       maxExportBatchSize: Math.min(batchSpansMax, queueSpansMax),
-      // The exporter has its own timeout. This is for one without.
+      // The exporter has its own timeout. This is a safeguard.
       exportTimeoutMillis: Math.min(timeoutMs + 1_000, timerMsMax),
     });
   }
@@ -80,7 +80,7 @@ export class SpanDelivery implements SpanProcessor {
   }
 }
 
-/** A system code or an HTTP status. Messages may contain the collector's answer. */
+/** A system code or an HTTP status. Messages may quote the collector's response. */
 function reasonOf(error: Error | undefined): string {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === "string" || typeof code === "number" ? String(code) : (error?.name ?? "unknown");

@@ -24,7 +24,7 @@ export class Tracing {
   constructor(config: TracingConfig, runtime: Runtime) {
     const { url, headers, timeoutMs, serviceName, attributes } = config;
     const Exporter = config.protocol === "http/json" ? JsonExporter : ProtobufExporter;
-    // One connection per batch: none stays open between them.
+    // One connection per batch: no connection stays open between batches.
     const connection = { url, headers, timeoutMillis: timeoutMs, httpAgentOptions: { keepAlive: false } };
     const hex = (bytes: number) => () => runtime.randomBytes(bytes).toString("hex");
     this.#provider = new TracerProvider({
@@ -42,7 +42,7 @@ export class Tracing {
     this.observer = createRequestSpans(this.#provider.getTracer("model-gateway"), runtime.now);
   }
 
-  /** Sends the rest, within a timeout. */
+  /** Sends the remaining spans, within a timeout. */
   async close(): Promise<void> {
     const givingUp = new AbortController();
     const { signal } = givingUp;
@@ -55,7 +55,7 @@ export class Tracing {
 
 const lastSpansTimeoutMs = 3_000;
 
-/** Which requests are traced. `parentbased_` follows the client's `traceparent`, if present. */
+/** Selects the traced requests. `parentbased_` follows the client's `traceparent`, if present. */
 function createSampler({ sampler, sampledShare }: Pick<TracingConfig, "sampler" | "sampledShare">): Sampler {
   const root = () => new TraceIdRatioBasedSampler(sampledShare);
   const samplers: Record<TracingConfig["sampler"], () => Sampler> = {
