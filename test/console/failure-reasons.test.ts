@@ -15,13 +15,13 @@ browserTest("the table and the request details show why a provider failed", asyn
   const broken = await addModel(t, gateway, answersWith(500));
   for (const { slug } of [down, broken]) await askModel(gateway, slug);
 
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage", viewport });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests", viewport });
   for (const why of ["the connection was refused", "the provider returned HTTP status 500"]) {
     const cell = page.getByRole("cell", { name: `Failed upstream_error ${why}`, exact: true });
     await page
       .getByRole("row")
       .filter({ has: cell })
-      .getByRole("button", { name: /request details/ })
+      .getByRole("link", { name: /request details/ })
       .click();
     const dialog = page.getByRole("dialog", { name: "Request" });
     t.is(

@@ -40,7 +40,7 @@ browserTest("a phone fits the table of models and wraps error codes between word
   await table.waitFor();
   t.true(await table.evaluate((element) => element.scrollWidth <= element.clientWidth));
 
-  await page.goto("/usage");
+  await page.goto("/requests");
   const cell = page.getByRole("cell", { name: "Failed model_not_found" });
   await cell.waitFor();
   t.is(await cell.locator("wbr").count(), 2);

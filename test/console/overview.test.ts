@@ -7,6 +7,7 @@ import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { keyOf, spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
+import { unpricedIn } from "../helpers/unpriced-in.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
@@ -58,7 +59,7 @@ browserTest("responses of the demo are free and not unpriced", async (t) => {
   t.is(await page.getByText("unknown").count(), 0);
   await page.goto("/usage");
   await page.getByRole("cell", { name: "$0.00" }).first().waitFor();
-  t.is(await page.getByText(/\d unpriced/).count(), 0);
+  t.is(await unpricedIn(page, "demo/echo"), "0");
 });
 
 browserTest("a long-time user sees no newcomer's steps after deleting the only key", async (t) => {

@@ -33,7 +33,7 @@ browserTest("usage of a deleted key is selectable, and Back undoes one selection
   await requestCount(page, 3);
   await choose(page, "Status", "Failed");
   await requestCount(page, 1);
-  await page.getByRole("region", { name: "Requests" }).getByRole("cell", { name: "$0.00" }).waitFor();
+  await page.getByRole("region", { name: "Usage by model" }).getByRole("cell", { name: "$0.00" }).waitFor();
   await assertAccessible(t, page);
 
   await page.goBack();

@@ -7,7 +7,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-// Names of models and providers on the usage page.
+// Names of models and providers on the pages of usage and requests.
 const browser = shareBrowser(test);
 
 async function factsOf(page: ConsolePage, cell: string): Promise<Record<string, string>> {
@@ -15,8 +15,9 @@ async function factsOf(page: ConsolePage, cell: string): Promise<Record<string, 
     .getByRole("region", { name: "Requests" })
     .getByRole("row")
     .filter({ has: page.getByRole("cell", { name: cell, exact: true }) });
-  await row.getByRole("button", { name: /request details/ }).click();
+  await row.getByRole("link", { name: /request details/ }).click();
   const dialog = page.getByRole("dialog", { name: "Request" });
+  await dialog.locator("dt").first().waitFor();
   const labels = await dialog.locator("dt").allInnerTexts();
   const values = await dialog.locator("dd").allInnerTexts();
   await page.keyboard.press("Escape");
@@ -32,13 +33,15 @@ browserTest("missing models show the requested name, and requests without one ar
   await postChat(gateway, value, { messages: "none" });
   await gateway.services.recorder.flush();
 
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests" });
   await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(3).waitFor();
   t.is((await factsOf(page, "echo"))["Model"], "echo");
   t.is((await factsOf(page, "none recorded"))["Model"], "none recorded");
+  await page.goto("/usage");
   const chart = page.getByRole("region", { name: "Chart" });
   for (const name of ["demo/echo", "echo", "none recorded"])
     await chart.getByText(name, { exact: true }).first().waitFor();
+  await page.goto("/requests");
 
   for (const [choice, address] of [
     ["echo", "model=echo"],
@@ -75,7 +78,7 @@ browserTest("the answering model is shown where one answered, otherwise the requ
   for (const { slug } of [answering, refusing, away]) await postChat(gateway, value, chatBody(slug));
   await gateway.services.recorder.flush();
 
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests" });
   await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(3).waitFor();
   for (const [{ slug, name }, label, other] of [
     [answering, "Served by", "Routed to"],

@@ -4,8 +4,9 @@ import { addModel } from "../helpers/add-model.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
-import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { type ConsolePage, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
+import { unpricedIn } from "../helpers/unpriced-in.ts";
 import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
@@ -21,6 +22,9 @@ async function useKey(gateway: TestGateway, value: string, prompts: string[]) {
   await gateway.services.recorder.flush();
 }
 
+const countOf = (page: ConsolePage) =>
+  page.locator("dt", { hasText: "Requests" }).locator("+ dd").innerText();
+
 async function priceDemo(gateway: TestGateway) {
   await gateway.admin.models.update.mutate({ slug: "demo/echo", prices: { input: 1_000, output: 2_000 } });
 }
@@ -35,11 +39,33 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
   await page.getByRole("figure", { name: "Requests by model, last 24 hours" }).waitFor();
   await page.getByText("1 failed").waitFor();
-  t.is(await page.getByRole("region", { name: "Requests" }).getByRole("row").count(), 4);
+  t.is(await countOf(page), "3");
   await assertAccessible(t, page);
   const cost = Number((await page.locator("dt", { hasText: "Cost" }).locator("+ dd").innerText()).slice(1));
   t.true(cost > 0);
 
+  await page.getByLabel("Status").click();
+  await page.getByRole("option", { name: "Failed", exact: true }).click();
+  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("1")').waitFor();
+  t.regex(page.url(), /status=FAILED/);
+  await page.getByLabel("Metric").click();
+  await page.getByRole("option", { name: "Cost" }).click();
+  await page.getByLabel("Group by").click();
+  await page.getByRole("option", { name: "by status" }).click();
+  await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
+  await page.reload();
+  await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
+  for (const period of ["Last 7 days", "Last 30 days", "Last 12 months"]) {
+    await page.getByLabel("Period").click();
+    await page.getByRole("option", { name: period }).click();
+    await page.getByRole("figure", { name: `Cost by status, ${period.toLowerCase()}` }).waitFor();
+    t.is(await countOf(page), "1", period);
+  }
+
+  await page.goto("/usage?by=person&sort=cost");
+  await page.getByRole("link", { name: "View requests" }).click();
+  await page.waitForURL(/\/requests$/);
+  await page.getByRole("row").nth(3).waitFor();
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export CSV" }).click();
   const csv = await readFile(await (await downloading).path(), "utf8");
@@ -61,35 +87,34 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
     "",
     '"http_500"',
   ]);
+});
 
-  await page
-    .getByRole("button", { name: /request details/ })
-    .last()
-    .click();
-  await page
-    .getByRole("dialog", { name: "Request" })
-    .getByText("This record contains no prompt and no response.")
-    .waitFor();
-  await assertAccessible(t, page);
-  await page.keyboard.press("Escape");
+browserTest("usage links to the requests of its filters, and Clear removes every filter", async (t) => {
+  const gateway = await startTestGateway(t);
+  const [key, other] = [await createKey(gateway), await createKey(gateway)];
+  await useKey(gateway, key.value, ["one", "/fail 500"]);
+  await useKey(gateway, other.value, ["two"]);
+  const { id: person } = await gateway.admin.auth.me.query();
+  const filters = `person=${person}&tool=codex&reason=http_500`;
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/usage?period=7d&${filters}` });
+  await page.getByRole("button", { name: "Error reason: " }).waitFor();
+  t.is(await countOf(page), "1");
+  await page.getByRole("link", { name: "View requests" }).click();
+  await page.waitForURL((url) => url.pathname === "/requests" && url.search === `?period=7d&${filters}`);
+  await page.getByRole("cell", { name: /^Failed / }).waitFor();
+  t.is(await page.getByRole("row").count(), 2);
 
-  await page.getByLabel("Status").click();
-  await page.getByRole("option", { name: "Failed", exact: true }).click();
-  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(2).waitFor({ state: "detached" });
-  t.regex(page.url(), /status=FAILED/);
-  await page.getByLabel("Metric").click();
-  await page.getByRole("option", { name: "Cost" }).click();
-  await page.getByLabel("Group by").click();
-  await page.getByRole("option", { name: "by status" }).click();
-  await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
-  await page.reload();
-  await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
-  for (const period of ["Last 7 days", "Last 30 days", "Last 12 months"]) {
-    await page.getByLabel("Period").click();
-    await page.getByRole("option", { name: period }).click();
-    await page.getByRole("figure", { name: `Cost by status, ${period.toLowerCase()}` }).waitFor();
-    t.is(await page.getByRole("region", { name: "Requests" }).getByRole("row").count(), 2, period);
-  }
+  await page.goBack();
+  await page.getByRole("button", { name: "Clear" }).click();
+  await page.waitForURL(/\/usage\?period=7d$/);
+  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("3")').waitFor();
+  await page.getByRole("button", { name: "Clear" }).waitFor({ state: "detached" });
+
+  await page.goto(`/keys/${key.id}?tab=usage`);
+  await page.getByRole("link", { name: "View requests" }).click();
+  await page.waitForURL(new RegExp(`/requests\\?key=${key.id}$`));
+  await page.getByRole("row").nth(2).waitFor();
+  t.is(await page.getByRole("row").count(), 3);
 });
 
 browserTest("a key's tab shows only that key and refreshes while it is open", async (t) => {
@@ -100,8 +125,8 @@ browserTest("a key's tab shows only that key and refreshes while it is open", as
   await page.getByRole("heading", { name: "No requests" }).waitFor();
   await assertAccessible(t, page);
   await useKey(gateway, second.value, ["of the second"]);
-  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(1).waitFor();
-  t.is(await page.getByRole("region", { name: "Requests" }).getByRole("row").count(), 2);
+  await page.getByRole("rowheader", { name: "demo/echo" }).waitFor();
+  t.is(await countOf(page), "1");
   await assertAccessible(t, page);
 });
 
@@ -135,7 +160,7 @@ browserTest("a cancelled stream is marked as cancelled, with estimated counts", 
   });
   await response.body?.getReader().read();
   abort.abort();
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=usage` });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/requests?key=${key.id}` });
   await page.getByRole("cell", { name: "Cancelled" }).waitFor();
   t.true((await page.getByText("≈").count()) > 0);
 });
@@ -145,10 +170,10 @@ browserTest("a refused request shows the reason, no provider and no cost", async
   const key = await createKey(gateway);
   t.is((await postChat(gateway, key.value, chatBody("nobody/nothing"))).status, 404);
   await gateway.services.recorder.flush();
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests" });
   await page.getByRole("cell", { name: "Failed model_not_found" }).waitFor();
-  t.is(await page.getByText(/\d unpriced/).count(), 0);
-  await page.getByRole("button", { name: /request details/ }).click();
+  t.is(await page.getByText(/unpriced/i).count(), 0);
+  await page.getByRole("link", { name: /request details/ }).click();
   const dialog = page.getByRole("dialog", { name: "Request" });
   const fact = (label: string) => dialog.locator("dt").filter({ hasText: label }).locator("+ dd").innerText();
   for (const label of ["Served by", "Client tool", "cached", "Token counts", "Time to first token"])
@@ -157,6 +182,8 @@ browserTest("a refused request shows the reason, no provider and no cost", async
   t.is(await fact("Attempts"), "0");
   t.is(await fact("Cost"), "$0.00");
   await assertAccessible(t, page);
+  await page.goto("/usage");
+  t.is(await unpricedIn(page, "nobody/nothing"), "0");
 });
 
 browserTest("the table, the details and the export name the owner of a spent limit", async (t) => {
@@ -173,7 +200,7 @@ browserTest("the table, the details and the export name the owner of a spent lim
   await gateway.services.recorder.flush();
 
   const viewport = { width: 360, height: 780 };
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage", viewport });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests", viewport });
   for (const [code, refusedBy] of [
     ["rate_limit_exceeded", "request rate limit of this API key"],
     ["rate_limit_exceeded", "request rate limit of its owner"],
@@ -184,7 +211,7 @@ browserTest("the table, the details and the export name the owner of a spent lim
       .getByRole("region", { name: "Requests" })
       .getByRole("row")
       .filter({ has: page.getByRole("cell", { name, exact: true }) });
-    await row.getByRole("button", { name: /request details/ }).click();
+    await row.getByRole("link", { name: /request details/ }).click();
     const dialog = page.getByRole("dialog", { name: "Request" });
     t.is(
       await dialog.locator("dt", { hasText: "Rejected by" }).locator("+ dd").innerText(),

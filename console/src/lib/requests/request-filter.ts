@@ -73,3 +73,11 @@ export function readRequestFilter(now: number): RequestFilter {
 export function requestAddress(id: string): string {
   return `/requests/${encodeURIComponent(id)}${page.route.id?.includes("/requests/") ? page.url.search : ""}`;
 }
+
+/** The list with the filters of this page, and of one key on its own page. */
+export function listAddress(apiKeyId?: string): string {
+  const shared = ["period", "from", "to", "zone", ...filterNames];
+  const filters = new URLSearchParams([...page.url.searchParams].filter(([name]) => shared.includes(name)));
+  if (apiKeyId !== undefined) filters.set("key", apiKeyId);
+  return filters.size > 0 ? `/requests?${filters}` : "/requests";
+}

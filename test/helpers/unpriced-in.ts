@@ -1,0 +1,18 @@
+import type { ConsolePage } from "./chromium.ts";
+
+/**
+ * The cell "Unpriced" of a row of the usage page's table. Throws if the page mentions unpriced requests anywhere but in
+ * the column's header.
+ */
+export async function unpricedIn(page: ConsolePage, name: string): Promise<string> {
+  const row = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
+  await row.waitFor();
+  const titles = await page.locator("thead th").allInnerTexts();
+  const index = titles.findIndex((title) => title.trim() === "Unpriced");
+  const mentions = await page
+    .getByText(/unpriced/i)
+    .and(page.locator(":not(thead *)"))
+    .allInnerTexts();
+  if (mentions.length > 0) throw new Error(`The page mentions: ${mentions.join(", ")}`);
+  return row.locator("th, td").nth(index).innerText();
+}
