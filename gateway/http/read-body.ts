@@ -87,7 +87,7 @@ function decodedBytesMax(receivedBytes: number): number {
   return Math.max(expandedBytesFree, receivedBytes * expansionMax);
 }
 
-const expandedBytesFree = 4_194_304;
+const expandedBytesFree = 1_048_576;
 const expansionMax = 200;
 
 function unsupportedEncoding(): GatewayError {
