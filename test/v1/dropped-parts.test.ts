@@ -78,7 +78,9 @@ for (const stream of [false, true]) {
   }
 }
 
-test("a native request loses only the tool that calls another model", async (t) => {
+const futureTool = { type: "telescope_20270101", name: "telescope", lens: { focus: 1.5 } };
+
+test("a native request keeps a new tool type and loses only the tool that calls another model", async (t) => {
   const key = await createKey(gateway, ["claude/model"]);
   const advisor = { type: "advisor_20260301", name: "advisor", model: "other" };
   const search = { type: "web_search_20250305", name: "web_search" };
@@ -86,13 +88,20 @@ test("a native request loses only the tool that calls another model", async (t) 
   const { status, headers } = await post(key.value, "/v1/messages", {
     ...body,
     model: "claude/model",
-    tools: [advisor, search],
+    tools: [advisor, search, futureTool],
   });
   t.is(status, 200);
   t.is(headers.get("x-gateway-dropped"), "tools.advisor_20260301");
-  t.deepEqual((JSON.parse(claudeBody) as { tools: unknown }).tools, [search]);
+  t.deepEqual((JSON.parse(claudeBody) as { tools: unknown }).tools, [search, futureTool]);
   const [record] = await usageOf(gateway, key.id);
   t.is(record?.dropped, "tools.advisor_20260301");
+});
+
+test("a new tool type is dropped and named for other models", async (t) => {
+  const key = await createKey(gateway, ["chat/model"]);
+  const { status, headers } = await post(key.value, "/v1/messages", { ...messagesBody, tools: [futureTool] });
+  t.is(status, 200);
+  t.is(headers.get("x-gateway-dropped"), "mcp_servers, context_management, tools.telescope_20270101");
 });
 
 test("a tool type of odd characters is named without them", async (t) => {
