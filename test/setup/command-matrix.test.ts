@@ -1,6 +1,7 @@
 import path from "node:path";
 import { readFile, stat } from "node:fs/promises";
 import test from "ava";
+import { buildLines } from "../../gateway/setup/build-script.ts";
 import { generateSetup } from "../../gateway/setup/generate-setup.ts";
 import { toolIds, toolSetups } from "../../gateway/setup/tool-setups.ts";
 import { findProgram } from "../helpers/system-packages.ts";
@@ -16,41 +17,45 @@ const engines = ["node", "python3", "perl"];
 const awks = findAwks();
 const slug = "demo/echo";
 
-/** Covers every tab in every shell and with every engine, and each of both with the other and every awk. */
+/**
+ * Covers every tool in every shell, with every engine and in both forms, and every shell and engine with each other and
+ * every awk.
+ */
 const runs = toolIds.flatMap((tool, column) =>
   shellNames.map((shell, row) => ({
     tool,
     shell,
+    form: (row + column) % 2 === 0 ? "pasted command" : "one line",
     engine: engines[(row + column) % engines.length] ?? "node",
     awk: awks[(row + Math.floor(column / 3) + column) % awks.length] ?? "awk",
   })),
 );
 
-for (const { tool, shell, engine, awk } of runs) {
+for (const { tool, shell, form, engine, awk } of runs) {
   const declare = findProgram(shell) && findProgram(engine) ? test : test.skip;
   const { name } = toolSetups[tool];
-  declare(`${name} in ${shell} with ${engine} and ${awk}: the setup merges, repeats, undoes`, async (t) => {
+  declare(`${name} in ${shell} with ${engine} and ${awk}: the ${form} merges, repeats, undoes`, async (t) => {
     const { home, run, environment } = await createSetupHome(t, {
-      programs: [engine],
+      programs: [engine, "curl"],
       awk,
       name: "some 'one's $HOME",
     });
     const model = setupModel(slug);
     const { value: key } = await createKey(gateway(), [slug]);
-    const { command, files, undo } = generateSetup({
-      tool,
-      operatingSystem: "posix",
-      baseUrl: gateway().url,
-      key,
-      models: { light: model, daily: model, hard: model, connected: [model] },
-    });
+    const models = { light: model, daily: model, hard: model, connected: [model] };
+    const input = { tool, operatingSystem: "posix", baseUrl: gateway().url, models } as const;
+    const { files, ...pasted } = generateSetup({ ...input, key });
+    const line = buildLines({ ...input, key: null });
+    const setup = form === "one line" ? `${line.setup}\n` : pasted.command;
+    const undo = form === "one line" ? line.undo : pasted.undo;
+    const ask = { ...environment, GATEWAY_API_KEY: key };
     await writeExisting(home, files);
     const before = await readTree(home);
 
-    const first = await run(shell, command);
+    const first = await run(shell, setup, ask);
     t.is(first.code, 0, first.stderr + first.stdout);
     t.true(first.stdout.includes("\nOK, 1 model\n"), first.stdout);
-    t.true(first.stdout.includes(`To take this back: ${undo}`), first.stdout);
+    t.true(first.stdout.includes(`To take this back: ${pasted.undo}`), first.stdout);
     t.false((first.stdout + first.stderr).includes(key));
     for (const file of files) {
       const written = path.join(home, file.path.replace("~/", ""));
@@ -60,7 +65,7 @@ for (const { tool, shell, engine, awk } of runs) {
     }
     const after = await readTree(home);
 
-    const second = await run(shell, command);
+    const second = await run(shell, setup, ask);
     t.is(second.code, 0, second.stderr);
     t.true(second.stdout.includes("Nothing was changed."), second.stdout);
     t.deepEqual(await readTree(home), after);

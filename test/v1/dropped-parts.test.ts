@@ -80,7 +80,7 @@ for (const stream of [false, true]) {
 
 const futureTool = { type: "telescope_20270101", name: "telescope", lens: { focus: 1.5 } };
 
-test("a native request keeps a new tool type and loses only the tool that calls another model", async (t) => {
+test("a native request keeps a new tool type and loses a tool that calls a model", async (t) => {
   const key = await createKey(gateway, ["claude/model"]);
   const advisor = { type: "advisor_20260301", name: "advisor", model: "other" };
   const search = { type: "web_search_20250305", name: "web_search" };
