@@ -9,6 +9,7 @@ import { StartError } from "../errors.ts";
 import { formatUrl } from "../http/server-address.ts";
 import type { Runtime } from "../runtime.ts";
 import { openDatabase } from "../../db/open-database.ts";
+import { backUp } from "./back-up.ts";
 import { recomputeCommand } from "../usage/history/recompute-command.ts";
 
 type CommandOptions = { config: Config; runtime: Runtime; print(line: string): void };
@@ -20,7 +21,8 @@ export async function runCommand(parameters: string[], options: CommandOptions):
   if (command) return command(options);
   if (name === "usage:recompute") return recompute(options, rest);
   if (name === "people:reset") return resetPassword(options, rest);
-  const known = [...Object.keys(commands), "usage:recompute", "people:reset"].join(", ");
+  if (name === "backup") return backUp(options.config, rest, options.print);
+  const known = [...Object.keys(commands), "usage:recompute", "people:reset", "backup"].join(", ");
   throw new ConfigError([`Unknown command: ${parameters.join(" ")}. Commands: ${known}`]);
 }
 

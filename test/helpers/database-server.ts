@@ -52,8 +52,11 @@ async function quickFolder(): Promise<string> {
 
 const plentyBytes = 4 * 1024 ** 3;
 
-/** `installer` creates the data, with the parameters of `mariadb-install-db`. */
-export type ServerPrograms = { installer: string; server: string };
+/**
+ * `installer` creates the data, with the parameters of `mariadb-install-db`. `client` and `dump` are `mysql` and
+ * `mysqldump` of the same product.
+ */
+export type ServerPrograms = { installer: string; server: string; client?: string; dump?: string };
 
 export type DatabaseServer = { url: string; port: number; stop(): Promise<void> };
 

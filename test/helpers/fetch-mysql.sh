@@ -46,16 +46,26 @@ option=
 [ ! -f "$keyring" ] || option="[signed-by=$keyring] "
 echo "deb $option$found unstable main" >"$apt/sources.list"
 apt-get -c "$apt/unstable.conf" -qq update
-apt-get -c "$apt/unstable.conf" -qq -y --no-install-recommends --download-only install mysql-server-core >/dev/null
+apt-get -c "$apt/unstable.conf" -qq -y --no-install-recommends --download-only install \
+  mysql-server-core mysql-client-core >/dev/null
 for package in "$apt"/archives/*.deb; do
   dpkg-deb --fsys-tarfile "$package" |
-    tar -x -C "$folder" --wildcards './usr/lib/*' './usr/sbin/mysqld' './usr/share/mysql/*' 2>/dev/null || true
+    tar -x -C "$folder" --wildcards './usr/lib/*' './usr/sbin/mysqld' './usr/bin/mysql' './usr/bin/mysqldump' \
+      './usr/share/mysql/*' 2>/dev/null || true
 done
 rm -rf "$apt" "$folder"/usr/lib/*/perl* "$folder"/usr/lib/*/gconv
 
 library=$(dirname "$(ls "$folder"/usr/lib/*/ld-linux*.so.*)")
 loader=$(basename "$library"/ld-linux*.so.*)
 library=usr/lib/$(basename "$library")
+
+for program in mysql mysqldump; do
+  cat >"$folder/$program" <<END
+#!/bin/sh
+folder=\$(dirname "\$0")
+exec "\$folder/$library/$loader" --library-path "\$folder/$library" "\$folder/usr/bin/$program" "\$@"
+END
+done
 
 # Both wrappers receive the parameters of MariaDB's programs, which begin with --no-defaults.
 cat >"$folder/server" <<END
@@ -82,5 +92,5 @@ for parameter; do
 done
 exec "$folder/server" "$@" --initialize-insecure --init-file="$folder/users.sql"
 END
-chmod +x "$folder/server" "$folder/installer"
+chmod +x "$folder/server" "$folder/installer" "$folder/mysql" "$folder/mysqldump"
 "$folder/server" --version >/dev/null

@@ -7,7 +7,7 @@ import { findProgram, installPackages } from "./system-packages.ts";
  */
 export function provideMariadb(say: (line: string) => void): ServerPrograms | undefined {
   const present = findMariadb();
-  if (present) return present;
+  if (present?.dump) return present;
   const problem = installPackages("MariaDB", packages, say);
   const installed = findMariadb();
   if (!installed) {
@@ -18,12 +18,14 @@ export function provideMariadb(say: (line: string) => void): ServerPrograms | un
   return installed;
 }
 
-/** The first package's installer runs `my_print_defaults` of the second. */
-const packages = ["mariadb-server-core", "mariadb-client-core"];
+/** The first package's installer runs `my_print_defaults` of the second. The third has `mariadb-dump`. */
+const packages = ["mariadb-server-core", "mariadb-client-core", "mariadb-client"];
 
 /** MySQL's own `mysqld` has no such installer and is ignored. */
 function findMariadb(): ServerPrograms | undefined {
   const installer = findProgram("mariadb-install-db", "mysql_install_db");
   const server = findProgram("mariadbd", "mysqld");
-  return installer && server && findProgram("my_print_defaults") ? { installer, server } : undefined;
+  if (!installer || !server || !findProgram("my_print_defaults")) return undefined;
+  const client = findProgram("mariadb", "mysql");
+  return { installer, server, client, dump: findProgram("mariadb-dump", "mysqldump") };
 }

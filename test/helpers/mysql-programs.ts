@@ -22,11 +22,14 @@ export function provideMysql(say: (line: string) => void): ServerPrograms | unde
 export function findMysql(): ServerPrograms | undefined {
   const folder = mysqlFolder();
   if (!existsSync(folder)) return undefined;
-  return { installer: path.join(folder, "installer"), server: path.join(folder, "server") };
+  const [installer = "", server = "", client, dump] = ["installer", "server", "mysql", "mysqldump"].map(
+    (name) => path.join(folder, name),
+  );
+  return { installer, server, client, dump };
 }
 
 function mysqlFolder(): string {
-  return path.join(openTestCache(), "mysql-of-debian-unstable");
+  return path.join(openTestCache(), "mysql-and-client-of-debian-unstable");
 }
 
 /** Returns the error in one line. A folder is renamed only when complete. */
