@@ -6,7 +6,7 @@ import { GrowingBody } from "../wire/bytes.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
-import { compressed, toAnswerError, tooLong } from "./bad-answer.ts";
+import { compressed, toAnswerError, tooLong } from "../wire/bad-answer.ts";
 
 /** Converts an upstream's answer. May throw anything for a malformed one. */
 export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };

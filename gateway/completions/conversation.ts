@@ -15,7 +15,7 @@ import type { ChatRequestBody } from "../wire/chat-completion.ts";
 import { AnswerRelay } from "./answer-relay.ts";
 import type { ClientHeaders, ModelCall, Operation } from "./operation.ts";
 import { type StreamReading, StreamRelay } from "./stream-relay.ts";
-import { cutOff, tooLong } from "./bad-answer.ts";
+import { cutOff, tooLong } from "../wire/bad-answer.ts";
 import { translatedAnswer } from "./translated-answer.ts";
 import { TranslatedStream } from "./translated-stream.ts";
 import { OutputMeter } from "../usage/counting/token-meter.ts";

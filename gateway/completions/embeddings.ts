@@ -9,7 +9,7 @@ import { scanAnswer } from "../wire/scan-answer.ts";
 import { type AnswerReading, AnswerRelay } from "./answer-relay.ts";
 import type { Operation } from "./operation.ts";
 import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
-import { badAnswer } from "./bad-answer.ts";
+import { badAnswer } from "../wire/bad-answer.ts";
 import { translatedEmbeddings } from "./translated-answer.ts";
 
 export const embeddings: Operation<EmbeddingsRequest> = {

@@ -4,7 +4,7 @@ import type { TokenUsage } from "../wire/chat-completion.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
-import { compressed, badAnswer, toAnswerError } from "./bad-answer.ts";
+import { compressed, badAnswer, toAnswerError } from "../wire/bad-answer.ts";
 
 /** Converts an upstream's stream to the client's events. */
 export type StreamReading = {

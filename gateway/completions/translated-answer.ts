@@ -2,7 +2,7 @@ import type { ChatAnswer, EmbeddingsAnswer } from "../providers/provider.ts";
 import { embeddingsUsage, readTokenUsage } from "../wire/chat-completion.ts";
 import type { AnswerReading } from "./answer-relay.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
-import { badAnswer, toAnswerError } from "./bad-answer.ts";
+import { badAnswer, toAnswerError } from "../wire/bad-answer.ts";
 
 /**
  * Translates a whole answer.

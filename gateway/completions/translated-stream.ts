@@ -4,7 +4,7 @@ import { TokenMeter } from "../usage/counting/token-meter.ts";
 import { type ChunkDelta, readTokenUsage } from "../wire/chat-completion.ts";
 import type { EventDecoder } from "../wire/event-decoder.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
-import { cutOff, toAnswerError, tooLong } from "./bad-answer.ts";
+import { cutOff, toAnswerError, tooLong } from "../wire/bad-answer.ts";
 import { type StreamPiece, type StreamReading } from "./stream-relay.ts";
 
 type TranslatedStreamOptions = {

@@ -1,5 +1,6 @@
-import { GatewayError } from "../errors.ts";
+import type { GatewayError } from "../errors.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
+import { badAnswer } from "../wire/bad-answer.ts";
 import type { UpstreamEvent } from "../wire/event-decoder.ts";
 import type { NativePiece, NativeReader, OutputMeter } from "./dialect.ts";
 
@@ -58,12 +59,7 @@ export class NamedEventReader implements NativeReader {
     try {
       return this.#form.read({ name, data });
     } catch {
-      const message =
-        "The provider's response was malformed. Retry the request, and check the provider if the error persists.";
-      return {
-        data: null,
-        ending: new GatewayError("upstream_error", message, { reason: "unreadable_answer" }),
-      };
+      return { data: null, ending: badAnswer("malformed") };
     }
   }
 }

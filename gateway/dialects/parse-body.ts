@@ -10,6 +10,7 @@ import {
   type VisitMember,
 } from "../wire/json.ts";
 import type { RequestMembers } from "./request-members.ts";
+import { invalidType, invalidValue, missing } from "../wire/parameter-errors.ts";
 
 export type BodyLimits = Readonly<
   Record<"requestJsonDepthMax" | "requestJsonValuesMax" | "requestTextBytesMax", number>
@@ -80,4 +81,112 @@ function parseObject(bytes: Buffer): Record<string, unknown> {
   }
   if (!isObject(body)) throw new GatewayError("invalid_body", "The request body must be a JSON object.");
   return body;
+}
+
+/**
+ * Throws `invalid_type` or `invalid_value` for an invalid parameter. The checks are handwritten, because
+ * every request waits for them. Each check has a JSON Schema for the API description.
+ */
+export type ParameterCheck = {
+  (value: unknown, name: string): void;
+  readonly schema: JsonSchema;
+};
+
+/** https://json-schema.org/draft/2020-12 */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+type Parameters = readonly (readonly [name: string, check: ParameterCheck])[];
+
+/** A handwritten check and its schema. A test compares the two. */
+export function parameterCheck(
+  schema: JsonSchema,
+  check: (value: unknown, name: string) => void,
+): ParameterCheck {
+  return Object.assign(check, { schema });
+}
+
+export function ofType(type: "boolean" | "string", expected: string): ParameterCheck {
+  return parameterCheck({ type }, (value, name) => {
+    if (typeof value !== type) throw invalidType(name, expected, value);
+  });
+}
+
+export const anObject = parameterCheck({ type: "object" }, (value, name) => {
+  if (!isObject(value)) throw invalidType(name, "an object", value);
+});
+
+export const anArray = parameterCheck({ type: "array" }, (value, name) => {
+  if (!Array.isArray(value)) throw invalidType(name, "an array", value);
+});
+
+export function numberBetween(least: number, most: number): ParameterCheck {
+  return parameterCheck({ type: "number", minimum: least, maximum: most }, (value, name) => {
+    if (typeof value !== "number") throw invalidType(name, "a number", value);
+    if (!(value >= least && value <= most)) throw invalidValue(name, `must be between ${least} and ${most}`);
+  });
+}
+
+export function integerFrom(least: number): ParameterCheck {
+  return parameterCheck({ type: "integer", minimum: least }, (value, name) => {
+    checkInteger(value, name);
+    if (value < least) throw invalidValue(name, `must be at least ${least}`);
+  });
+}
+
+export function integerBetween(least: number, most: number): ParameterCheck {
+  return parameterCheck({ type: "integer", minimum: least, maximum: most }, (value, name) => {
+    checkInteger(value, name);
+    if (value < least || value > most) throw invalidValue(name, `must be between ${least} and ${most}`);
+  });
+}
+
+function checkInteger(value: unknown, name: string): asserts value is number {
+  if (!Number.isInteger(value)) throw invalidType(name, "an integer", value);
+}
+
+export const aModel = ofType("string", "a string");
+
+/** Throws `missing_required_parameter` for a missing parameter. */
+export function checkRequired(body: Record<string, unknown>, parameters: Parameters): void {
+  for (const [name, check] of parameters) {
+    const value = body[name];
+    if (value === undefined) throw missing(name);
+    check(value, name);
+  }
+}
+
+/** Checks a present parameter. Null counts as missing. */
+export function checkOptional(body: Record<string, unknown>, parameters: Parameters): void {
+  for (const [name, check] of parameters) {
+    const value = body[name];
+    if (value !== undefined && value !== null) check(value, name);
+  }
+}
+
+/** The schema of an endpoint's requests: the checked parameters, and any others. */
+export type RequestSchema<Name extends string = string> = JsonSchema & {
+  required: readonly string[];
+  properties: Readonly<Record<Name, JsonSchema>>;
+};
+
+type ParametersNamed<Name extends string> = readonly (readonly [name: Name, check: ParameterCheck])[];
+
+/** Builds a JSON Schema from the lists of checks. */
+export function requestSchema<Required extends string, Optional extends string>(
+  required: ParametersNamed<Required>,
+  optional: ParametersNamed<Optional>,
+): RequestSchema<Required | Optional> {
+  const properties = Object.fromEntries([
+    ...required.map(([name, { schema }]) => [name, schema]),
+    ...optional.map(([name, { schema }]) => [name, orNull(schema)]),
+  ]) as Record<Required | Optional, JsonSchema>;
+  return { type: "object", required: required.map(([name]) => name), properties };
+}
+
+/** A null parameter counts as missing. */
+function orNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: values, anyOf } = schema;
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: "null" }] };
+  if (Array.isArray(values)) return { ...schema, enum: [...values, null] };
+  return { ...schema, type: Array.isArray(type) ? [...type, "null"] : [type, "null"] };
 }

@@ -1,6 +1,5 @@
 import { GatewayError } from "../errors.ts";
 import { scanMembers, isObject, listOf } from "../wire/json.ts";
-import type { Parameters } from "./parameter-checks.ts";
 
 /** The number and total length of an object's keys, as written in its bytes. */
 type WalkedKeys = { count: number; bytes: number };
@@ -65,8 +64,10 @@ export class RequestMembers {
   }
 }
 
+type Named = readonly (readonly [name: string, check: unknown])[];
+
 /** The checked parameters, and the members that can name a model. */
-export function requestMembers(...checked: Parameters[]): RequestMembers {
+export function requestMembers(...checked: Named[]): RequestMembers {
   return new RequestMembers([...checked.flat().map(([name]) => name), ...modelNests], otherModelMembers);
 }
 

@@ -1,7 +1,7 @@
 import test from "ava";
 import { ChunkRewriter } from "../../gateway/dialects/chat/chunk-rewriter.ts";
 import { readUpstreamError } from "../../gateway/completions/read-upstream-error.ts";
-import { nativeChat } from "../../gateway/dialects/chat/native-chat.ts";
+import { chat } from "../../gateway/dialects/chat/chat.ts";
 import { messages } from "../../gateway/dialects/messages/messages.ts";
 import { nativeMessages } from "../../gateway/dialects/messages/native-messages.ts";
 import { anthropic } from "../../gateway/providers/anthropic/anthropic.ts";
@@ -53,7 +53,7 @@ const hostileAnswers: Record<string, (count: number) => () => unknown> = {
   "chunks with spaces before their usage": (count) => {
     const chunk = `data: {"model":"a","usage":${" ".repeat(200)}null,"choices":[]}\n\n`;
     const events = Buffer.from(chunk.repeat(count / 20));
-    const meter = new OutputMeter(nativeChat.outputNames());
+    const meter = new OutputMeter(chat.native.outputNames());
     return () => new ChunkRewriter({ slug: "acme/model", includeUsage: false, meter }).rewrite(events);
   },
 };

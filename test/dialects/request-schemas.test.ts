@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import test from "ava";
-import { chatRequestSchema, readChatRequest } from "../../gateway/dialects/chat/read-chat-request.ts";
+import { chatRequestSchema, readChatRequest } from "../../gateway/dialects/chat/chat.ts";
 import {
   embeddingsRequestSchema,
   readEmbeddingsRequest,

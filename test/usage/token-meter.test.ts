@@ -4,7 +4,7 @@ import test from "ava";
 import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { estimateInputTokens } from "../../gateway/usage/counting/estimate-input-tokens.ts";
-import { nativeChat } from "../../gateway/dialects/chat/native-chat.ts";
+import { chat } from "../../gateway/dialects/chat/chat.ts";
 import { deltaNames } from "../../gateway/dialects/named-event-reader.ts";
 import { answerNames, OutputMeter, TokenMeter } from "../../gateway/usage/counting/token-meter.ts";
 
@@ -126,22 +126,22 @@ test("all text of a stream is counted, wherever it is, and nothing else", (t) =>
   });
   const inChunks = (name: string) => words.map((word) => chunk({ [name]: word }));
   for (const name of ["content", "reasoning_content", "reasoning", "refusal"]) {
-    t.is(meterEvents(nativeChat.outputNames(), inChunks(name)), expected, name);
+    t.is(meterEvents(chat.native.outputNames(), inChunks(name)), expected, name);
   }
   const first = chunk({ role: "assistant", content: "" });
   const logprobs = { content: [{ token: "One", logprob: -0.1 }] };
-  t.is(meterEvents(nativeChat.outputNames(), [first, ...inChunks("content"), chunk({})]), expected);
+  t.is(meterEvents(chat.native.outputNames(), [first, ...inChunks("content"), chunk({})]), expected);
   t.is(
     meterEvents(
-      nativeChat.outputNames(),
+      chat.native.outputNames(),
       words.map((word) => chunk({ content: word }, { logprobs })),
     ),
     expected,
   );
   const calls = words.map((word) => chunk({ tool_calls: [{ index: 0, function: { arguments: word } }] }));
-  t.is(meterEvents(nativeChat.outputNames(), calls), expected);
+  t.is(meterEvents(chat.native.outputNames(), calls), expected);
   t.is(
-    meterEvents(nativeChat.outputNames(), [...inChunks("reasoning_content"), ...inChunks("content")]),
+    meterEvents(chat.native.outputNames(), [...inChunks("reasoning_content"), ...inChunks("content")]),
     meter(words.join("") + words.join("")),
   );
 

@@ -1,7 +1,35 @@
-import type { Dialect, ShownError } from "../dialect.ts";
+import type { Dialect, ShownError, DialectRequest, NativePiece, NativeReader } from "../dialect.ts";
 import { ChatStreamWriter } from "./chat-stream-writer.ts";
-import { nativeChat } from "./native-chat.ts";
-import { type ChatRequest, readChatRequest } from "./read-chat-request.ts";
+import {
+  type ChatRequestBody,
+  chatRoles,
+  readChatUsage,
+  applyQuirks,
+  changesBody,
+  type ChatQuirks,
+} from "../../wire/chat-completion.ts";
+import { isObject, isKey } from "../../wire/json.ts";
+import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
+import { refuseOtherModels, RequestMembers, requestMembers } from "../request-members.ts";
+import {
+  aModel,
+  anArray,
+  anObject,
+  checkOptional,
+  checkRequired,
+  integerFrom,
+  numberBetween,
+  ofType,
+  parameterCheck,
+  type BodyLimits,
+  parseBody,
+  requestSchema,
+} from "../parse-body.ts";
+import { applyEdits, type Edit } from "../../wire/bytes.ts";
+import { badAnswer, readErrorMessage, upstreamReported } from "../../wire/bad-answer.ts";
+import { scanAnswer } from "../../wire/scan-answer.ts";
+import { ChunkRewriter } from "./chunk-rewriter.ts";
+import type { UpstreamModel } from "../../providers/provider.ts";
 
 /** OpenAI's chat completions, which are also the gateway's internal form. https://platform.openai.com/docs/api-reference/chat */
 export const chat: Dialect<ChatRequest> = {
@@ -19,7 +47,27 @@ export const chat: Dialect<ChatRequest> = {
     ...(usage !== null && { usage }),
   }),
   createStreamWriter: (envelope, { includeUsage }) => new ChatStreamWriter(envelope, includeUsage),
-  native: nativeChat,
+  /** Upstreams with the chat completions API, which is the most common one. */
+  native: {
+    forwardedHeaders: null,
+    buildRequest(request, model, quirks) {
+      if (quirks === null) throw new Error("The quirks of the chat completions upstream are missing.");
+      return spliceRequest(request, model, quirks);
+    },
+    readAnswer(bytes, slug) {
+      const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "choices" });
+      if (!answer?.hasList) throw badAnswer("not in OpenAI's format");
+      return {
+        bytes: applyEdits(bytes, answer.edits),
+        usage: readChatUsage(answer.usage, answer.serviceTier),
+      };
+    },
+    // OpenAI-compatible upstreams use several names for reasoning.
+    outputNames: () => /"(?:content|reasoning_content|reasoning|refusal|arguments)"\s*:\s*"/g,
+    createReader({ includeUsage }, slug, meter) {
+      return new ChunkReader(new ChunkRewriter({ slug, includeUsage, meter }));
+    },
+  },
   formatError,
   formatErrorEvent: (error) => `data: ${JSON.stringify(formatError(error))}\n\n`,
 };
@@ -27,4 +75,177 @@ export const chat: Dialect<ChatRequest> = {
 /** OpenAI's error format, with all four members. */
 function formatError({ message, type, param, code }: ShownError): object {
   return { error: { message, type, param, code } };
+}
+
+/** A parsed chat completion request and its bytes, which upstreams of the same dialect receive. */
+type ChatRequest = DialectRequest & {
+  body: ChatRequestBody;
+  /** Positions of the members that may change. Null if a known member occurs twice. */
+  layout: ChatRequestLayout | null;
+  /** Whether the client requested the usage chunk. */
+  includeUsage: boolean;
+};
+
+type ByteRange = { start: number; end: number };
+type ChatRequestLayout = {
+  model: ByteRange;
+  streamOptions: ByteRange | null;
+  /** The key, between its quotes. */
+  maxCompletionTokensKey: ByteRange | null;
+};
+
+/**
+ * Parses and validates a client's chat completion request. Checks only the members that the gateway reads. Throws
+ * `invalid_body`, `missing_required_parameter`, `invalid_type` or `invalid_value`.
+ */
+export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest {
+  const layout: ChatRequestLayout = {
+    model: { start: 0, end: 0 },
+    streamOptions: null,
+    maxCompletionTokensKey: null,
+  };
+  const walked = { count: 0, bytes: 0 };
+  const body = parseBody(bytes, limits, (keyStart, keyEnd, start, end) => {
+    walked.count++;
+    walked.bytes += keyEnd - keyStart;
+    if (isKey(bytes, keyStart, keyEnd, "model")) layout.model = { start, end };
+    else if (isKey(bytes, keyStart, keyEnd, "stream_options")) layout.streamOptions = { start, end };
+    else if (isKey(bytes, keyStart, keyEnd, "max_completion_tokens"))
+      layout.maxCompletionTokensKey = { start: keyStart, end: keyEnd };
+  });
+  const isDoubled = chatMembers.check(bytes, body, walked);
+  checkRequired(body, requiredParameters);
+  checkOptional(body, optionalParameters);
+  refuseOtherModels(body);
+  const request = body as ChatRequestBody;
+  const { stream_options: options } = request;
+  // Another spelling could override the request for usage, which would make costs estimates.
+  if (options) streamOptions.checkKeys(options, Object.keys(options));
+  const stream = request.stream === true;
+  return {
+    body: request,
+    bytes,
+    model: request.model,
+    modelRange: isDoubled ? null : layout.model,
+    layout: isDoubled ? null : layout,
+    stream,
+    includeUsage: stream && options?.include_usage === true,
+  };
+}
+
+const messageSchema = {
+  type: "object",
+  required: ["role"],
+  properties: { role: { enum: chatRoles }, content: { type: ["string", "array", "null"] } },
+};
+
+const someMessages = parameterCheck(
+  { type: "array", minItems: 1, items: messageSchema },
+  (messages, name) => {
+    if (!Array.isArray(messages)) throw invalidType(name, "an array of objects", messages);
+    if (messages.length === 0) throw invalidValue(name, "must contain at least one message");
+    for (let index = 0; index < messages.length; index++) checkMessage(messages[index], index);
+  },
+);
+
+function checkMessage(message: unknown, index: number): void {
+  if (!isObject(message)) throw invalidType(`messages[${index}]`, "an object", message);
+  const { role, content } = message;
+  if (role === undefined) throw missing(`messages[${index}].role`);
+  if (typeof role !== "string") throw invalidType(`messages[${index}].role`, "a string", role);
+  if (!(chatRoles as readonly string[]).includes(role)) {
+    throw invalidValue(`messages[${index}].role`, `must be one of ${chatRoles.join(", ")}`);
+  }
+  if (typeof content !== "string" && !Array.isArray(content) && content !== undefined && content !== null) {
+    throw invalidType(`messages[${index}].content`, "a string or an array of content parts", content);
+  }
+}
+
+const requiredParameters = [
+  ["model", aModel],
+  ["messages", someMessages],
+] as const;
+
+const optionalParameters = [
+  ["stream", ofType("boolean", "a boolean")],
+  ["stream_options", anObject],
+  ["temperature", numberBetween(0, 2)],
+  ["top_p", numberBetween(0, 1)],
+  ["frequency_penalty", numberBetween(-2, 2)],
+  ["presence_penalty", numberBetween(-2, 2)],
+  ["max_tokens", integerFrom(1)],
+  ["max_completion_tokens", integerFrom(1)],
+  ["n", integerFrom(1)],
+  ["tools", anArray],
+] as const;
+
+const chatMembers = requestMembers(requiredParameters, optionalParameters);
+const streamOptions = new RequestMembers(["include_usage"], []);
+
+export const chatRequestSchema = requestSchema(requiredParameters, optionalParameters);
+
+class ChunkReader implements NativeReader {
+  readonly #rewriter: ChunkRewriter;
+
+  constructor(rewriter: ChunkRewriter) {
+    this.#rewriter = rewriter;
+  }
+
+  read(events: Buffer): NativePiece {
+    const { bytes, usage, ending } = this.#rewriter.rewrite(events);
+    if (ending === null) return { bytes, usage, ending };
+    if (ending.kind === "done") return { bytes: this.#withLastEvents(bytes), usage, ending: "done" };
+    const error =
+      ending.kind === "error"
+        ? upstreamReported(readErrorMessage(ending.payload), "mid-stream")
+        : badAnswer("not made of chat completion chunks");
+    return { bytes, usage, ending: error };
+  }
+
+  /**
+   * Some upstreams send the usage in their last chunk with choices. A client that requested a usage chunk still gets
+   * one.
+   */
+  #withLastEvents(bytes: Buffer): Buffer {
+    const chunk = this.#rewriter.missingUsageChunk();
+    const last = chunk === null ? [doneEvent] : [Buffer.from(`data: ${chunk}\n\n`), doneEvent];
+    return Buffer.concat([bytes, ...last]);
+  }
+}
+
+const doneEvent = Buffer.from("data: [DONE]\n\n");
+
+/**
+ * The body for an upstream that speaks chat completions: the client's bytes with another `model` and, for a stream, a
+ * request for the usage chunk. Large integers, key order and unknown fields stay as written.
+ */
+export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, quirks: ChatQuirks): Buffer {
+  const { bytes, layout } = request;
+  const addsUsage = request.stream && !request.includeUsage;
+  // Two parsers may disagree about a duplicate member, so the checked value is sent.
+  if (layout === null || changesBody(request.body, quirks)) {
+    const body = { ...applyQuirks(request.body, quirks), model: name };
+    return Buffer.from(JSON.stringify(addsUsage ? { ...body, stream_options: withUsage(request) } : body));
+  }
+
+  const { model, streamOptions, maxCompletionTokensKey } = layout;
+  const edits: Edit[] = [{ ...model, text: JSON.stringify(name) }];
+  if (maxCompletionTokensKey && quirks.maxTokensName !== "max_completion_tokens") {
+    edits.push({ ...maxCompletionTokensKey, text: quirks.maxTokensName });
+  }
+  if (addsUsage) {
+    if (streamOptions) edits.push({ ...streamOptions, text: JSON.stringify(withUsage(request)) });
+    else {
+      const first = bytes.indexOf("{") + 1;
+      edits.push({ start: first, end: first, text: '"stream_options":{"include_usage":true},' });
+    }
+  }
+  return applyEdits(
+    bytes,
+    edits.sort((left, right) => left.start - right.start),
+  );
+}
+
+function withUsage(request: ChatRequest): Record<string, unknown> {
+  return { ...request.body.stream_options, include_usage: true };
 }

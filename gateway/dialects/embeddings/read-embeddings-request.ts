@@ -1,9 +1,16 @@
 import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
-import { aModel, checkOptional, checkRequired, integerFrom, parameterCheck } from "../parameter-checks.ts";
-import { type BodyLimits, parseModelBody } from "../parse-body.ts";
+import {
+  aModel,
+  checkOptional,
+  checkRequired,
+  integerFrom,
+  parameterCheck,
+  type BodyLimits,
+  parseModelBody,
+  requestSchema,
+} from "../parse-body.ts";
 import { requestMembers } from "../request-members.ts";
-import { requestSchema } from "../request-schema.ts";
 
 /** A parsed embeddings request and its bytes. */
 export type EmbeddingsRequest = {

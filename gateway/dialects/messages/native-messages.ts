@@ -1,9 +1,10 @@
-import { GatewayError } from "../../errors.ts";
+import type { GatewayError } from "../../errors.ts";
 import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
 import { isObject, isKey, scanMembers } from "../../wire/json.ts";
 import { type TokenUsage, readTokenUsage } from "../../wire/chat-completion.ts";
 import { readMessagesUsage } from "../../wire/messages-usage.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import { badAnswer, upstreamReported } from "../../wire/bad-answer.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
@@ -86,19 +87,10 @@ function parseEvent(data: string): Record<string, unknown> {
 
 function readError(error: unknown): GatewayError {
   const message = isObject(error) ? error["message"] : null;
-  const text = typeof message === "string" && message !== "" ? message : unexplained;
-  return new GatewayError("upstream_error", text, { reason: "reported_error" });
+  return upstreamReported(message, "mid-stream");
 }
 
-const unexplained = "The provider reported an error mid-stream. Retry the request.";
-
-function badForm(): GatewayError {
-  return new GatewayError(
-    "upstream_error",
-    "The provider's response was not in Anthropic's format. Retry the request, and check the provider if the error persists.",
-    { reason: "unreadable_answer" },
-  );
-}
+const badForm = () => badAnswer("not in Anthropic's format");
 
 /** Merges all reports of one answer. */
 function readNativeUsage(...reports: unknown[]): TokenUsage | null {

@@ -14,9 +14,10 @@ import {
   ofType,
   type ParameterCheck,
   parameterCheck,
-} from "../parameter-checks.ts";
-import { type BodyLimits, parseModelBody } from "../parse-body.ts";
-import { requestSchema } from "../request-schema.ts";
+  type BodyLimits,
+  parseModelBody,
+  requestSchema,
+} from "../parse-body.ts";
 import { currentTools } from "./current-tools.ts";
 
 /**

@@ -1,9 +1,10 @@
-import { GatewayError } from "../../errors.ts";
+import type { GatewayError } from "../../errors.ts";
 import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
 import { isKey, isObject, listOf, parseJson, scanMembers } from "../../wire/json.ts";
 import { readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
 import { readChatDetails } from "../../wire/usage-details.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import { badAnswer, upstreamReported } from "../../wire/bad-answer.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { withoutSealedReasoning } from "./without-sealed-reasoning.ts";
@@ -109,18 +110,9 @@ function readError(event: unknown): GatewayError {
 /** Keeps the upstream's code, because clients evaluate some, such as `context_length_exceeded`. */
 function toUpstreamError(error: unknown): GatewayError {
   const { message, code } = isObject(error) ? error : {};
-  const text = typeof message === "string" && message !== "" ? message : unexplained;
   const isCode = typeof code === "string" && /^[\w.-]{1,64}$/.test(code);
-  return new GatewayError("upstream_error", text, {
-    reason: "reported_error",
-    ...(isCode && { upstream: { status: 502, type: "server_error", param: null, code } }),
-  });
+  const upstream = isCode ? { status: 502, type: "server_error", param: null, code } : undefined;
+  return upstreamReported(message, "mid-stream", upstream);
 }
 
-const unexplained = "The provider reported an error mid-stream. Retry the request.";
-
-function badForm(): GatewayError {
-  const message =
-    "The provider's response was not in OpenAI's format. Retry the request, and check the provider if the error persists.";
-  return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
-}
+const badForm = () => badAnswer("not in OpenAI's format");

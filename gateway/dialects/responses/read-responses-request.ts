@@ -13,9 +13,11 @@ import {
   numberBetween,
   ofType,
   parameterCheck,
-} from "../parameter-checks.ts";
-import { type BodyLimits, parseModelBody } from "../parse-body.ts";
-import { type RequestSchema, requestSchema } from "../request-schema.ts";
+  type BodyLimits,
+  parseModelBody,
+  type RequestSchema,
+  requestSchema,
+} from "../parse-body.ts";
 
 /**
  * Parses and validates a responses request as far as every upstream needs it. Each translation checks the

@@ -2,7 +2,7 @@ import type { ChatUsage, ChunkChoice, ChunkDelta } from "../../wire/chat-complet
 import { isObject } from "../../wire/json.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import type { ChatStreamReader } from "../provider.ts";
-import { upstreamReported } from "../upstream-reported.ts";
+import { upstreamReported } from "../../wire/bad-answer.ts";
 import { readFinishReason, readRefusal, readToolCall } from "./read-message.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
 import { type ReadUsage, readUsage } from "./read-usage.ts";

@@ -9,7 +9,7 @@ import { isObject } from "../../wire/json.ts";
 import type { UsageDetails } from "../../wire/usage-details.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import type { ChatStreamReader } from "../provider.ts";
-import { upstreamReported } from "../upstream-reported.ts";
+import { upstreamReported } from "../../wire/bad-answer.ts";
 import type { ModelFamily } from "./model-family.ts";
 import { readConverseDetails, readConverseUsage, readStopReason } from "./read-converse-answer.ts";
 import { formatOf } from "./reasoning-details.ts";

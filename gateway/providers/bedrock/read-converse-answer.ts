@@ -10,7 +10,7 @@ import { readCount, readTerm, readTier, type UsageDetails, usageDetails } from "
 import type { ChatAnswer } from "../provider.ts";
 import type { ModelFamily } from "./model-family.ts";
 import { formatOf } from "./reasoning-details.ts";
-import { upstreamReported } from "../upstream-reported.ts";
+import { upstreamReported } from "../../wire/bad-answer.ts";
 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax */
 export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAnswer {

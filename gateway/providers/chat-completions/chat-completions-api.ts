@@ -10,7 +10,7 @@ import { readChatDetails, type UsageDetails } from "../../wire/usage-details.ts"
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provider.ts";
-import { upstreamReported } from "../upstream-reported.ts";
+import { upstreamReported } from "../../wire/bad-answer.ts";
 import { toPlainChat } from "./to-plain-chat.ts";
 
 /** An upstream with chat completions: native for clients of the same dialect, translated for others. */

@@ -1,7 +1,7 @@
 import type { FinishReason, ReasoningDetail, ToolCall, ChatUsage } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { type SignedToolCall, signCall, toReasoningDetail } from "./thought-signatures.ts";
-import { upstreamReported } from "../upstream-reported.ts";
+import { upstreamReported } from "../../wire/bad-answer.ts";
 import { createHash } from "node:crypto";
 
 /** The content of one candidate in a response or in one event of a stream. */

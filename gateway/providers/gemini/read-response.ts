@@ -1,7 +1,7 @@
 import type { ChatUsage } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { readCount, readTier, type UsageDetails, usageDetails } from "../../wire/usage-details.ts";
-import { upstreamReported } from "../upstream-reported.ts";
+import { upstreamReported } from "../../wire/bad-answer.ts";
 
 /**
  * Parses a GenerateContentResponse: a whole response, or an event of a stream. Throws `upstreamReported(…)` for a

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../dialects/parameter-checks.ts";
+import type { JsonSchema } from "../../dialects/parse-body.ts";
 
 const text = { type: "string" };
 const textOrNull = { type: ["string", "null"] };

@@ -1,8 +1,7 @@
-import { chatRequestSchema } from "../../dialects/chat/read-chat-request.ts";
+import { chatRequestSchema } from "../../dialects/chat/chat.ts";
 import { embeddingsRequestSchema } from "../../dialects/embeddings/read-embeddings-request.ts";
 import { countRequestSchema, messagesRequestSchema } from "../../dialects/messages/read-messages-request.ts";
-import type { JsonSchema } from "../../dialects/parameter-checks.ts";
-import type { RequestSchema } from "../../dialects/request-schema.ts";
+import type { JsonSchema, RequestSchema } from "../../dialects/parse-body.ts";
 import { responsesRequestSchema } from "../../dialects/responses/read-responses-request.ts";
 
 const model = "The slug of a connected model, such as `demo/echo`.";

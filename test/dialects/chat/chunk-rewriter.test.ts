@@ -3,7 +3,7 @@ import test from "ava";
 import fc from "fast-check";
 import { EventSplitter } from "../../../gateway/wire/bytes.ts";
 import { ChunkRewriter, type RewrittenChunks } from "../../../gateway/dialects/chat/chunk-rewriter.ts";
-import { nativeChat } from "../../../gateway/dialects/chat/native-chat.ts";
+import { chat } from "../../../gateway/dialects/chat/chat.ts";
 import { OutputMeter } from "../../../gateway/usage/counting/token-meter.ts";
 import { cutAnywhere, seededRandom } from "../../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../../helpers/spell-object.ts";
@@ -16,7 +16,7 @@ type Relayed = Pick<RewrittenChunks, "usage" | "ending"> & { text: string };
 /** Returns the client's bytes up to the end of the stream, and the outcome. */
 function relay(pieces: Buffer[], includeUsage = false): Relayed {
   const splitter = new EventSplitter(1_000_000);
-  const meter = new OutputMeter(nativeChat.outputNames());
+  const meter = new OutputMeter(chat.native.outputNames());
   const rewriter = new ChunkRewriter({ slug, includeUsage, meter });
   const relayed: Relayed = { text: "", usage: null, ending: null };
   for (const piece of pieces) {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
-import { spliceRequest } from "../../../gateway/dialects/chat/native-chat.ts";
-import { readChatRequest } from "../../../gateway/dialects/chat/read-chat-request.ts";
+import { spliceRequest, readChatRequest } from "../../../gateway/dialects/chat/chat.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../../helpers/spell-object.ts";
 import { bodyLimits } from "../../helpers/body-limits.ts";

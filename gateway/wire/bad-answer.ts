@@ -1,0 +1,53 @@
+import { GatewayError, type UpstreamErrorDetails } from "../errors.ts";
+import { isObject, parseJson } from "./json.ts";
+
+/** @param what completes "The provider's response was" */
+export function badAnswer(what: string, reason: GatewayError["reason"] = "unreadable_answer"): GatewayError {
+  return new GatewayError(
+    "upstream_error",
+    `The provider's response was ${what}. Retry the request, and check the provider if the error persists.`,
+    { reason },
+  );
+}
+
+export const compressed = () => badAnswer("compressed despite the request headers");
+
+/**
+ * Converts anything thrown while an answer was read. The cause is dropped, because a parser's message quotes its input.
+ */
+export function toAnswerError(thrown: unknown): GatewayError {
+  return thrown instanceof GatewayError ? thrown : badAnswer("malformed");
+}
+
+/** @param what completes the sentence above, up to the number of bytes */
+export function tooLong(what: string, bytesMax: number): GatewayError {
+  return badAnswer(`${what} ${bytesMax} bytes`, "answer_too_long");
+}
+
+export function cutOff(): GatewayError {
+  return badAnswer("cut off before its end", "answer_cut_off");
+}
+
+/** An error that an upstream reports within its response. Credentials that it quotes are removed later. */
+export function upstreamReported(
+  message: unknown,
+  where: "in its response" | "mid-stream" = "in its response",
+  upstream?: UpstreamErrorDetails,
+): GatewayError {
+  const isExplained = typeof message === "string" && message !== "";
+  return new GatewayError(
+    "upstream_error",
+    isExplained ? message : `The provider reported an error ${where}. Retry the request.`,
+    { reason: "reported_error", ...(upstream && { upstream }) },
+  );
+}
+
+/** The message of an error in OpenAI's format or a variant. Null without one. */
+export function readErrorMessage(payload: Buffer): string | null {
+  const parsed = parseJson(payload.toString("utf8"));
+  const body: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+  const error = isObject(body) ? (body["error"] ?? body) : null;
+  // AWS spells `message` in both cases.
+  const message = isObject(error) ? (error["message"] ?? error["Message"]) : error;
+  return typeof message === "string" ? message : null;
+}
