@@ -1,4 +1,4 @@
-import type { Runtime } from "./runtime.ts";
+import { randomFillSync } from "node:crypto";
 
 /**
  * Creates an ID such as `key_01kahs6zxm8qv2c9d4r7tn5wbe`: a prefix and a lower-case ULID
@@ -6,7 +6,7 @@ import type { Runtime } from "./runtime.ts";
  */
 export function createId(
   prefix: IdPrefix,
-  { now, randomBytes }: Pick<Runtime, "now" | "randomBytes">,
+  { now, randomBytes }: { now(): number; randomBytes(size: number): Buffer },
 ): string {
   let id = formatTime(now());
   const random = randomBytes(10);
@@ -50,3 +50,16 @@ export type IdPrefix = "key" | "mdl" | "prv" | "crd" | "usr" | "ses" | "req" | "
 
 /** Crockford's base 32: no i, l, o, u. */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** Fetched in batches, because every request needs a few bytes for its ID. */
+export function pooledRandomBytes(): (size: number) => Buffer {
+  let pool = Buffer.alloc(0);
+  return (size) => {
+    if (pool.length < size) pool = randomFillSync(Buffer.allocUnsafeSlow(Math.max(size, poolBytes)));
+    const bytes = pool.subarray(0, size);
+    pool = pool.subarray(size);
+    return bytes;
+  };
+}
+
+const poolBytes = 8 * 1024;

@@ -1,3 +1,4 @@
+import { lookUpKey } from "./keys/find-key.ts";
 import { resolve } from "node:path";
 import type { Database } from "../db/database.ts";
 import { lockFile } from "../db/file-lock.ts";
@@ -18,11 +19,10 @@ import type { SecretBox } from "./credentials/secret-box.ts";
 import { BodyBudget } from "./http/read-body.ts";
 import { createId } from "./ids.ts";
 import { ChangeFeed } from "./keys/change-feed.ts";
-import { KeyCache, lookUpKey } from "./keys/key-cache.ts";
+import { KeyCache, LastUsed } from "./keys/authenticate-key.ts";
 import { KeyService } from "./keys/key-service.ts";
 import { KeyUsageReader } from "./keys/key-usage.ts";
 import { startKeptResponses } from "./kept-responses/start-kept-responses.ts";
-import { LastUsed } from "./keys/authenticate-key.ts";
 import { Revocation } from "./keys/revocation.ts";
 import { startLimits } from "./limits/start-limits.ts";
 import { CredentialService } from "./models/credential-service.ts";

@@ -62,7 +62,7 @@ const rules: Rule[] = [
       ) &&
       !(typeOnly && inside(to, ["gateway/keys/"])),
     seeds: {
-      "gateway/completions/complete.ts": 'import { keyCache } from "../keys/key-cache.ts";',
+      "gateway/completions/complete.ts": 'import { keyCache } from "../keys/authenticate-key.ts";',
       "gateway/completions/relay.ts": 'import type { Model } from "../../db/entities/model.ts";',
     },
     permitted: {
@@ -106,7 +106,7 @@ const rules: Rule[] = [
       !(inside(from, ["gateway/http/"]) && inside(to, ["gateway/wire/"])),
     seeds: {
       "gateway/wire/json.ts": 'import { chat } from "../dialects/chat/chat.ts";',
-      "gateway/http/read-body.ts": 'import type { KnownKey } from "../keys/key-cache.ts";',
+      "gateway/http/read-body.ts": 'import type { KnownKey } from "../keys/authenticate-key.ts";',
     },
     permitted: { "gateway/http/read-body.ts": 'import { GrowingBody } from "../wire/bytes.ts";' },
   }),

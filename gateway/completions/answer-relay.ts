@@ -1,7 +1,7 @@
+import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { answerNames, OutputMeter } from "../usage/counting/token-meter.ts";
-import type { TokenUsage } from "../wire/chat-completion.ts";
 import { GrowingBody } from "../wire/bytes.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";

@@ -6,7 +6,7 @@ import { responses } from "../dialects/responses/responses.ts";
 import type { Dialect, DialectRequest } from "../dialects/dialect.ts";
 import type { BodyLimits } from "../dialects/parse-body.ts";
 import { GatewayError } from "../errors.ts";
-import type { KnownKey } from "../keys/key-cache.ts";
+import type { KnownKey } from "../keys/authenticate-key.ts";
 import type { DialectEndpointName } from "../providers/provider.ts";
 import { resolveRoute } from "../routing/catalogue.ts";
 import type { Candidate } from "../routing/candidate.ts";

@@ -1,10 +1,10 @@
+import { embeddingsUsage, readChatUsage } from "../wire/token-usage.ts";
 import {
   type EmbeddingsRequest,
   readEmbeddingsRequest,
 } from "../dialects/embeddings/read-embeddings-request.ts";
 import { GatewayError } from "../errors.ts";
 import { applyEdits, spliceModel } from "../wire/bytes.ts";
-import { embeddingsUsage, readChatUsage } from "../wire/chat-completion.ts";
 import { scanAnswer } from "../wire/scan-answer.ts";
 import { type AnswerReading, AnswerRelay } from "./answer-relay.ts";
 import type { Operation } from "./operation.ts";

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 import { timeOfId } from "../ids.ts";
-import type { KnownKey } from "../keys/key-cache.ts";
+import type { KnownKey } from "../keys/authenticate-key.ts";
 import type { Admission } from "../limits/rates/admission.ts";
 import type { Attempts } from "../routing/attempts.ts";
 import type { Candidate } from "../routing/candidate.ts";

@@ -1,5 +1,5 @@
+import { embeddingsUsage, readTokenUsage } from "../wire/token-usage.ts";
 import type { ChatAnswer, EmbeddingsAnswer } from "../providers/provider.ts";
-import { embeddingsUsage, readTokenUsage } from "../wire/chat-completion.ts";
 import type { AnswerReading } from "./answer-relay.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { badAnswer, toAnswerError } from "../wire/bad-answer.ts";

@@ -1,7 +1,8 @@
+import { readTokenUsage } from "../wire/token-usage.ts";
 import type { StreamWriter } from "../dialects/dialect.ts";
 import type { ChatStreamReader, ChatTranslation } from "../providers/provider.ts";
 import { TokenMeter } from "../usage/counting/token-meter.ts";
-import { type ChunkDelta, readTokenUsage } from "../wire/chat-completion.ts";
+import { type ChunkDelta } from "../wire/chat-completion.ts";
 import type { EventDecoder } from "../wire/event-decoder.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { cutOff, toAnswerError, tooLong } from "../wire/bad-answer.ts";

@@ -1,12 +1,7 @@
+import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
 import type { ChatAnswer, DialectEndpointName, UpstreamModel } from "../providers/provider.ts";
-import type {
-  ChatRequestBody,
-  ChatUsage,
-  ChunkChoice,
-  TokenUsage,
-  ChatQuirks,
-} from "../wire/chat-completion.ts";
+import type { ChatRequestBody, ChatUsage, ChunkChoice, ChatQuirks } from "../wire/chat-completion.ts";
 import type { BodyLimits } from "./parse-body.ts";
 
 /**

@@ -1,5 +1,5 @@
+import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
-import type { TokenUsage } from "../wire/chat-completion.ts";
 import { badAnswer } from "../wire/bad-answer.ts";
 import type { UpstreamEvent } from "../wire/event-decoder.ts";
 import type { NativePiece, NativeReader, OutputMeter } from "./dialect.ts";

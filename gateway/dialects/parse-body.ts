@@ -54,22 +54,27 @@ export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember)
 /**
  * Parses a request body and finds the position of the model's name. It is null if a known member occurs
  * twice.
+ * @param visit gets the positions of all other members
  */
 export function parseModelBody(
   bytes: Buffer,
   limits: BodyLimits,
   members: RequestMembers,
-): { body: Record<string, unknown>; modelRange: { start: number; end: number } | null } {
-  let modelRange = { start: 0, end: 0 };
+  visit?: VisitMember,
+): { body: Record<string, unknown>; modelRange: ByteRange | null } {
+  let modelRange: ByteRange = { start: 0, end: 0 };
   const walked = { count: 0, bytes: 0 };
   const body = parseBody(bytes, limits, (keyStart, keyEnd, start, end) => {
     walked.count++;
     walked.bytes += keyEnd - keyStart;
     if (isKey(bytes, keyStart, keyEnd, "model")) modelRange = { start, end };
+    else visit?.(keyStart, keyEnd, start, end);
   });
   const isDoubled = members.check(bytes, body, walked);
   return { body, modelRange: isDoubled ? null : modelRange };
 }
+
+export type ByteRange = { start: number; end: number };
 
 function parseObject(bytes: Buffer): Record<string, unknown> {
   let body: unknown;

@@ -1,4 +1,7 @@
-import type { Repositories } from "../../db/database.ts";
+import { enforcedLimits } from "../limits/key-limits.ts";
+import type { KnownKey } from "./authenticate-key.ts";
+import type { Budgets } from "../limits/budgets/budgets.ts";
+import type { Repositories, Database } from "../../db/database.ts";
 import type { ApiKeyDetails, ApiKeyFilter } from "../../db/repositories/api-key-repository.ts";
 import { ownerScope, type Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
@@ -38,4 +41,36 @@ export async function toKeyFilter(
 export async function checkOwner({ users }: Repositories, ownerId: string | undefined): Promise<void> {
   if (ownerId === undefined || (await users.find(ownerId))) return;
   throw new GatewayError("invalid_value", "No user has this ID.", { param: "ownerId" });
+}
+
+type LookUpKeyOptions = {
+  database: Database;
+  budgets: Pick<Budgets, "loadFor">;
+  catalogue: { hasAll(modelIds: ReadonlySet<string>): boolean; reload(): Promise<void> };
+};
+
+/** Loads a key, and everything that its requests need in memory. */
+export async function lookUpKey(
+  { database, budgets, catalogue }: LookUpKeyOptions,
+  hash: string,
+): Promise<KnownKey | null> {
+  const found = await database.read(({ apiKeys }) => apiKeys.findByHash(hash));
+  if (!found) return null;
+  const { key: row, value, modelIds } = found;
+  const ends = [row.expiresAt, value.validUntil].flatMap((end) => end?.getTime() ?? []);
+  const key: KnownKey = {
+    id: row.id,
+    hash,
+    name: row.name,
+    ownerId: row.ownerId,
+    chargeFactor: row.chargeFactor,
+    isActive: row.status === "active",
+    validUntil: ends.length === 0 ? null : Math.min(...ends),
+    modelIds: new Set(modelIds),
+    limits: enforcedLimits(row),
+  };
+  await budgets.loadFor(key);
+  // Another process may have created the key's models a moment ago.
+  if (!catalogue.hasAll(key.modelIds)) await catalogue.reload();
+  return key;
 }

@@ -1,9 +1,8 @@
 import type { ChangeKind } from "../../db/entities/change.ts";
 import type { GatewayError } from "../errors.ts";
 import type { Budgets } from "../limits/budgets/budgets.ts";
-import { invalidApiKey, isUsable } from "./authenticate-key.ts";
+import { invalidApiKey, isUsable, type KeyCache, type KnownKey } from "./authenticate-key.ts";
 import type { ChangeListener } from "./change-feed.ts";
-import type { KeyCache, KnownKey } from "./key-cache.ts";
 
 type RevocationOptions = {
   now: () => number;

@@ -7,7 +7,7 @@ import type {
   ChatQuirks,
 } from "../wire/chat-completion.ts";
 import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
-import type { UsageDetails } from "../wire/usage-details.ts";
+import type { UsageDetails } from "../wire/token-usage.ts";
 
 /** One kind of upstream, as pure functions. The caller decides which to call, and when. */
 export type Provider = {

@@ -8,7 +8,7 @@ import type { Log } from "../log.ts";
 import type { Endpoint } from "../providers/provider.ts";
 import { ConnectedProvider } from "./connected-provider.ts";
 import type { Candidate } from "./candidate.ts";
-import type { KnownKey } from "../keys/key-cache.ts";
+import type { KnownKey } from "../keys/authenticate-key.ts";
 import { isBareName, parseSlug } from "./slug.ts";
 
 /** A callable model, with its candidates. */

@@ -2,8 +2,8 @@ import type { RequestHandler } from "express";
 import { countRequestTokens, type TokenCounting } from "../completions/count-tokens.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { ClientGoneError, readBody } from "../http/read-body.ts";
-import { keyOf, plainEndpoint } from "./endpoint.ts";
-import type { ModelEndpointOptions } from "./model-endpoint.ts";
+import { plainEndpoint } from "./endpoint.ts";
+import { type ModelEndpointOptions, keyOf } from "./model-endpoint.ts";
 
 /** Counts input tokens. Neither limited nor recorded, as at Anthropic and OpenAI. */
 export function countTokensEndpoint(options: ModelEndpointOptions, counting: TokenCounting): RequestHandler {

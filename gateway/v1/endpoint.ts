@@ -1,19 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Request, RequestHandler } from "express";
-import { type AuthenticateKeyOptions, authenticateKey, invalidApiKey } from "../keys/authenticate-key.ts";
 import { chat } from "../dialects/chat/chat.ts";
-import type { Dialect } from "../dialects/dialect.ts";
+import type { Dialect, StreamWriter } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
-import type { KnownKey } from "../keys/key-cache.ts";
 import type { Settings } from "../config/limit-variables.ts";
 import type { Log } from "../log.ts";
 import type { Runtime } from "../runtime.ts";
-import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
 import { ObservedRequest } from "../usage/observed-request.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
-import { HttpReply } from "./http-reply.ts";
-import { claimsToBeKeyValue } from "../keys/key-value.ts";
+import type { Reply } from "../completions/reply.ts";
+import { errorHeaders, statusOf, toErrorBody, toErrorEvent } from "./error-response.ts";
 
 export type EndpointOptions = {
   runtime: Runtime;
@@ -66,33 +63,6 @@ export function plainEndpoint(
   return endpoint(options, handleAndTell, dialectOf);
 }
 
-/** The request's key, if this address may use it. */
-export async function keyOf(options: KeyOptions, request: IncomingMessage): Promise<KnownKey> {
-  const key = await knownKeyOf(options, request);
-  checkAddress(options, key, request);
-  return key;
-}
-
-export type KeyOptions = AuthenticateKeyOptions & { trustedProxies: TrustedProxies };
-
-/** Throws `address_not_allowed`, with the message for an invalid key. */
-export function checkAddress(
-  { trustedProxies }: Pick<KeyOptions, "trustedProxies">,
-  { limits }: KnownKey,
-  request: IncomingMessage,
-): void {
-  if (!limits?.addressRanges || limits.addressRanges.has(clientAddressOf(request, trustedProxies))) return;
-  throw new GatewayError("address_not_allowed", invalidApiKey().message);
-}
-
-/** The request's key, for any address. Returned synchronously if cached. */
-export function knownKeyOf(
-  options: AuthenticateKeyOptions,
-  request: IncomingMessage,
-): KnownKey | Promise<KnownKey> {
-  return authenticateKey(options, readKeyValue(request));
-}
-
 /** Logs the details of internal errors. The client gets the request ID. */
 export function logOurTrouble(log: Log, requestId: string, error: GatewayError): void {
   if (error.code === "internal_error")
@@ -123,38 +93,109 @@ function routeOf({ route }: Pick<Request, "route">): string | null {
   return typeof path === "string" ? path.replace(/[*:](\w+)/, "{$1}") : null;
 }
 
-/**
- * Reads the key from a bearer token (RFC 6750) or `x-api-key` (Anthropic). Tools may send both, one of them
- * an old key of another vendor. The gateway's key then takes precedence.
- */
-function readKeyValue(request: IncomingMessage): string | null {
-  if (hasSeveralAuthorizations(request.rawHeaders)) {
-    // Node reads the first header and a proxy perhaps the last, so they could check different keys.
-    throw new GatewayError(
-      "invalid_api_key",
-      "The request has more than one Authorization header. Send only one.",
-    );
+/** Writes responses over HTTP. Heads bypass Express, whose ETags and charsets cost time. */
+class HttpReply implements Reply {
+  readonly #response: ServerResponse;
+  readonly #requestId: string;
+  readonly #stallTimeoutMs: number;
+  readonly #dialect: Dialect;
+  #streamWriter: StreamWriter | null = null;
+
+  /** @param stallTimeoutMs the time that the client may leave the last bytes unread */
+  constructor(response: ServerResponse, requestId: string, stallTimeoutMs: number, dialect: Dialect) {
+    this.#response = response;
+    this.#requestId = requestId;
+    this.#stallTimeoutMs = stallTimeoutMs;
+    this.#dialect = dialect;
   }
-  const { authorization, "x-api-key": apiKey } = request.headers;
-  const bearer = authorization === undefined ? null : readBearer(authorization);
-  const other = typeof apiKey === "string" && apiKey !== "" ? apiKey : null;
-  if (bearer !== null && other !== null && !claimsToBeKeyValue(bearer) && claimsToBeKeyValue(other))
-    return other;
-  return bearer ?? other;
-}
 
-/** Null for other schemes such as Basic. */
-function readBearer(authorization: string): string | null {
-  return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
-}
-
-function hasSeveralAuthorizations(rawHeaders: string[]): boolean {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name?.length === authorizationLength && name.toLowerCase() === "authorization") count++;
+  get hasBegun(): boolean {
+    return this.#response.headersSent;
   }
-  return count > 1;
+
+  statusOf(error: GatewayError): number {
+    return statusOf(error, this.#dialect);
+  }
+
+  streamWith(writer: StreamWriter): void {
+    this.#streamWriter = writer;
+  }
+
+  beginStream(headers: string[]): void {
+    const head = [
+      "content-type",
+      "text/event-stream; charset=utf-8",
+      "cache-control",
+      "no-cache",
+      // Disables response buffering in nginx and similar proxies.
+      "x-accel-buffering",
+      "no",
+      ...this.#idHeaders(),
+      ...headers,
+    ];
+    this.#response.writeHead(200, head);
+  }
+
+  write(bytes: Buffer): boolean {
+    return this.#response.write(bytes);
+  }
+
+  endStream(lastBytes: Buffer): void {
+    this.#end(lastBytes);
+  }
+
+  sendJson(bytes: Buffer, headers: string[]): void {
+    this.#sendJson(200, bytes, headers);
+  }
+
+  fail(error: GatewayError, headers: string[] = []): void {
+    if (this.hasBegun) {
+      this.#end(Buffer.from(toErrorEvent(error, this.#dialect, this.#requestId, this.#streamWriter)));
+      return;
+    }
+    const body = Buffer.from(JSON.stringify(toErrorBody(error, this.#dialect, this.#requestId)));
+    this.#sendJson(this.statusOf(error), body, [...errorHeaders(error), ...headers]);
+  }
+
+  abandon(): void {
+    this.#response.destroy();
+  }
+
+  onDrain(listener: () => void): void {
+    this.#response.on("drain", listener);
+  }
+
+  #sendJson(status: number, bytes: Buffer, headers: string[]): void {
+    const head = [
+      "content-type",
+      "application/json; charset=utf-8",
+      "x-content-type-options",
+      "nosniff",
+      "content-length",
+      String(bytes.length),
+      ...this.#idHeaders(),
+    ];
+    this.#response.writeHead(status, head.concat(headers));
+    this.#end(bytes);
+  }
+
+  /** Anthropic's SDK reads the ID under Anthropic's header name. */
+  #idHeaders(): string[] {
+    const own = ["x-request-id", this.#requestId];
+    return this.#dialect.endpointName === "messages" ? [...own, "request-id", this.#requestId] : own;
+  }
+
+  #end(bytes: Buffer): void {
+    // The system's buffers accept this many bytes at once.
+    if (bytes.length > systemBufferBytes || this.#response.writableNeedDrain) {
+      this.#response.setTimeout(this.#stallTimeoutMs, () => this.abandon());
+    }
+    // Node joins a Latin-1 string with the head, which saves a write.
+    if (bytes.length <= joinedBytesMax) this.#response.end(bytes.toString("latin1"), "latin1");
+    else this.#response.end(bytes);
+  }
 }
 
-const authorizationLength = "authorization".length;
+const systemBufferBytes = 64 * 1024;
+/** Below this size, a copy costs less than a second write. */
+const joinedBytesMax = 8 * 1024;

@@ -1,14 +1,9 @@
+import { keyOf, type KeyOptions } from "./model-endpoint.ts";
 import type { RequestHandler } from "express";
 import { responses } from "../dialects/responses/responses.ts";
 import { unsupported } from "../wire/unsupported.ts";
 import { type KeptResponses, responseNotFound } from "../kept-responses/kept-responses.ts";
-import {
-  type EndpointContext,
-  type EndpointOptions,
-  keyOf,
-  type KeyOptions,
-  plainEndpoint,
-} from "./endpoint.ts";
+import { type EndpointContext, type EndpointOptions, plainEndpoint } from "./endpoint.ts";
 
 type KeptResponseOptions = KeyOptions & EndpointOptions & { keptResponses: KeptResponses | null };
 

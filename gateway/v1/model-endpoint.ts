@@ -1,3 +1,12 @@
+import { claimsToBeKeyValue } from "../keys/key-value.ts";
+import { type TrustedProxies, clientAddressOf } from "../http/trusted-proxies.ts";
+import {
+  type AuthenticateKeyOptions,
+  invalidApiKey,
+  authenticateKey,
+  type KnownKey,
+} from "../keys/authenticate-key.ts";
+import type { IncomingMessage } from "node:http";
 import type { RequestHandler } from "express";
 import { type AnswerContext, type ClientHeaders, type Operation } from "../completions/operation.ts";
 import { answerRequest } from "../completions/answer-request.ts";
@@ -9,15 +18,7 @@ import { GatewayError, toGatewayError } from "../errors.ts";
 import { type BodyBudget, ClientGoneError, type HeldBody, readBody } from "../http/read-body.ts";
 import type { KeptResponses } from "../kept-responses/kept-responses.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
-import type { KnownKey } from "../keys/key-cache.ts";
-import {
-  checkAddress,
-  endpoint,
-  type EndpointContext,
-  type KeyOptions,
-  knownKeyOf,
-  logOurTrouble,
-} from "./endpoint.ts";
+import { endpoint, type EndpointContext, logOurTrouble } from "./endpoint.ts";
 
 export type ModelEndpointOptions = KeyOptions &
   AnswerContext & {
@@ -154,3 +155,66 @@ const signs = [
 ] as const;
 
 const headerLengthMax = 1_024;
+
+/** The request's key, if this address may use it. */
+export async function keyOf(options: KeyOptions, request: IncomingMessage): Promise<KnownKey> {
+  const key = await knownKeyOf(options, request);
+  checkAddress(options, key, request);
+  return key;
+}
+
+export type KeyOptions = AuthenticateKeyOptions & { trustedProxies: TrustedProxies };
+
+/** Throws `address_not_allowed`, with the message for an invalid key. */
+function checkAddress(
+  { trustedProxies }: Pick<KeyOptions, "trustedProxies">,
+  { limits }: KnownKey,
+  request: IncomingMessage,
+): void {
+  if (!limits?.addressRanges || limits.addressRanges.has(clientAddressOf(request, trustedProxies))) return;
+  throw new GatewayError("address_not_allowed", invalidApiKey().message);
+}
+
+/** The request's key, for any address. Returned synchronously if cached. */
+function knownKeyOf(
+  options: AuthenticateKeyOptions,
+  request: IncomingMessage,
+): KnownKey | Promise<KnownKey> {
+  return authenticateKey(options, readKeyValue(request));
+}
+
+/**
+ * Reads the key from a bearer token (RFC 6750) or `x-api-key` (Anthropic). Tools may send both, one of them
+ * an old key of another vendor. The gateway's key then takes precedence.
+ */
+function readKeyValue(request: IncomingMessage): string | null {
+  if (hasSeveralAuthorizations(request.rawHeaders)) {
+    // Node reads the first header and a proxy perhaps the last, so they could check different keys.
+    throw new GatewayError(
+      "invalid_api_key",
+      "The request has more than one Authorization header. Send only one.",
+    );
+  }
+  const { authorization, "x-api-key": apiKey } = request.headers;
+  const bearer = authorization === undefined ? null : readBearer(authorization);
+  const other = typeof apiKey === "string" && apiKey !== "" ? apiKey : null;
+  if (bearer !== null && other !== null && !claimsToBeKeyValue(bearer) && claimsToBeKeyValue(other))
+    return other;
+  return bearer ?? other;
+}
+
+/** Null for other schemes such as Basic. */
+function readBearer(authorization: string): string | null {
+  return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
+}
+
+function hasSeveralAuthorizations(rawHeaders: string[]): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === authorizationLength && name.toLowerCase() === "authorization") count++;
+  }
+  return count > 1;
+}
+
+const authorizationLength = "authorization".length;

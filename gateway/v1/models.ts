@@ -1,3 +1,4 @@
+import { keyOf, type KeyOptions } from "./model-endpoint.ts";
 import type { IncomingMessage } from "node:http";
 import type { RequestHandler } from "express";
 import { chat } from "../dialects/chat/chat.ts";
@@ -7,7 +8,7 @@ import { formatModel, formatModelList } from "../dialects/messages/model-list.ts
 import { type CatalogedModel, formatModelCatalog } from "../dialects/responses/model-catalog.ts";
 import { type Catalogue, type CatalogueModel, listModels, resolveRoute } from "../routing/catalogue.ts";
 import { parseSlug } from "../routing/slug.ts";
-import { type EndpointOptions, keyOf, type KeyOptions, plainEndpoint } from "./endpoint.ts";
+import { type EndpointOptions, plainEndpoint } from "./endpoint.ts";
 
 export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogue };
 

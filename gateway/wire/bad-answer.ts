@@ -28,7 +28,7 @@ export function cutOff(): GatewayError {
   return badAnswer("cut off before its end", "answer_cut_off");
 }
 
-/** An error that an upstream reports within its response. Credentials that it quotes are removed later. */
+/** An error that an upstream reports within its response. Quoted credentials are removed later. */
 export function upstreamReported(
   message: unknown,
   where: "in its response" | "mid-stream" = "in its response",

@@ -1,6 +1,3 @@
-import { isObject } from "./json.ts";
-import { readChatDetails, readCount, type UsageDetails } from "./usage-details.ts";
-
 /**
  * The internal format: OpenAI's chat completions. Requests declare only the members that the gateway reads.
  * https://platform.openai.com/docs/api-reference/chat
@@ -110,53 +107,6 @@ export type EmbeddingsRequestBody = {
   [field: string]: unknown;
 };
 
-/** Token counts of one completion. Null means not reported. */
-export type TokenUsage = {
-  inputTokens: number | null;
-  outputTokens: number | null;
-  cachedInputTokens: number | null;
-  cacheWriteInputTokens: number | null;
-  reasoningTokens: number | null;
-  /** Missing without any. */
-  details?: UsageDetails | undefined;
-};
-
-/** Reads the counts of a chat completion's `usage`. Invalid ones are ignored, because upstreams are lenient here. */
-export function readTokenUsage(usage: unknown, details?: UsageDetails): TokenUsage | null {
-  if (!isObject(usage)) return null;
-  const input = isObject(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {};
-  const output = isObject(usage["completion_tokens_details"]) ? usage["completion_tokens_details"] : {};
-  return {
-    inputTokens: toCount(usage["prompt_tokens"]),
-    outputTokens: toCount(usage["completion_tokens"]),
-    // DeepSeek's name for it.
-    cachedInputTokens: toCount(input["cached_tokens"] ?? usage["prompt_cache_hit_tokens"]),
-    cacheWriteInputTokens: toCount(input["cache_write_tokens"]),
-    reasoningTokens: toCount(output["reasoning_tokens"]),
-    ...(details && { details }),
-  };
-}
-
-/** The counts and details of `usage`, with the service tier that stands beside it. */
-export function readChatUsage(usage: unknown, serviceTier: unknown): TokenUsage | null {
-  return isObject(usage) ? readTokenUsage(usage, readChatDetails(usage, serviceTier)) : null;
-}
-
-/** Embeddings have no output, so the count is 0. */
-export function embeddingsUsage(inputTokens: number | null): TokenUsage {
-  return {
-    inputTokens: toCount(inputTokens),
-    outputTokens: 0,
-    cachedInputTokens: null,
-    cacheWriteInputTokens: null,
-    reasoningTokens: null,
-  };
-}
-
-function toCount(value: unknown): number | null {
-  return readCount(value) ?? null;
-}
-
 /** How an upstream that speaks chat completions differs from OpenAI. */
 export type ChatQuirks = {
   maxTokensName: "max_completion_tokens" | "max_tokens";
@@ -167,17 +117,6 @@ export type ChatQuirks = {
    */
   extensions: readonly ("thoughts" | "cache_control" | "verbosity")[];
 };
-
-/** Whether the quirks change more than one member's name. */
-export function changesBody(body: ChatRequestBody, { developerRole, maxTokensName }: ChatQuirks): boolean {
-  return (
-    (developerRole !== "developer" && body.messages.some(({ role }) => role === "developer")) ||
-    // Renaming one limit must not duplicate the other.
-    (maxTokensName === "max_tokens" &&
-      body["max_tokens"] !== undefined &&
-      body["max_completion_tokens"] !== undefined)
-  );
-}
 
 export function applyQuirks(
   body: ChatRequestBody,

@@ -5,7 +5,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-test("a streamed chat completion passes through at most 42 files", async (t) => {
+test("a streamed chat completion passes through at most 36 files", async (t) => {
   // Shipping runs beside requests.
   const gateway = await startTestGateway(t, { environment: { USAGE_FLUSH_INTERVAL_MS: "60000" } });
   const { slug } = await addModel(t, gateway, (response) => {
@@ -31,7 +31,7 @@ test("a streamed chat completion passes through at most 42 files", async (t) => 
   // Timers run beside some requests. The path is what every request executes.
   const files = [...(rounds[0] ?? [])].filter((file) => rounds.every((round) => round.has(file))).toSorted();
   t.true(files.includes("completions/answer-request.ts"));
-  t.true(files.length <= 42, `${files.length} files:\n${files.join("\n")}`);
+  t.true(files.length <= 36, `${files.length} files:\n${files.join("\n")}`);
 });
 
 /** Returns a function that lists the files of the gateway of which a function ran since its last call. */

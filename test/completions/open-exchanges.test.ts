@@ -1,7 +1,7 @@
 import test from "ava";
 import { OpenExchanges } from "../../gateway/completions/exchange.ts";
 import { GatewayError } from "../../gateway/errors.ts";
-import type { KnownKey } from "../../gateway/keys/key-cache.ts";
+import type { KnownKey } from "../../gateway/keys/authenticate-key.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 
 test("random additions and removals keep the totals and the counts per key exact", (t) => {

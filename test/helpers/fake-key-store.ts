@@ -1,4 +1,4 @@
-import { KeyCache, type KnownKey } from "../../gateway/keys/key-cache.ts";
+import { KeyCache, type KnownKey } from "../../gateway/keys/authenticate-key.ts";
 
 /** Returns a key cache over in-memory keys, whose lookups are counted and can be held. */
 export function createKeyStore({ entriesMax = 100, lookupsMax = 100 } = {}) {

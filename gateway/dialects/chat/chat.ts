@@ -1,13 +1,7 @@
+import { readChatUsage } from "../../wire/token-usage.ts";
 import type { Dialect, ShownError, DialectRequest, NativePiece, NativeReader } from "../dialect.ts";
 import { ChatStreamWriter } from "./chat-stream-writer.ts";
-import {
-  type ChatRequestBody,
-  chatRoles,
-  readChatUsage,
-  applyQuirks,
-  changesBody,
-  type ChatQuirks,
-} from "../../wire/chat-completion.ts";
+import { type ChatRequestBody, chatRoles, type ChatQuirks, applyQuirks } from "../../wire/chat-completion.ts";
 import { isObject, isKey } from "../../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import { refuseOtherModels, RequestMembers, requestMembers } from "../request-members.ts";
@@ -22,7 +16,8 @@ import {
   ofType,
   parameterCheck,
   type BodyLimits,
-  parseBody,
+  type ByteRange,
+  parseModelBody,
   requestSchema,
 } from "../parse-body.ts";
 import { applyEdits, type Edit } from "../../wire/bytes.ts";
@@ -86,7 +81,6 @@ type ChatRequest = DialectRequest & {
   includeUsage: boolean;
 };
 
-type ByteRange = { start: number; end: number };
 type ChatRequestLayout = {
   model: ByteRange;
   streamOptions: ByteRange | null;
@@ -99,35 +93,27 @@ type ChatRequestLayout = {
  * `invalid_body`, `missing_required_parameter`, `invalid_type` or `invalid_value`.
  */
 export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest {
-  const layout: ChatRequestLayout = {
-    model: { start: 0, end: 0 },
-    streamOptions: null,
-    maxCompletionTokensKey: null,
-  };
-  const walked = { count: 0, bytes: 0 };
-  const body = parseBody(bytes, limits, (keyStart, keyEnd, start, end) => {
-    walked.count++;
-    walked.bytes += keyEnd - keyStart;
-    if (isKey(bytes, keyStart, keyEnd, "model")) layout.model = { start, end };
-    else if (isKey(bytes, keyStart, keyEnd, "stream_options")) layout.streamOptions = { start, end };
+  let streamOptions: ByteRange | null = null;
+  let maxCompletionTokensKey: ByteRange | null = null;
+  const { body, modelRange } = parseModelBody(bytes, limits, chatMembers, (keyStart, keyEnd, start, end) => {
+    if (isKey(bytes, keyStart, keyEnd, "stream_options")) streamOptions = { start, end };
     else if (isKey(bytes, keyStart, keyEnd, "max_completion_tokens"))
-      layout.maxCompletionTokensKey = { start: keyStart, end: keyEnd };
+      maxCompletionTokensKey = { start: keyStart, end: keyEnd };
   });
-  const isDoubled = chatMembers.check(bytes, body, walked);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
   refuseOtherModels(body);
   const request = body as ChatRequestBody;
   const { stream_options: options } = request;
   // Another spelling could override the request for usage, which would make costs estimates.
-  if (options) streamOptions.checkKeys(options, Object.keys(options));
+  if (options) streamOptionsMembers.checkKeys(options, Object.keys(options));
   const stream = request.stream === true;
   return {
     body: request,
     bytes,
     model: request.model,
-    modelRange: isDoubled ? null : layout.model,
-    layout: isDoubled ? null : layout,
+    modelRange,
+    layout: modelRange && { model: modelRange, streamOptions, maxCompletionTokensKey },
     stream,
     includeUsage: stream && options?.include_usage === true,
   };
@@ -180,7 +166,7 @@ const optionalParameters = [
 ] as const;
 
 const chatMembers = requestMembers(requiredParameters, optionalParameters);
-const streamOptions = new RequestMembers(["include_usage"], []);
+const streamOptionsMembers = new RequestMembers(["include_usage"], []);
 
 export const chatRequestSchema = requestSchema(requiredParameters, optionalParameters);
 
@@ -240,12 +226,21 @@ export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, qui
       edits.push({ start: first, end: first, text: '"stream_options":{"include_usage":true},' });
     }
   }
-  return applyEdits(
-    bytes,
-    edits.sort((left, right) => left.start - right.start),
-  );
+  edits.sort((left, right) => left.start - right.start);
+  return applyEdits(bytes, edits);
 }
 
 function withUsage(request: ChatRequest): Record<string, unknown> {
   return { ...request.body.stream_options, include_usage: true };
+}
+
+/** Whether the quirks change more than one member's name. */
+function changesBody(body: ChatRequestBody, { developerRole, maxTokensName }: ChatQuirks): boolean {
+  return (
+    (developerRole !== "developer" && body.messages.some(({ role }) => role === "developer")) ||
+    // Renaming one limit must not duplicate the other.
+    (maxTokensName === "max_tokens" &&
+      body["max_tokens"] !== undefined &&
+      body["max_completion_tokens"] !== undefined)
+  );
 }

@@ -1,4 +1,4 @@
-import { readChatUsage, type TokenUsage } from "../../wire/chat-completion.ts";
+import { readChatUsage, type TokenUsage } from "../../wire/token-usage.ts";
 import { isKey, parseJson, scanMembers } from "../../wire/json.ts";
 import type { OutputMeter } from "../dialect.ts";
 

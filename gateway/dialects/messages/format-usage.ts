@@ -1,4 +1,4 @@
-import { readTokenUsage } from "../../wire/chat-completion.ts";
+import { readTokenUsage } from "../../wire/token-usage.ts";
 
 /**
  * Anthropic's counts: `input_tokens` excludes cache reads and writes. A missing count becomes 0, because clients expect

@@ -1,8 +1,7 @@
 import type { GatewayError } from "../../errors.ts";
 import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
 import { isObject, isKey, scanMembers } from "../../wire/json.ts";
-import { type TokenUsage, readTokenUsage } from "../../wire/chat-completion.ts";
-import { readMessagesUsage } from "../../wire/messages-usage.ts";
+import { readMessagesUsage, type TokenUsage, readTokenUsage } from "../../wire/token-usage.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { badAnswer, upstreamReported } from "../../wire/bad-answer.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";

@@ -1,4 +1,5 @@
-import { type ChatUsage, type FinishReason, readTokenUsage } from "../../wire/chat-completion.ts";
+import { readTokenUsage } from "../../wire/token-usage.ts";
+import { type ChatUsage, type FinishReason } from "../../wire/chat-completion.ts";
 import type { AnswerEnvelope } from "../dialect.ts";
 
 /** The progress of a response. */

@@ -1,8 +1,7 @@
 import type { GatewayError } from "../../errors.ts";
 import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
 import { isKey, isObject, listOf, parseJson, scanMembers } from "../../wire/json.ts";
-import { readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
-import { readChatDetails } from "../../wire/usage-details.ts";
+import { readChatDetails, readTokenUsage, type TokenUsage } from "../../wire/token-usage.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { badAnswer, upstreamReported } from "../../wire/bad-answer.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";

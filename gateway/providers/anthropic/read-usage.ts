@@ -1,6 +1,5 @@
 import type { ChatUsage } from "../../wire/chat-completion.ts";
-import { readMessagesUsage } from "../../wire/messages-usage.ts";
-import type { UsageDetails } from "../../wire/usage-details.ts";
+import { readMessagesUsage, type UsageDetails } from "../../wire/token-usage.ts";
 
 export type ReadUsage = { usage: ChatUsage | null; usageDetails: UsageDetails | undefined };
 

@@ -6,7 +6,7 @@ import type {
   ReasoningDetail,
 } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import type { UsageDetails } from "../../wire/usage-details.ts";
+import type { UsageDetails } from "../../wire/token-usage.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { upstreamReported } from "../../wire/bad-answer.ts";

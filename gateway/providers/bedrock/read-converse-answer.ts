@@ -6,7 +6,7 @@ import type {
   ToolCall,
 } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import { readCount, readTerm, readTier, type UsageDetails, usageDetails } from "../../wire/usage-details.ts";
+import { readCount, readTerm, readTier, type UsageDetails, usageDetails } from "../../wire/token-usage.ts";
 import type { ChatAnswer } from "../provider.ts";
 import type { ModelFamily } from "./model-family.ts";
 import { formatOf } from "./reasoning-details.ts";

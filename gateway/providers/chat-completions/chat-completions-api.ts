@@ -2,11 +2,11 @@ import {
   type ChatUsage,
   type ChunkChoice,
   type CompletionChoice,
-  applyQuirks,
   type ChatQuirks,
+  applyQuirks,
 } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import { readChatDetails, type UsageDetails } from "../../wire/usage-details.ts";
+import { readChatDetails, type UsageDetails } from "../../wire/token-usage.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provider.ts";

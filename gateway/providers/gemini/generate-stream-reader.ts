@@ -1,6 +1,6 @@
 import type { ChatUsage, ChunkChoice } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
-import type { UsageDetails } from "../../wire/usage-details.ts";
+import type { UsageDetails } from "../../wire/token-usage.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { type CandidatePiece, CandidateReader } from "./candidate-reader.ts";
 import { readResponse } from "./read-response.ts";

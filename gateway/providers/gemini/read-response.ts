@@ -1,6 +1,6 @@
 import type { ChatUsage } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import { readCount, readTier, type UsageDetails, usageDetails } from "../../wire/usage-details.ts";
+import { readCount, readTier, type UsageDetails, usageDetails } from "../../wire/token-usage.ts";
 import { upstreamReported } from "../../wire/bad-answer.ts";
 
 /**

@@ -1,7 +1,7 @@
+import type { TokenUsage } from "../../wire/token-usage.ts";
 import type { ModelRow } from "../../../db/entities/model.ts";
 import type { ComponentPrices, CostLine, PriceDetails } from "../../../db/entities/price-details.ts";
 import type { UsageRecordRow } from "../../../db/entities/usage-record.ts";
-import type { TokenUsage } from "../../wire/chat-completion.ts";
 import { costLines, perPrice } from "./cost-lines.ts";
 import { hasUnknownTerms, matchingRules } from "./price-sheet.ts";
 import { usageParts } from "./usage-parts.ts";

@@ -5,7 +5,7 @@ import type {
   PriceDetails,
   PriceRule,
 } from "../../../db/entities/price-details.ts";
-import type { UsageDetails } from "../../wire/usage-details.ts";
+import type { UsageDetails } from "../../wire/token-usage.ts";
 
 /** The facts of a request that prices can depend on. */
 export type PriceFacts = { inputTokens: number; terms: UsageDetails | undefined; at: Date };

@@ -1,5 +1,5 @@
+import type { TokenUsage } from "../../wire/token-usage.ts";
 import type { PriceComponent } from "../../../db/entities/price-details.ts";
-import type { TokenUsage } from "../../wire/chat-completion.ts";
 
 export type UsagePart = { component: PriceComponent; quantity: number };
 

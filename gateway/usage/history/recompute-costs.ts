@@ -5,7 +5,7 @@ import type { ModelRow } from "../../../db/entities/model.ts";
 import type { UsageRecordRow } from "../../../db/entities/usage-record.ts";
 import { GatewayError } from "../../errors.ts";
 import { firstIdAt } from "../../ids.ts";
-import type { UsageDetails } from "../../wire/usage-details.ts";
+import type { UsageDetails } from "../../wire/token-usage.ts";
 import { isUnsent, toCost } from "../counting/cost.ts";
 
 export type RecomputeRange = {

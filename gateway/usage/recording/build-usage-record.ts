@@ -1,5 +1,5 @@
+import type { TokenUsage } from "../../wire/token-usage.ts";
 import type { GatewayError } from "../../errors.ts";
-import type { TokenUsage } from "../../wire/chat-completion.ts";
 import { type Prices, toCost } from "../counting/cost.ts";
 import { estimateInputTokens } from "../counting/estimate-input-tokens.ts";
 import type { UsageRecord } from "./spool.ts";

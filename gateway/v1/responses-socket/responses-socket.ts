@@ -1,9 +1,9 @@
+import { keyOf } from "../model-endpoint.ts";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { GatewayError, toGatewayError } from "../../errors.ts";
 import type { HeldBody } from "../../http/read-body.ts";
 import { createId } from "../../ids.ts";
-import { keyOf } from "../endpoint.ts";
 import { readTurn } from "./read-turn.ts";
 import { type Connection, SocketReply } from "./socket-reply.ts";
 import { SocketTurn, type SocketTurnOptions } from "./socket-turn.ts";

@@ -7,8 +7,8 @@ import type { Operation } from "../../completions/operation.ts";
 import { responses } from "../../dialects/responses/responses.ts";
 import { GatewayError } from "../../errors.ts";
 import { MemoryStore } from "../../kept-responses/memory-store.ts";
-import { endpoint, keyOf } from "../endpoint.ts";
-import type { ModelEndpointOptions } from "../model-endpoint.ts";
+import { endpoint } from "../endpoint.ts";
+import { type ModelEndpointOptions, keyOf } from "../model-endpoint.ts";
 import { RecentResponses } from "./recent-responses.ts";
 import { ResponsesSocket, stopping } from "./responses-socket.ts";
 

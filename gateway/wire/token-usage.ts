@@ -123,3 +123,99 @@ function toNano(value: number): number | undefined {
 function objectOf(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
 }
+
+/** Null for a count that no report has. */
+type MessagesUsage = {
+  /** Excludes tokens read from or written to a cache. */
+  input: number | null;
+  cached: number | null;
+  cacheWrite: number | null;
+  output: number | null;
+  reasoning: number | null;
+  details: UsageDetails | undefined;
+};
+
+/**
+ * Usage of an Anthropic answer from all its reports: the first and the last event of a stream have one each. Counts are
+ * running totals, so the largest is the latest. Null without any report.
+ * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
+ */
+export function readMessagesUsage(...reports: unknown[]): MessagesUsage | null {
+  const values = (name: string) => reports.map((report) => memberOf(report, name));
+  const count = (name: string) => largest(values(name));
+  const [input, output] = [count("input_tokens"), count("output_tokens")];
+  if (input === null && output === null) return null;
+  const within = (name: string, inner: string) =>
+    largest(values(name).map((value) => memberOf(value, inner)));
+  const term = (name: string) => values(name).findLast((value) => typeof value === "string");
+  return {
+    input,
+    cached: count("cache_read_input_tokens"),
+    cacheWrite: count("cache_creation_input_tokens"),
+    output,
+    reasoning: within("output_tokens_details", "thinking_tokens"),
+    details: usageDetails({
+      cacheWrite1hTokens: within("cache_creation", "ephemeral_1h_input_tokens") ?? 0,
+      webSearches: within("server_tool_use", "web_search_requests") ?? 0,
+      serviceTier: readTier(term("service_tier")),
+      speed: readTerm(term("speed")),
+      region: readTerm(term("inference_geo")),
+    }),
+  };
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : null;
+}
+
+function largest(values: unknown[]): number | null {
+  const counts = values.flatMap((value) => readCount(value) ?? []);
+  return counts.length > 0 ? Math.max(...counts) : null;
+}
+
+/** Token counts of one completion. Null means not reported. */
+export type TokenUsage = {
+  inputTokens: number | null;
+  outputTokens: number | null;
+  cachedInputTokens: number | null;
+  cacheWriteInputTokens: number | null;
+  reasoningTokens: number | null;
+  /** Missing without any. */
+  details?: UsageDetails | undefined;
+};
+
+/** Reads the counts of a chat completion's `usage`. Invalid ones are ignored, because upstreams are lenient here. */
+export function readTokenUsage(usage: unknown, details?: UsageDetails): TokenUsage | null {
+  if (!isObject(usage)) return null;
+  const input = isObject(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {};
+  const output = isObject(usage["completion_tokens_details"]) ? usage["completion_tokens_details"] : {};
+  return {
+    inputTokens: toCount(usage["prompt_tokens"]),
+    outputTokens: toCount(usage["completion_tokens"]),
+    // DeepSeek's name for it.
+    cachedInputTokens: toCount(input["cached_tokens"] ?? usage["prompt_cache_hit_tokens"]),
+    cacheWriteInputTokens: toCount(input["cache_write_tokens"]),
+    reasoningTokens: toCount(output["reasoning_tokens"]),
+    ...(details && { details }),
+  };
+}
+
+/** The counts and details of `usage`, with the service tier that stands beside it. */
+export function readChatUsage(usage: unknown, serviceTier: unknown): TokenUsage | null {
+  return isObject(usage) ? readTokenUsage(usage, readChatDetails(usage, serviceTier)) : null;
+}
+
+/** Embeddings have no output, so the count is 0. */
+export function embeddingsUsage(inputTokens: number | null): TokenUsage {
+  return {
+    inputTokens: toCount(inputTokens),
+    outputTokens: 0,
+    cachedInputTokens: null,
+    cacheWriteInputTokens: null,
+    reasoningTokens: null,
+  };
+}
+
+function toCount(value: unknown): number | null {
+  return readCount(value) ?? null;
+}
