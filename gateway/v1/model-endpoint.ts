@@ -176,10 +176,7 @@ function checkAddress(
 }
 
 /** The request's key, for any address. Returned synchronously if cached. */
-function knownKeyOf(
-  options: AuthenticateKeyOptions,
-  request: IncomingMessage,
-): KnownKey | Promise<KnownKey> {
+function knownKeyOf(options: AuthenticateKeyOptions, request: IncomingMessage): KnownKey | Promise<KnownKey> {
   return authenticateKey(options, readKeyValue(request));
 }
 
