@@ -149,7 +149,7 @@ export const columns: BreakdownColumn[] = [
   {
     name: "share",
     title: "Share",
-    hint: "Share of the cost, or of requests without prices",
+    hint: "Share of the cost, or of requests if all are unpriced",
     format: (row) => percent(row.share),
     from: "medium",
   },
