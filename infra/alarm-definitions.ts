@@ -5,9 +5,9 @@ import type { StackConfig } from "./stack-config.ts";
 export type AlarmDefinition = {
   part: string;
   alarmDescription: string;
-  /** The source of its dimensions. */
+  /** The component that its dimensions come from. */
   of: "edge" | "targets" | "service" | "database" | "logs";
-  /** Whether it makes ECS roll back a release. */
+  /** Whether ECS rolls back a release on this alarm. */
   isOfRelease: boolean;
   namespace: string;
   metricName: string;
@@ -19,7 +19,7 @@ export type AlarmDefinition = {
   treatMissingData?: "breaching";
 };
 
-/** The alarms, each with what to check first. */
+/** The alarms, each with the first thing to check. */
 export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefinition[] {
   const gibibyte = 1024 ** 3;
   const sum = { statistic: "Sum", comparisonOperator: "GreaterThanThreshold", period: 60 } as const;

@@ -8,7 +8,7 @@ type ContainerOptions = {
   region: string;
   logGroup: string;
   environment: Record<string, string>;
-  /** Variable names and the ARNs that ECS reads their values from. */
+  /** The names of variables, with the ARNs of their values. */
   secrets?: Record<string, string>;
 };
 
@@ -27,7 +27,7 @@ export function gatewayContainer(options: ContainerOptions) {
       retries: 3,
       startPeriod: 60,
     },
-    // A crashed gateway restarts in its task, which still has its spool of usage records.
+    // A crashed gateway restarts in its task, which still has the spool of usage records.
     restartPolicy: { enabled: true, restartAttemptPeriod: 60 },
     ulimits: [{ name: "nofile", softLimit: 65_536, hardLimit: 65_536 }],
     stopTimeout: stopSecondsMax,
@@ -63,7 +63,8 @@ export function databaseUsersContainer(options: ContainerOptions) {
 }
 
 /**
- * Common to every container: no root, a read-only file system except the volume, no capabilities, non-blocking logs.
+ * The settings of every container: no root, a read-only file system except the volume, no capabilities,
+ * non-blocking logs.
  */
 function confined({ image, region, logGroup, environment, secrets = {} }: ContainerOptions) {
   return {

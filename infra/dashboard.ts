@@ -4,7 +4,7 @@ import type { Names } from "./names.ts";
 type DashboardOptions = {
   region: string;
   names: Names;
-  /** CloudWatch's names: the ends of the ARNs. */
+  /** CloudWatch identifies both by the ends of their ARNs. */
   loadBalancer: string;
   targetGroup: string;
   cluster: string;

@@ -15,10 +15,10 @@ type DataArgs = {
   storageKeyArn: pulumi.Input<string>;
 };
 
-/** MySQL on RDS: in two zones, encrypted, reachable only from the tasks, and only over TLS. */
+/** MySQL on RDS: in two zones, encrypted, reachable only from the tasks and only over TLS. */
 export class Data extends pulumi.ComponentResource {
   readonly instance: aws.rds.Instance;
-  /** RDS creates, stores and rotates it. Only the migration task reads it. */
+  /** The owner's secret, which RDS creates and rotates. Only the migration task reads it. */
   readonly masterSecretArn: pulumi.Output<string>;
 
   constructor(name: string, args: DataArgs, options: pulumi.ComponentResourceOptions) {
@@ -31,10 +31,10 @@ export class Data extends pulumi.ComponentResource {
     const parameters = new aws.rds.ParameterGroup(
       "database",
       { family: "mysql8.4", parameters: databaseParameters },
-      // The parameter group in use cannot be deleted before the database has another.
+      // The database must have another parameter group before this one is deleted.
       { ...parent, deleteBeforeReplace: false },
     );
-    // Otherwise RDS creates them, without retention and without the stack's key.
+    // RDS would create the groups without retention and without the stack's key.
     const logs = { "database-error": names.logs.databaseError, "database-slow": names.logs.databaseSlow };
     const logGroups = Object.entries(logs).map(([part, group]) =>
       logGroup(part, { name: group, config, storageKeyArn }, parent),
@@ -62,7 +62,7 @@ export class Data extends pulumi.ComponentResource {
         multiAz: config.databaseMultiAz,
         dbSubnetGroupName: subnets.name,
         vpcSecurityGroupIds: [firewallId],
-        // Never configurable.
+        // Not configurable, so that no stack exposes the database.
         publiclyAccessible: false,
         parameterGroupName: parameters.name,
         backupRetentionPeriod: backupDays,

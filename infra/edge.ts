@@ -21,7 +21,7 @@ export class Edge extends pulumi.ComponentResource {
   readonly url: pulumi.Output<string>;
   readonly loadBalancer: aws.lb.LoadBalancer;
   readonly targetGroup: aws.lb.TargetGroup;
-  /** The service can register tasks only once this exists. */
+  /** The service can register tasks only after this exists. */
   readonly listener: aws.lb.Listener;
 
   constructor(name: string, args: EdgeArgs, options: pulumi.ComponentResourceOptions) {
@@ -55,9 +55,9 @@ export class Edge extends pulumi.ComponentResource {
         protocol: "HTTP",
         protocolVersion: "HTTP1",
         port: gatewayPort,
-        // Streams have very different lengths, so equal counts are not equal load.
+        // Streams differ in length, so equal counts are not equal load.
         loadBalancingAlgorithmType: "least_outstanding_requests",
-        // ECS sends SIGTERM after this, or earlier when nothing is open.
+        // ECS sends SIGTERM after this, or earlier if no request is open.
         deregistrationDelay: config.streamSecondsMax,
         healthCheck: {
           path: "/readyz",

@@ -8,11 +8,11 @@ import type { StackConfig } from "./stack-config.ts";
 type EndpointsArgs = { config: StackConfig; names: Names; network: Network; firewalls: Firewalls };
 
 /**
- * Endpoints that keep traffic to AWS inside its network. The one for S3, which serves image layers, is free. Those of
- * `privateEndpoints` cost by the hour and keep keys, secrets and logs off the NAT gateways.
+ * Endpoints that keep traffic to AWS inside its network. The endpoint for S3, which serves image layers, is
+ * free. Those of `privateEndpoints` cost by the hour and keep keys, secrets and logs off the NAT gateways.
  */
 export class Endpoints extends pulumi.ComponentResource {
-  /** Dependencies: with a private endpoint, its DNS name resolves only to it. */
+  /** Dependencies, because the DNS name of a private endpoint resolves only to it. */
   readonly ready: pulumi.Resource[] = [];
 
   constructor(name: string, args: EndpointsArgs, options: pulumi.ComponentResourceOptions) {

@@ -6,15 +6,15 @@ import { databasePort, gatewayPort } from "./ports.ts";
 type FirewallsArgs = { vpcId: pulumi.Input<string>; names: Names };
 
 /**
- * Allowed connections: from the internet to the load balancer, from there to the tasks, from tasks to the database and
- * to providers. Rules are separate resources, so that groups can refer to one another.
+ * Allowed connections: internet to load balancer, load balancer to tasks, tasks to database and providers.
+ * Rules are separate resources, so that groups can refer to one another.
  */
 export class Firewalls extends pulumi.ComponentResource {
   readonly edgeId: pulumi.Output<string>;
   readonly appId: pulumi.Output<string>;
   readonly migrateId: pulumi.Output<string>;
   readonly databaseId: pulumi.Output<string>;
-  /** Dependencies: a group without its rules blocks everything. */
+  /** Dependencies, because a group without its rules blocks everything. */
   readonly rules: pulumi.Resource[] = [];
   readonly #names: Names;
   readonly #vpcId: pulumi.Input<string>;
@@ -33,7 +33,7 @@ export class Firewalls extends pulumi.ComponentResource {
     this.#allowBetween("edge-app", edge, app, gatewayPort);
     this.#allowBetween("app-database", app, database, databasePort);
     this.#allowBetween("migrate-database", migrate, database, databasePort);
-    // Providers, the registry, logs, secrets and KMS.
+    // Reaches providers, the registry, logs, secrets and KMS.
     this.#allowOut("app-internet", app, 443, anyone);
     this.#allowOut("migrate-internet", migrate, 443, anyone);
 

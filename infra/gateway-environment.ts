@@ -19,13 +19,13 @@ export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<s
     PORT: String(gatewayPort),
     METRICS_PORT: String(metricsPort),
     PUBLIC_URL: publicUrl,
-    // The load balancer, the only route to the task.
+    // One proxy: the load balancer, the only route to the task.
     TRUSTED_PROXIES: "1",
     WORKERS: String(workersOf(config.cpu)),
     DATABASE_URL: databaseUrl({ user: appUser, host: databaseHost }),
     DATABASE_CONNECTIONS_MAX: String(config.databaseConnectionsMax),
     DATA_DIR: dataDir,
-    // A follow-up may reach another task.
+    // A follow-up may reach another task, which lacks the response.
     RESPONSES_STATE: "off",
     KMS_KEY_ID: providerKeyArn,
     KMS_ENCRYPTION_CONTEXT: Object.entries(encryptionContext)
@@ -39,21 +39,23 @@ export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<s
   };
 }
 
-/** The environment of the migration task, which opens the database as another user and no port. */
+/** The environment of the migration task, which has its own database user and opens no port. */
 export function migrateEnvironment({ databaseHost }: { databaseHost: string }): Record<string, string> {
   return { DATABASE_URL: databaseUrl({ user: migrateUser, host: databaseHost }), DATA_DIR: dataDir };
 }
 
-/** Over TLS, verified with Amazon's certificates, with a token of the task's role instead of a password. */
+/**
+ * A URL with TLS, verified with Amazon's certificates, and a token of the task's role instead of a password.
+ */
 function databaseUrl({ user, host }: { user: string; host: string }): string {
   return `mysql://${user}@${host}:${databasePort}/gateway?ssl=rds&auth=iam`;
 }
 
-/** The task's volume, the only writable place. */
+/** The task's volume, the only writable folder. */
 export const dataDir = "/data";
 
-/** May read and write rows. */
+/** The database user that can read and write rows. */
 export const appUser = "gateway";
 
-/** May change tables. */
+/** The database user that can change tables. */
 export const migrateUser = "gateway_migrate";

@@ -1,8 +1,8 @@
 import { type Policy, policy, type Statement } from "./policies.ts";
 
 /**
- * The KMS key of the provider keys. The account administers it but cannot decrypt with it: no IAM policy, not even an
- * administrator's, grants that. Only the task's role can, and only with the gateway's encryption context.
+ * The KMS key of the provider keys. Only the task's role can decrypt, and only with the gateway's encryption
+ * context. The account administers the key, but no IAM policy can grant decryption.
  */
 export function providerKeyPolicy(allowed: {
   accountId: string;
@@ -23,7 +23,7 @@ export function providerKeyPolicy(allowed: {
       Resource: "*",
       Condition: { StringEquals: Object.fromEntries(context) },
     },
-    // A separate statement, because describing a key has no context and the condition would always fail.
+    // A separate statement, because describing a key has no context, so the condition would always fail.
     {
       Sid: "Describe",
       Effect: "Allow",
@@ -34,7 +34,7 @@ export function providerKeyPolicy(allowed: {
   );
 }
 
-/** The KMS key of the database, secrets, logs and alarms: for these services and this account only. */
+/** The KMS key of the database, secrets, logs and alarms, for these services in this account only. */
 export function storageKeyPolicy(allowed: {
   accountId: string;
   region: string;
@@ -121,7 +121,10 @@ function root(accountId: string): string {
   return `arn:aws:iam::${accountId}:root`;
 }
 
-/** By name, because `kms:*` and `kms:Create*` would include Decrypt or CreateGrant, which allows Decrypt indirectly. */
+/**
+ * Lists the actions, because `kms:*` and `kms:Create*` would include Decrypt or CreateGrant, which allows
+ * Decrypt indirectly.
+ */
 const administrationActions = [
   "kms:CancelKeyDeletion",
   "kms:DescribeKey",

@@ -8,8 +8,8 @@ import type { StackConfig } from "./stack-config.ts";
 type KeysArgs = { config: StackConfig; names: Names; encryptionContext: Record<string, string> };
 
 /**
- * The keys, the secrets, and the one role that the key policy allows to open provider keys. Secrets are created without
- * a value, so that Pulumi's state has none. `prepare-release.ts` fills them.
+ * The keys, the secrets, and the one role that may open provider keys. Secrets are created without a value,
+ * so that Pulumi's state has none. `prepare-release.ts` fills them.
  */
 export class Keys extends pulumi.ComponentResource {
   readonly taskRole: aws.iam.Role;
@@ -32,7 +32,7 @@ export class Keys extends pulumi.ComponentResource {
 
     const key = (part: string, description: string, policy: pulumi.Input<string>) => {
       const args = { description, policy, enableKeyRotation: true, deletionWindowInDays: 30 };
-      // Deleting such a key would destroy everything sealed with it, so Pulumi protects it.
+      // Deleting such a key would destroy all data sealed with it, so Pulumi protects it.
       const made = new aws.kms.Key(part, args, { ...parent, protect: isProduction });
       const alias = { name: `alias/${names.prefix}-${part}`, targetKeyId: made.keyId };
       new aws.kms.Alias(part, alias, parent);

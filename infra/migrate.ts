@@ -16,10 +16,12 @@ type MigrateArgs = {
   storageKeyArn: pulumi.Input<string>;
 };
 
-/** The task that may change tables, unlike the service's tasks. Defined here and run by `prepare-release.ts`. */
+/**
+ * The task that can change tables, unlike the service's tasks. Defined here and run by `prepare-release.ts`.
+ */
 export class Migrate extends pulumi.ComponentResource {
   readonly definition: aws.ecs.TaskDefinition;
-  /** Dependencies: without these the task cannot start or sign in. */
+  /** Dependencies, because the task cannot start or sign in without them. */
   readonly ready: pulumi.Resource[];
 
   constructor(name: string, args: MigrateArgs, options: pulumi.ComponentResourceOptions) {

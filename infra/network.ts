@@ -17,7 +17,7 @@ export class Network extends pulumi.ComponentResource {
   readonly appSubnetIds: pulumi.Output<string>[];
   readonly dataSubnetIds: pulumi.Output<string>[];
   readonly appRouteTableIds: pulumi.Output<string>[];
-  /** Dependencies: without these a task reaches neither registry nor logs. */
+  /** Dependencies, because a task without them reaches neither registry nor logs. */
   readonly routes: pulumi.Resource[];
 
   constructor(
@@ -34,7 +34,7 @@ export class Network extends pulumi.ComponentResource {
       { cidrBlock: config.cidr, enableDnsHostnames: true, enableDnsSupport: true, tags: tags("vpc") },
       parent,
     );
-    // The default group allows nothing, so a resource in it by mistake reaches nothing.
+    // The default group allows no connection, so a resource in it by mistake is isolated.
     new aws.ec2.DefaultSecurityGroup("default", { vpcId: vpc.id, ingress: [], egress: [] }, parent);
 
     const zones = aws.getAvailabilityZonesOutput(
@@ -109,7 +109,7 @@ export class Network extends pulumi.ComponentResource {
     this.registerOutputs({ vpcId: this.vpcId });
   }
 
-  /** Logs refused connections, to diagnose unreachable hosts. */
+  /** Logs rejected connections, to diagnose unreachable hosts. */
   #recordRefusals(vpc: aws.ec2.Vpc, { config, names, storageKeyArn }: NetworkArgs): void {
     const parent = { parent: this };
     const logs = logGroup("flow", { name: names.logs.flow, config, storageKeyArn }, parent);

@@ -19,7 +19,7 @@ type ObservabilityArgs = {
 
 /** Alarms, their topic, and a dashboard. */
 export class Observability extends pulumi.ComponentResource {
-  /** Alarms of what a bad release breaks at once: they roll it back. */
+  /** The alarms for faults that a bad release causes at once. They roll it back. */
   readonly releaseAlarmNames: pulumi.Output<string>[];
   readonly dashboardUrl: pulumi.Output<string>;
 

@@ -6,7 +6,7 @@ export type Statement = {
   Effect: "Allow" | "Deny";
   Principal?: "*" | { AWS?: string | string[]; Service?: string };
   Action: string | string[];
-  /** Missing in a trust policy, where it is the role. */
+  /** Missing in a trust policy, whose resource is the role itself. */
   Resource?: string | string[];
   Condition?: Record<string, Record<string, string | string[]>>;
 };
@@ -21,7 +21,10 @@ export function trustPolicy({ service, accountId }: { service: string; accountId
   });
 }
 
-/** What ECS needs to start a task: pull one image, write to one log group and read the task's secrets. */
+/**
+ * The permissions that ECS needs to start a task: pull one image, write to one log group and read the task's
+ * secrets.
+ */
 export function executionRolePolicy(allowed: {
   repositoryArn: string | null;
   logGroupArn: string;

@@ -22,8 +22,8 @@ type Clients = { ecs: ECSClient; logs: CloudWatchLogsClient };
 type Options = { print(line: string): void; pollIntervalMs?: number; timeoutMs?: number };
 
 /**
- * Runs the migration as a Fargate task and waits for its end. Throws with the reason and the last log lines when it
- * does not start, times out (it is stopped then) or fails.
+ * Runs the migration as a Fargate task and waits for its end. Throws with the reason and the last log lines
+ * if it does not start, fails, or times out (then it is stopped).
  */
 export async function runMigration(
   { ecs, logs }: Clients,
@@ -78,7 +78,8 @@ async function start(ecs: ECSClient, migration: MigrationTask): Promise<string> 
       launchType: "FARGATE",
       count: 1,
       startedBy: "pulumi",
-      // The SDK repeats it with each attempt, so that a lost answer does not start a second migration.
+      // The SDK repeats the token with each attempt, so that a lost response does not start a second
+      // migration.
       clientToken: randomUUID(),
       networkConfiguration: { awsvpcConfiguration },
     }),
@@ -127,7 +128,7 @@ async function failure({ logs, migration, taskArn, reason, container = "migrate"
 
 type LastLines = { migration: MigrationTask; taskArn: string; container: string; count: number };
 
-/** The result is known without the log lines, so failing to read them is no error. */
+/** The result is known without the log lines, so the failure is ignored. */
 async function lastLines(logs: CloudWatchLogsClient, options: LastLines): Promise<string[]> {
   const { migration, taskArn, container, count } = options;
   const logStreamName = `task/${container}/${taskArn.split("/").at(-1)}`;

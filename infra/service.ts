@@ -24,14 +24,14 @@ type ServiceArgs = {
   databaseUser: string;
   subnetIds: pulumi.Input<string>[];
   firewallId: pulumi.Input<string>;
-  /** These alarms roll back a deployment. */
+  /** Alarms that roll back a deployment. */
   alarmNames: pulumi.Input<string>[];
-  /** Runs before the service is created or updated. When it fails, the service stays unchanged. */
+  /** Runs before the service is created or updated. If it fails, the service stays unchanged. */
   prepareRelease: pulumi.ResourceHook;
   dependsOn: pulumi.Input<pulumi.Resource>[];
 };
 
-/** The gateway's tasks: replaced one by one, and rolled back when they do not become healthy. */
+/** The gateway's tasks, which are replaced one by one, and rolled back if they do not become healthy. */
 export class Service extends pulumi.ComponentResource {
   readonly name: pulumi.Output<string>;
 
@@ -97,7 +97,7 @@ export class Service extends pulumi.ComponentResource {
         alarms: { enable: true, rollback: true, alarmNames: args.alarmNames },
         availabilityZoneRebalancing: "ENABLED",
         healthCheckGracePeriodSeconds: 60,
-        // It needs a writable file system and would weaken the isolation.
+        // Shells in tasks need a writable file system and would weaken the isolation.
         enableExecuteCommand: false,
         enableEcsManagedTags: true,
         propagateTags: "SERVICE",

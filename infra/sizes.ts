@@ -8,7 +8,7 @@ export function isFargatePair(cpu: number, memoryMib: number): boolean {
   return gib >= fromGib && gib <= toGib && (gib - fromGib) % stepGib === 0;
 }
 
-/** As in "Task CPU and memory" of the ECS guide for Fargate. */
+/** From "Task CPU and memory" of the ECS guide for Fargate. */
 const fargateSizes = new Map([
   [256, { fromGib: 1, toGib: 2, stepGib: 1 }],
   [512, { fromGib: 1, toGib: 4, stepGib: 1 }],
@@ -19,7 +19,7 @@ const fargateSizes = new Map([
   [16_384, { fromGib: 32, toGib: 120, stepGib: 8 }],
 ]);
 
-/** The combinations, for messages. */
+/** The combinations, as text for messages. */
 export const fargatePairs = [...fargateSizes]
   .map(
     ([cpu, { fromGib, toGib, stepGib }]) => `${cpu}: ${fromGib * 1024}-${toGib * 1024} by ${stepGib * 1024}`,
@@ -32,8 +32,8 @@ export function workersOf(cpu: number): number {
 }
 
 /**
- * The connections that RDS allows for a class, minus a fifth for people and RDS itself. RDS's default is memory bytes /
- * 12,582,880, of which the system takes some before.
+ * The connections that RDS allows for a class, minus a fifth for people and RDS itself. RDS's default is
+ * memory bytes / 12,582,880, after a deduction for the system.
  */
 export function connectionsAvailable(databaseClass: string): number {
   const [, family = "", size = ""] = databaseClass.split(".");

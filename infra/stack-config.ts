@@ -8,8 +8,8 @@ import { connectionsAvailable, fargatePairs, isFargatePair, workersOf } from "./
 export type StackConfig = z.output<typeof schema> & { stack: string; isProduction: boolean };
 
 /**
- * Reads the stack's configuration from Pulumi's texts under `<project>:<key>`. Throws one `StackConfigError` that lists
- * every missing, invalid and unknown key.
+ * Reads the stack's configuration from Pulumi's texts under `<project>:<key>`. Throws one `StackConfigError`
+ * that lists every missing, invalid and unknown key.
  */
 export function readStackConfig(values: Record<string, string>, project: string, stack: string): StackConfig {
   const prefix = `${project}:`;
@@ -51,7 +51,7 @@ function contradictions(config: z.output<typeof schema>): string[] {
   const isProduction = config.environment === "production";
   const hasCertificate = config.certificateArn !== undefined || config.hostedZoneId !== undefined;
   const connections = connectionsAvailable(config.databaseClass);
-  // During a deployment, twice the tasks hold connections, and each process has its own pool.
+  // A deployment doubles the tasks with connections, and each process has its own pool.
   const wanted = config.tasksMax * 2 * workersOf(config.cpu) * config.databaseConnectionsMax;
   const rules: [broken: boolean, problem: string][] = [
     [isProduction && !digest.test(config.image), "image must end in @sha256:<digest> in production"],
@@ -65,7 +65,7 @@ function contradictions(config: z.output<typeof schema>): string[] {
     ],
     [isProduction && config.allowHttp, "allowHttp must not be true in production"],
     [hasCertificate && config.allowHttp, "allowHttp must not be true with a certificate"],
-    [hasCertificate && config.domainName === undefined, "domainName is missing: the certificate is for it"],
+    [hasCertificate && config.domainName === undefined, "domainName is missing: the certificate requires it"],
     [
       config.certificateArn !== undefined && config.hostedZoneId !== undefined,
       "certificateArn and hostedZoneId are mutually exclusive: use an existing certificate, or create one in the zone",

@@ -16,7 +16,7 @@ type TaskArgs = {
   storageKeyArn: pulumi.Input<string>;
 };
 
-/** A Fargate task definition, with an execution role for exactly its image, log group and secrets. */
+/** A Fargate task definition, with an execution role for only its image, log group and secrets. */
 export function task(
   name: string,
   args: TaskArgs,

@@ -4,7 +4,7 @@ import type { Names } from "./names.ts";
 
 type WebFirewallArgs = {
   names: Names;
-  /** `count` only counts what would be blocked. Start with it. */
+  /** `count` only counts the requests that `block` would block. Start with `count`. */
   mode: "count" | "block";
   loadBalancerArn: pulumi.Input<string>;
 };
@@ -20,7 +20,7 @@ export function webFirewall(
   const visible = (metricName: string) => ({
     metricName: `${names.prefix}-${metricName}`,
     cloudwatchMetricsEnabled: true,
-    // Samples are whole requests, including their authorization.
+    // Samples contain whole requests, including their authorization.
     sampledRequestsEnabled: false,
   });
   const managed = (name: string, scope?: ScopeDownStatement) => ({
