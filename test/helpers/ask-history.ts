@@ -25,7 +25,7 @@ type AskOptions = {
   variables?: Record<string, unknown>;
   headers?: Record<string, string>;
   method?: string;
-  /** Sent unchanged in place of the query. */
+  /** A body that replaces the query. */
   body?: string;
 };
 

@@ -15,7 +15,7 @@ export async function assertAccessible(t: ExecutionContext<unknown>, page: Page)
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axeSource);
   for (const theme of ["dark", "light"] as const) {
     await html.evaluate((element, dark) => element.classList.toggle("dark", dark), theme === "dark");
-    // A theme changes only the colors.
+    // Another theme changes only the colors.
     const found = await findViolations(page, theme === "dark" ? colourRules : null);
     t.deepEqual(found, [], `${page.url()} in ${theme}`);
   }
@@ -31,7 +31,7 @@ const axeSource = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js"
 
 const colourRules = ["color-contrast", "link-in-text-block"];
 
-/** @param rules null for all */
+/** @param rules null for all rules */
 async function findViolations(page: Page, rules: string[] | null): Promise<string[]> {
   const options: axe.RunOptions = {
     resultTypes: ["violations"],

@@ -1,7 +1,7 @@
 import type { Assertions } from "ava";
 import type { Answer } from "./post-chat.ts";
 
-/** Checks the contract of an error on `/v1`; returns its message. */
+/** Checks the contract of an error on `/v1`. Returns its message. */
 export function assertError(
   t: Assertions,
   answer: Answer,
@@ -23,7 +23,7 @@ export function assertErrorHead(
   for (const [name, value] of Object.entries(headers)) t.is(answer.headers.get(name), value, name);
 }
 
-/** Checks that the form has exactly its four members; returns the message. */
+/** Checks that the form has exactly its four members. Returns the message. */
 export function assertErrorBody(
   t: Assertions,
   body: unknown,

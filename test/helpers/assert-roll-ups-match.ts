@@ -2,9 +2,10 @@ import { deepStrictEqual } from "node:assert";
 import { queryDatabase } from "./query-database.ts";
 
 /**
- * Checks that the roll-ups equal the sums of the usage records by hour and by day, exactly. Reads the database
- * directly. Throws on a difference; returns the number of records.
- * @param areOld whether an earlier release wrote them, which recorded no tool, error reason and time to first token
+ * Checks that the roll-ups equal the sums of the usage records by hour and by day. Reads the database
+ * directly. Throws if they differ. Returns the number of records.
+ * @param areOld whether an earlier release wrote them, which recorded no tool, error reason and time to first
+ * token
  */
 export async function assertRollUpsMatch(url: string, { areOld = false } = {}): Promise<number> {
   for (const [resolution, length] of Object.entries({ hour: 13, day: 10 })) {

@@ -4,8 +4,9 @@ import type { Event, ObservedRun } from "ava/internal";
 import manifest from "../../package.json" with { type: "json" };
 
 /**
- * ava's configuration under `npm test`, which also sends ava's counts to run.ts. The default reporter has no total
- * after a failure, and the TAP reporter stops at a test without an end (https://github.com/avajs/ava/issues/3461).
+ * ava's configuration under `npm test`, which also sends ava's counts to run.ts. The default reporter has no
+ * total after a failure, and the TAP reporter stops at a test that never ends
+ * (https://github.com/avajs/ava/issues/3461).
  */
 export default {
   ...manifest.ava,
@@ -13,12 +14,12 @@ export default {
   workerThreads: false,
   // One more than the cores, since tests also wait for clocks, disks and databases.
   concurrency: availableParallelism() + 1,
-  // Slow files start first, so that none runs alone at the end.
+  // Slow files start first, so that they do not run alone at the end.
   sortTestFiles: (one: string, other: string) =>
     Number(isLong(other)) - Number(isLong(one)) || (one < other ? -1 : 1),
   nonSemVerExperiments: { observeRunsFromConfig: true },
   async observeRun({ events }: ObservedRun): Promise<void> {
-    // The parent is gone, so nobody reads the output. The listener alone must not keep ava alive.
+    // The parent has exited and no longer reads the output. The listener alone must not keep ava alive.
     process.on("disconnect", () => process.exit(1));
     process.channel?.unref();
     const times = new FileTimes();
@@ -45,7 +46,7 @@ function toCounts(stats: Stats, times: FileTimes): TestCounts {
     slowest: times.slowest(5),
     passed: stats.passedTests + stats.passedKnownFailingTests,
     skipped: stats.skippedTests + stats.todoTests,
-    // Remaining tests are pending before the end and failed after it.
+    // Unfinished tests are pending before the end and failed after it.
     failed:
       stats.failedTests +
       stats.failedHooks +

@@ -4,10 +4,10 @@ import type { TestGateway } from "./test-gateway.ts";
 
 type SessionData = { accessToken: string; expiresAt: string; user: { id: string; email: string } };
 
-/** A browser with the console open; keeps its refresh cookie and access token as the page does. */
+/** A browser with the console open. It keeps its refresh cookie and access token as the page does. */
 export class Browser {
   readonly #gateway: Pick<TestGateway, "url">;
-  /** Value of the cookie. */
+  /** The value of the cookie. */
   refreshToken: string | undefined;
   accessToken: string | undefined;
   /** The latest complete `set-cookie` header. */
@@ -17,7 +17,7 @@ export class Browser {
     this.#gateway = gateway;
   }
 
-  /** Returns a browser with the same tokens: a second tab, or a thief. */
+  /** Returns a browser with the same tokens, as a second tab or a thief has. */
   copy(): Browser {
     return Object.assign(new Browser(this.#gateway), {
       refreshToken: this.refreshToken,
@@ -54,7 +54,7 @@ export class Browser {
     return this.call("auth.refresh");
   }
 
-  /** Returns `OK` if the access token still works, otherwise the error code. */
+  /** Returns `OK` if the access token is valid, otherwise the error code. */
   async messageOf(): Promise<string> {
     return (await this.call("keys.list", { type: "query" })).code ?? "OK";
   }

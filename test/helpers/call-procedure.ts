@@ -44,9 +44,9 @@ export type ConsoleAnswer = {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** Data of the response; undefined for an error. */
+  /** The data of the response. Undefined for an error. */
   data: unknown;
-  /** Code of the error, such as `NOT_FOUND`; undefined for a success. */
+  /** The code of the error, such as `NOT_FOUND`. Undefined for a success. */
   code: string | undefined;
   error: ConsoleError | undefined;
 };
@@ -70,13 +70,13 @@ type CallOptions = {
   input?: unknown;
   accessToken?: string | undefined;
   headers?: Record<string, string>;
-  /** Loopback address of the client. */
+  /** The client's loopback address. */
   from?: string;
 };
 
 export type Someone = { id: string; email: string; password: string; accessToken: string };
 
-/** Returns an invited person who has joined and is signed in. */
+/** Returns an invited user who has joined and signed in. */
 export async function addPerson(
   { url, admin }: TestGateway,
   email: string,

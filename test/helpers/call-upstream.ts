@@ -29,7 +29,7 @@ export const defaultHttpLimits: HttpLimits = {
   upstreamHeadFieldsMax: limitVariables.upstreamHeadFieldsMax.value,
 };
 
-/** Makes a call and records its events; sends a POST unless the body is null. */
+/** Makes a call and records its events. Sends a POST request unless the body is null. */
 export function callUpstream(
   upstreams: Upstreams,
   url: string,
@@ -69,19 +69,19 @@ type CallOptions = Partial<Pick<Endpoint, "headers" | "path" | "secret" | "sign"
 
 export type ObservedCall = {
   call: UpstreamCall;
-  /** Outcome of the call. An aborted call never resolves. */
+  /** The outcome of the call. An aborted call never resolves. */
   outcome: Promise<Outcome>;
 };
 
-/** Recorded result of a call. */
+/** The recorded result of a call. */
 export type Outcome = {
   status: number;
   headers: UpstreamHeaders;
-  /** One character per byte. */
+  /** The body, with one character per byte. */
   body: string;
-  /** Code and message; null after a regular end. */
+  /** Code and message. Null after a regular end. */
   error: string | null;
-  /** Code of the underlying error. */
+  /** The code of the underlying error. */
   cause: string | null;
   wasSent: boolean;
 };

@@ -10,7 +10,7 @@ import { findChromium } from "./chromium-program.ts";
 import type { TestGateway } from "./test-gateway.ts";
 import { administrator } from "./test-gateway.ts";
 
-/** Shares one browser per file; each page has its own context and cookies. */
+/** Shares one browser per file. Each page has its own context and cookies. */
 export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOptions = {}): () => Browser {
   let browser: Browser | undefined;
   test.before(async () => {
@@ -53,7 +53,7 @@ export async function openConsole(
   });
   page.on("console", (message) => {
     if (message.text().includes("Content Security Policy")) page.complaints.push(`CSP: ${message.text()}`);
-    // Reported for a bar of negative height.
+    // Chromium reports this for a bar of negative height.
     if (/<\w+> attribute/.test(message.text())) page.complaints.push(`markup: ${message.text()}`);
   });
   page.on("request", (request) => {

@@ -2,7 +2,7 @@ import type { Assertions } from "ava";
 import { assertError, assertErrorHead, type ErrorRow } from "./assert-error.ts";
 import type { Answer } from "./post-chat.ts";
 
-/** Differences between the client dialects other than chat completions, for tests of them all. */
+/** The differences between client dialects other than chat completions, for tests of them all. */
 export type ClientDialect = {
   name: "messages" | "responses";
   /** A provider that speaks the dialect natively, without translation. */
@@ -11,17 +11,17 @@ export type ClientDialect = {
   body(model: string, prompt?: string, more?: object): object;
   /** Member that contains the conversation. */
   conversation: "messages" | "input";
-  /** Complete native responses and streams that name `model`. */
+  /** A complete native response that names `model`. */
   answer(model: string): string;
   events(model: string): string[];
   /** The event that ends a successful stream, and no other. */
   endEvent: string;
-  /** The upstream's error for a refused request, and mid-stream. */
+  /** The upstream's error for a rejected request, and mid-stream. */
   refusal(message: string): object;
   errorEvent(message: string): string;
-  /** Checks a row of the contract's error table in this dialect; returns the message. */
+  /** Checks a row of the contract's error table in this dialect. Returns the message. */
   assertError(t: Assertions, answer: Answer, row: ErrorRow): string;
-  /** Returns the message of the error at the end of a stream; fails without one. */
+  /** Returns the message of the error at the end of a stream. Fails if there is no error. */
   assertErrorEnd(t: Assertions, stream: string): string;
 };
 

@@ -1,8 +1,8 @@
 import { createKey, type TestGateway } from "./test-gateway.ts";
 
 /**
- * Creates a provider for the upstream with the model `<name>/model`, named `upstream-model` upstream; returns a key.
- * The name is `test` unless a gateway has several.
+ * Creates a provider for the upstream, with the model `<name>/model` that is `upstream-model` there. Returns
+ * a key. The name is `test` unless a gateway has several providers.
  */
 export async function connectUpstream(
   gateway: Pick<TestGateway, "admin">,
@@ -35,5 +35,5 @@ type UpstreamSettings = {
   totalTimeoutMs?: number;
 };
 
-/** Our credential for an upstream. */
+/** The gateway's credential for an upstream. */
 export const upstreamSecret = "upstream-secret-0123456789";

@@ -4,8 +4,8 @@ import { Attempts } from "../../gateway/routing/attempts.ts";
 import { recordedRequests } from "./recorded-requests.ts";
 
 /**
- * Records the gateway's admissions and calls. After the gateway stops, compares them with the usage records: one per
- * request, with all its calls. Throws on a difference.
+ * Records the gateway's admissions and calls. Compares them with the usage records after the gateway stops:
+ * one per request, with all its calls. Throws if they differ.
  */
 export function watchConservation(
   { openExchanges, upstreams }: Pick<Services, "openExchanges" | "upstreams">,

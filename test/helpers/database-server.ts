@@ -7,8 +7,8 @@ import { createInterface } from "node:readline";
 import { freePort } from "./free-port.ts";
 
 /**
- * Starts an empty MariaDB or MySQL on 127.0.0.1 with a passwordless `root`, unless folder and port of an earlier one are
- * given. It stops with `stop`, and also when this process dies by any signal (see database-server.sh).
+ * Starts an empty MariaDB or MySQL on 127.0.0.1 with a passwordless `root`, or restarts one in its folder and
+ * port. It stops with `stop`, and when this process dies by any signal (see database-server.sh).
  */
 export async function startDatabaseServer(
   { installer, server }: ServerPrograms,
@@ -31,7 +31,7 @@ export async function startDatabaseServer(
 
   const timer = setTimeout(() => guard.stdin.end(), startTimeoutMs);
   const said: string[] = [];
-  // Reads the log, since a connection mocked by nock would look like a server.
+  // Reads the log, because a connection mocked by nock would look like a server.
   for await (const line of createInterface({ input: guard.stderr })) {
     said.push(line);
     if (!line.includes("ready for connections")) continue;
@@ -44,7 +44,7 @@ export async function startDatabaseServer(
   throw new Error(`The database server did not start:\n${said.slice(-20).join("\n")}`);
 }
 
-/** Uses memory where plenty is available, since tables are created and synced for hundreds of tests. */
+/** Uses memory if enough is available, because hundreds of tests create and sync tables. */
 async function quickFolder(): Promise<string> {
   const memory = await statfs("/dev/shm").catch(() => null);
   return memory && memory.bavail * memory.bsize >= plentyBytes ? "/dev/shm" : tmpdir();

@@ -143,7 +143,7 @@ async function readCall(request: IncomingMessage): Promise<Call> {
   };
 }
 
-/** Sorts the context, since its order has no meaning. */
+/** Sorts the context, because its order has no meaning. */
 function binding(key: string, context: Record<string, string> = {}): Buffer {
   return Buffer.from(JSON.stringify([key, Object.entries(context).toSorted()]));
 }

@@ -1,7 +1,7 @@
 /** A response as an upstream may write it, with the expected result. */
 export type HttpAnswer = {
   name: string;
-  /** One character per byte. */
+  /** The response, with one character per byte. */
   bytes: string;
   /** Whether the upstream then closes the connection. */
   closes?: true;

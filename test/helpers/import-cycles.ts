@@ -1,6 +1,6 @@
 import type { Import, SourceFile } from "./source-tree.ts";
 
-/** Returns the import cycles, each as its imports; the last one leads back to the first file. */
+/** Returns the import cycles, each as a list of imports. The last import leads back to the first file. */
 export function importCycles<Imported extends Pick<Import, "to">>(
   files: Importer<Imported>[],
 ): Step<Imported>[][] {

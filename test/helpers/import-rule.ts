@@ -1,6 +1,6 @@
 import type { Import, SourceFile } from "./source-tree.ts";
 
-/** Returns a rule for single imports: `breaks` decides whether `from` may not import `to`. */
+/** Returns a rule for single imports. `breaks` decides whether `from` may not import `to`. */
 export function importRule({ breaks, ...rule }: ImportRule): Rule {
   const findings = (sources: SourceFile[]): string[] =>
     sources.flatMap(({ path: from, imports }) =>
@@ -14,8 +14,8 @@ export function importRule({ breaks, ...rule }: ImportRule): Rule {
 type ImportRule = Omit<Rule, "findings"> & { breaks: (from: string, to: string, how: Import) => boolean };
 
 /**
- * A pure function over parsed files that returns one line per offense. `seeds` break it, so that a rule without effect
- * is detected; `permitted` files come close and are fine.
+ * A pure function over parsed files that returns one line per offense. `seeds` break the rule, so that a rule
+ * without effect is detected. `permitted` files come close and are valid.
  */
 export type Rule = {
   title: string;
@@ -36,7 +36,7 @@ export function libraryRule(packages: string[], homes: string[]): Rule {
   });
 }
 
-/** Homes with a trailing `/` are folders, the others are single files. */
+/** Homes that end with `/` are folders, the others are single files. */
 export function inside(file: string, homes: string[]): boolean {
   return homes.some((home) => (home.endsWith("/") ? file.startsWith(home) : file === home));
 }

@@ -2,8 +2,8 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sig
 import { isIPv4 } from "node:net";
 
 /**
- * Returns an X.509 certificate (RFC 5280), signed by `issuer` or self-signed as an authority. Node cannot create
- * certificates, and openssl is not always installed.
+ * Returns an X.509 certificate (RFC 5280), signed by `issuer` or self-signed as an authority. Node cannot
+ * create certificates, and openssl is not always installed.
  */
 export function makeCertificate({ name, hosts = [], issuer, days = 1 }: CertificateOptions): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -29,11 +29,11 @@ type CertificateOptions = {
   name: string;
   hosts?: string[];
   issuer?: Certificate;
-  /** Validity in days; a negative number has expired. */
+  /** The validity in days. A negative number has expired. */
   days?: number;
 };
 
-/** In PEM. */
+/** All texts are PEM. */
 export type Certificate = { name: string; key: string; certificate: string };
 
 function toPem(thing: KeyObject | Buffer): string {
@@ -42,7 +42,7 @@ function toPem(thing: KeyObject | Buffer): string {
   return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
 }
 
-/** DER: a type, a length, the content. */
+/** Encodes DER: a type, a length, the content. */
 function tag(type: number, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const { length } = content;

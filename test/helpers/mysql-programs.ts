@@ -6,8 +6,8 @@ import { findProgram } from "./system-packages.ts";
 import { openTestCache } from "./test-cache.ts";
 
 /**
- * Returns MySQL of Debian unstable, unpacked with its own C library in a folder that later runs reuse. The machine stays
- * as it is. `say` receives one line about a failure.
+ * Returns MySQL of Debian unstable, unpacked with its own C library in a folder that later runs reuse. Does
+ * not change the machine. `say` receives one line about a failure.
  */
 export function provideMysql(say: (line: string) => void): ServerPrograms | undefined {
   const folder = mysqlFolder();
@@ -32,7 +32,7 @@ function mysqlFolder(): string {
   return path.join(openTestCache(), "mysql-and-client-of-debian-unstable");
 }
 
-/** Returns the error in one line. A folder is renamed only when complete. */
+/** Returns the error in one line. The folder gets its name only when it is complete. */
 function fetchMysql(folder: string, say: (line: string) => void): string | undefined {
   if (process.platform !== "linux" || !findProgram("apt-get") || !findProgram("dpkg-deb")) {
     return "MySQL comes from Debian, which this machine is not.";

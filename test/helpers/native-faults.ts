@@ -16,7 +16,7 @@ type NativeScene = {
 export type NativeFault = {
   what: string;
   play(scene: NativeScene): void | Promise<void>;
-  /** The error that the client receives; null without one. */
+  /** The error that the client receives. Null if it receives none. */
   error: { status: number; code: string | null } | null;
 };
 

@@ -5,14 +5,14 @@ import { frameAwsEvent, frameEvents } from "./frame-events.ts";
 /** Recorded data of one kind of upstream: a response, a stream, and its errors. */
 export type NativeRecording = {
   kind: string;
-  /** Path below the upstream's address. */
+  /** The path below the upstream's address. */
   basePath: string;
   secret: string;
   answer: Buffer;
   streamContentType: string;
   /** The stream, event by event. */
   events: Buffer[];
-  /** Text of the response and of the stream. */
+  /** The text of the response and of the stream. */
   answerText: string;
   streamText: string;
   errorBody(message: string): string;

@@ -5,7 +5,7 @@ import { findMysql } from "./mysql-programs.ts";
 import { serverKinds } from "./test-database.ts";
 import { createTestFolder } from "./test-folder.ts";
 
-/** For faults that the shared servers must not suffer: `for (const own of ownServers) test(…)`. */
+/** Programs for faults that shared servers must not suffer: `for (const own of ownServers) test(…)`. */
 export const ownServers: OwnPrograms[] = serverKinds.flatMap((kind) => {
   const programs = kind === "mysql" ? findMysql() : provideMariadb(console.error);
   return programs ? [{ kind, programs }] : [];

@@ -2,7 +2,7 @@ import { ConfigError, readConfig } from "../../gateway/config/config.ts";
 
 export type Environment = Record<string, string>;
 
-/** Returns the problems of an environment, one per line; empty if it is valid. */
+/** Returns the problems of an environment, one per line. Empty if it is valid. */
 export function problemsOf(environment: Environment): string[] {
   try {
     readConfig(environment);

@@ -1,8 +1,8 @@
 import { appRouter } from "../../gateway/trpc/app-router.ts";
 
 /**
- * Every procedure and its audience. The table is separate on purpose: a new procedure fails the tests until its
- * audience is decided here. `id` is replaced by a key's id.
+ * Every procedure and its audience. The table is separate on purpose: a new procedure fails the tests until
+ * its audience is listed here. A key's ID replaces `id`.
  */
 export const procedureTable: Record<string, ProcedureRow> = {
   "auth.state": { access: "everybody" },
@@ -110,7 +110,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
   },
 };
 
-/** Audience of a procedure, and an input of valid form. */
+/** The audience of a procedure, and a valid input. */
 export type ProcedureRow = {
   access: "everybody" | "members" | "administrators";
   input?: Record<string, unknown>;

@@ -3,7 +3,8 @@ import type { ExecutionContext } from "ava";
 import { createUpstream, type ScriptedUpstream, type SeenRequest } from "./scripted-upstream.ts";
 
 /**
- * Starts one upstream per file; the last user message selects the script. Parallel tests can therefore share a gateway.
+ * Starts one upstream per file. The last user message selects the script, so that parallel tests can share a
+ * gateway.
  */
 export async function createPromptedUpstream(
   t: Pick<ExecutionContext, "teardown">,

@@ -4,8 +4,8 @@ import { costOf } from "../../gateway/usage/counting/cost.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 /**
- * Returns realistic usage: few keys make most requests, each with a few models, some failures, some without a price. A
- * seed always returns the same records.
+ * Returns realistic usage: few keys make most requests, each with a few models, some failures, and some
+ * unpriced requests. A seed always returns the same records.
  */
 export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageWorld): UsageRecordRow {
   const keyNumber = skewed(random, world.keys);
@@ -59,7 +59,7 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
 
 export type UsageWorld = { keys: number; models: number; providers: number; owners: number };
 
-/** Usage of a medium-sized team. */
+/** The usage of a medium-sized team. */
 export const usualWorld: UsageWorld = { keys: 200, models: 12, providers: 4, owners: 40 };
 
 const tools = ["claude-code", "codex", null, "opencode"];
@@ -73,7 +73,7 @@ const noUsage = {
   reasoningTokens: null,
 };
 
-/** Returns a number below `count`; smaller ones are likelier. */
+/** Returns a number below `count`, more likely a small one. */
 function skewed(random: SeededRandom, count: number): number {
   return Math.floor(count * (random.upTo(9_999) / 10_000) ** 2);
 }

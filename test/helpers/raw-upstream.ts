@@ -55,7 +55,7 @@ export type RawConnection = {
   isClosed: boolean;
 };
 
-/** Returns the end of the first request; -1 while it is incomplete. */
+/** Returns the end of the first request. -1 while it is incomplete. */
 function endOfRequest(text: string): number {
   const headEnd = text.indexOf("\r\n\r\n");
   if (headEnd === -1) return -1;

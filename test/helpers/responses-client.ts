@@ -35,7 +35,7 @@ export const weatherTool = {
   parameters: { type: "object", properties: { city: { type: "string" } } },
 };
 
-/** The result of the call in a response. */
+/** Returns the result of the call in a response. */
 export function weatherResultOf({ output }: ShownResponse): object {
   const call = output.find(({ type }) => type === "function_call");
   return { type: "function_call_output", call_id: call?.call_id, output: "22 degrees" };

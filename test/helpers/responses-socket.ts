@@ -41,7 +41,7 @@ export async function openSocket(
     wake();
   });
   await once(socket, "open");
-  /** Resolves with the first value that `find` returns. Throws once the connection has closed. */
+  /** Resolves with the first value that `find` returns. Throws after the connection has closed. */
   const until = async <Value>(find: () => Value | null | undefined): Promise<Value> => {
     for (;;) {
       const found = find();
@@ -76,7 +76,7 @@ export async function openSocket(
 
 const lastTypes = new Set(["response.completed", "response.incomplete", "response.failed", "error"]);
 
-/** The response of a turn that did not fail. */
+/** Returns the response of a turn that did not fail. */
 export function responseOf(frames: readonly Frame[]) {
   const response = frames.at(-1)?.response;
   if (response === undefined) throw new Error(JSON.stringify(frames.at(-1)));

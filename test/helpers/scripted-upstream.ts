@@ -31,7 +31,7 @@ export async function createUpstream(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, sockets };
 }
 
-/** A request as received by the upstream. */
+/** A request as the upstream received it. */
 export type SeenRequest = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
 
 export type ScriptedUpstream = {

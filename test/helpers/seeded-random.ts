@@ -1,4 +1,4 @@
-/** Mulberry32: 32 bits of state, good enough to cut bytes and select faults. */
+/** Mulberry32, with 32 bits of state, is good enough to cut bytes and select faults. */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed | 0;
   const next = () => {

@@ -14,7 +14,7 @@ export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Prom
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // A test may expect a closed connection and checks the read result.
+  // Tests may expect a closed connection. They check the read result.
   socket.on("error", () => {});
   await once(socket, "connect");
   return socket;
@@ -38,7 +38,7 @@ export function readAnswer(socket: Socket, timeoutMs = 20_000): Promise<Answer> 
   });
 }
 
-/** Returns the response once complete: every response except a stream has a length. */
+/** Returns the response once it is complete: every response except a stream has a length. */
 function parseAnswer(bytes: Buffer): Answer | null {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd === -1) return null;

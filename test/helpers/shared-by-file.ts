@@ -2,8 +2,8 @@ import test, { type ExecutionContext } from "ava";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
 /**
- * Owner of the resources that a file's tests share, passed to helpers as `t` in a `test.before`. Cleanup runs after the
- * last test, latest first; ava has no `t.teardown` in hooks.
+ * The owner of the resources that a file's tests share, passed to helpers as `t` in a `test.before`. Cleanup
+ * runs after the last test, latest first, because ava has no `t.teardown` in hooks.
  */
 export function sharedByFile(): Pick<ExecutionContext, "teardown"> {
   const teardowns: (() => unknown)[] = [];
@@ -14,8 +14,8 @@ export function sharedByFile(): Pick<ExecutionContext, "teardown"> {
 }
 
 /**
- * Shares one gateway among a file's tests, since a start costs half a second of CPU time. Called at the top of a file;
- * returns a getter for the tests.
+ * Shares one gateway among a file's tests, because a start costs half a second of CPU time. Called at the top
+ * of a file. Returns a getter for the tests.
  */
 export function shareGateway(options: Parameters<typeof startTestGateway>[1] = {}): () => TestGateway {
   let gateway: TestGateway | undefined;

@@ -3,19 +3,19 @@ import { isBuiltin } from "node:module";
 import path from "node:path";
 import ts from "typescript";
 
-/** Parses every TypeScript and Svelte file in the named folders of `top`; an absent folder is empty. */
+/** Parses every TypeScript and Svelte file in the named folders of `top`. A missing folder is empty. */
 export function readSourceTree(top: string, folders: string[]): SourceFile[] {
   return folders
     .flatMap((folder) => sourcePaths(top, folder))
     .map((file) => parseSource(file, readFileSync(path.join(top, file), "utf8")));
 }
 
-/** Input of the import rules. Paths are relative to the project's root, with forward slashes. */
+/** The input of the import rules. Paths are relative to the project's root, with forward slashes. */
 export type SourceFile = {
   path: string;
   lineCount: number;
   imports: Import[];
-  /** Lines that read `process.env` in any spelling. */
+  /** Lines that read `process.env`, in any spelling. */
   environmentLines: number[];
 };
 
@@ -24,9 +24,9 @@ export type Import = {
   /** A project path (`gateway/errors.ts`), a package (`@trpc/server/adapters/express`) or a built-in (`node:fs`). */
   to: string;
   line: number;
-  /** Erased at compile time. */
+  /** Whether the compiler erases the import. */
   typeOnly: boolean;
-  /** Names as exported; `*` for the whole module. */
+  /** The names as exported. `*` for the whole module. */
   names: string[];
 };
 

@@ -49,7 +49,7 @@ export function jsonMembers(): fc.Arbitrary<JsonMembers> {
   });
 }
 
-/** Sometimes longer than 32 bytes, since longer strings are searched differently. */
+/** Exceeds 32 bytes sometimes, because longer strings are searched differently. */
 function trickyString(): fc.Arbitrary<string> {
   return fc.oneof(
     fc.string({ unit: "binary", maxLength: 12 }),

@@ -10,7 +10,7 @@ export function total(counts: number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Reference implementation of the sums, as sorted text. */
+/** A reference implementation of the sums, as sorted text. */
 export function sumUp(
   records: UsageRecordRow[],
   groupBy: (typeof groupings)[number],

@@ -20,7 +20,7 @@ function isExecutable(file: string): boolean {
 
 /**
  * Installs Debian packages, which requires root and apt-get. Returns the error in one line.
- * @param what display name, such as "MariaDB"
+ * @param what the display name, such as "MariaDB"
  */
 export function installPackages(
   what: string,
@@ -35,10 +35,10 @@ export function installPackages(
   return lists.problem ?? aptGet("install", "-y", "--no-install-recommends", ...packages);
 }
 
-/** Result of updating apt-get's package lists once. */
+/** The result of updating apt-get's package lists once. */
 let lists: { problem: string | undefined } | undefined;
 
-/** Runs apt-get quietly; returns the error in one line. */
+/** Runs apt-get quietly. Returns the error in one line. */
 function aptGet(...parameters: string[]): string | undefined {
   const { status, stderr } = spawnSync("apt-get", parameters, {
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },

@@ -20,7 +20,7 @@ export async function startTcpProxy(
     const upstream = connect(port, "127.0.0.1");
     for (const socket of [client, upstream]) {
       sockets.add(socket);
-      // The waiting side notices the closed connection.
+      // The other side detects the closed connection.
       socket.on("error", () => {});
       socket.on("close", () => {
         sockets.delete(socket);
@@ -57,7 +57,7 @@ function delayed(delayMs: number): Transform {
 
 export type TcpProxy = {
   port: number;
-  /** Number of accepted connections. */
+  /** The number of accepted connections. */
   acceptedCount(): number;
   /** Drops all data of current connections. New ones work. */
   swallow(): void;

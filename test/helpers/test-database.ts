@@ -17,26 +17,26 @@ export type DatabaseKind = "sqlite" | ServerKind;
 
 const serverUrls = { mariadb: process.env.TEST_MARIADB_URL, mysql: process.env.TEST_MYSQL_URL };
 
-/** The database servers of this run. `npm test` sets their variables and reports which it has; `npx ava` has none. */
+/** The database servers of this run. `npm test` sets their variables and reports them. `npx ava` has none. */
 export const serverKinds: ServerKind[] = (["mariadb", "mysql"] as const).filter((kind) => serverUrls[kind]);
 
-/** For tests of the schema and of queries: `for (const kind of allDatabaseKinds) test(…)`. */
+/** The databases for tests of the schema and of queries: `for (const kind of allDatabaseKinds) test(…)`. */
 export const allDatabaseKinds: DatabaseKind[] = ["sqlite", ...serverKinds];
 
-/** For all other tests, where SQLite and one server suffice, except at full scale. */
+/** The databases for all other tests: SQLite and one server, except at full scale. */
 export const databaseKinds: DatabaseKind[] = isFull ? allDatabaseKinds : allDatabaseKinds.slice(0, 2);
 
-/** For tests of several processes, which need a server: the one that production uses, if it is here. */
+/** The server for tests of several processes: the one that production uses, if available. */
 export const serverKind = serverKinds.at(-1);
 
-/** The `t` of any test, whatever its context. */
+/** The `t` of any test, with any context. */
 type Teardown = Pick<ExecutionContext, "teardown">;
 
 async function createSqliteDatabase(t: Teardown): Promise<string> {
   return `sqlite:${path.join(await createTestFolder(t), "gateway.db")}`;
 }
 
-/** Does the same on a server. */
+/** Creates a test database on a server. */
 export async function createServerDatabase(t: Teardown, kind = serverKind): Promise<string> {
   const server = kind && serverUrls[kind];
   if (!server) throw new Error("There is no such server: take the kind from serverKinds");

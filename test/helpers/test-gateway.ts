@@ -51,17 +51,19 @@ export type TestGateway = RunningGateway & {
   admin: TRPCClient<AppRouter>;
   /** The administrator's token. */
   accessToken: string;
-  /** Log of the gateway, as JSON lines. */
+  /** The gateway's log, as JSON lines. */
   log: string[];
   environment: Record<string, string>;
 };
 
 type TestGatewayOptions = {
   kind?: DatabaseKind;
-  /** Environment variables on top of the test defaults; DATABASE_URL joins another gateway's database. */
+  /**
+   * Environment variables in addition to the test defaults. DATABASE_URL joins another gateway's database.
+   */
   environment?: Record<string, string>;
   runtime?: Partial<Runtime>;
-  /** Skips the setup: no person exists, and `admin` is not signed in. */
+  /** Skips the setup: no user exists, and `admin` is not signed in. */
   withoutAdministrator?: boolean;
 };
 
@@ -74,8 +76,8 @@ export function createConsoleClient(url: string, accessToken?: string): TRPCClie
 export const administrator = { name: "Ada", email: "ada@example.com", password: "correct horse battery" };
 
 /**
- * Creates the administrator if missing and signs them in through the service. Hashing a password for each of hundreds
- * of gateways would take a minute.
+ * Creates the administrator if missing and signs them in through the service. Hashing a password for each of
+ * hundreds of gateways would take a minute.
  */
 async function signInAdministrator({ services }: RunningGateway, runtime: Runtime): Promise<string> {
   const { database, audit, sessions } = services;
@@ -97,7 +99,7 @@ function newAdministrator(runtime: Runtime): UserRow {
   return { id, name, email, passwordHash, role: "admin", status: "active", lastSignInAt: null, createdAt };
 }
 
-/** The weakest valid argon2id: a stored hash contains its strength, and browsers sign in a hundred times. */
+/** The weakest valid argon2id. A stored hash contains its strength, and browsers sign in a hundred times. */
 const passwordHash = (() => {
   const nonce = Buffer.alloc(16);
   const strength = { parallelism: 1, memory: 8, passes: 1 };

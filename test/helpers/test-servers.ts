@@ -4,8 +4,8 @@ import { provideMysql } from "./mysql-programs.ts";
 import { queryDatabase } from "./query-database.ts";
 
 /**
- * Starts MariaDB and MySQL for a run of tests, where they can be had. A server in TEST_MARIADB_URL or TEST_MYSQL_URL is
- * used instead.
+ * Starts MariaDB and MySQL for a run of tests, if available. A server in TEST_MARIADB_URL or TEST_MYSQL_URL
+ * takes precedence.
  */
 export async function startTestServers(say: (line: string) => void): Promise<TestServers> {
   const servers = await Promise.all([

@@ -6,8 +6,8 @@ import type { Certificate } from "./make-certificate.ts";
 import { PacketReader, toPacket } from "./mysql-packets.ts";
 
 /**
- * Starts a database guarded like Amazon RDS: TLS only, with a token in clear text as the password. A real server
- * without a password takes over once the token is accepted.
+ * Starts a database with the sign-in of Amazon RDS: TLS only, with a token in clear text as the password. A
+ * real server without a password takes over once the token is accepted.
  */
 export async function startTokenDatabase(
   t: Pick<ExecutionContext, "teardown">,
@@ -40,7 +40,10 @@ export async function startTokenDatabase(
 
 type TokenDatabaseOptions = { port: number; certificate: Certificate; accepts(token: string): boolean };
 
-/** The handshake (https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase.html). */
+/**
+ * Performs the handshake
+ * (https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase.html).
+ */
 async function guard(
   client: Socket,
   upstream: Socket,

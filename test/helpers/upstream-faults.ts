@@ -2,14 +2,14 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 
-/** Position of a fault: in a stream or not, before the content or mid-stream. */
+/** The position of a fault: in a stream or not, before the content or mid-stream. */
 export type Place = { stream: boolean; begun: boolean };
 
 /** The upstream's side of a faulty response. */
 type Scene = {
   response: ServerResponse;
   place: Place;
-  /** Remaining part of the valid response. */
+  /** The remaining part of the valid response. */
   rest: string;
   /** Sends the head of a valid response once. */
   begin(): void;
@@ -17,14 +17,14 @@ type Scene = {
 
 export type Fault = {
   kind: string;
-  /** Headers of the faulty response, also for later faults. */
+  /** The headers of the faulty response, also for later faults. */
   headers?: Record<string, string>;
-  /** Possible only before any output. */
+  /** Whether the fault is possible only before any output. */
   isFirst?: true;
-  /** Requires a short upstream timeout. */
+  /** Whether the fault requires a short upstream timeout. */
   isSlow?: true;
   play(scene: Scene): void | Promise<void>;
-  /** The error that the client receives; null without one. */
+  /** The error that the client receives. Null if it receives none. */
   error: { status: number; code: string } | null;
 };
 

@@ -6,7 +6,10 @@ import { freePort } from "./free-port.ts";
 import { createTestFolder } from "./test-folder.ts";
 import { findProgram, installPackages } from "./system-packages.ts";
 
-/** Returns the Valkey or Redis server program, installed if possible; reports why and returns undefined otherwise. */
+/**
+ * Returns the Valkey or Redis server program, installed if possible. Otherwise reports the reason and returns
+ * undefined.
+ */
 export function provideValkey(say: (line: string) => void): string | undefined {
   const present = findValkey();
   if (present !== undefined) return present;
@@ -18,7 +21,7 @@ export function provideValkey(say: (line: string) => void): string | undefined {
   return installed;
 }
 
-/** For tests with a server: `if (valkeyProgram) test(…)`. `npm test` installs it if possible. */
+/** The server program for tests: `if (valkeyProgram) test(…)`. `npm test` installs it if possible. */
 export const valkeyProgram = findValkey();
 
 /** Starts an empty private Valkey on a free port. It stops with the test. */
@@ -37,7 +40,7 @@ export async function startValkey(t: Pick<ExecutionContext, "teardown">, ...para
   };
   const start = async () => {
     const options = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
-    // The shell stops the server however this process dies: see database-server.sh.
+    // The shell stops the server, however this process dies: see database-server.sh.
     group = spawn(
       "sh",
       ["-c", '"$@" & cat >/dev/null; kill -9 0', "sh", program, ...options, ...parameters],

@@ -6,14 +6,14 @@ import { asFields, asList, demand, type Fields, onlyKnown } from "./vendor-refus
 export type ClaudeModel = {
   name: string;
   /**
-   * `by budget` takes a token budget. `adaptive` takes an effort, if enabled. `always` cannot be disabled and binds
-   * thoughts to the earlier conversation.
+   * `by budget` takes a token budget. `adaptive` takes an effort, if enabled. `always` cannot be disabled and
+   * binds thoughts to the earlier conversation.
    */
   thinking: "by budget" | "adaptive" | "always";
-  /** Default display of the text of thoughts. */
+  /** The default display of the text of thoughts. */
   defaultDisplay: "summarized" | "omitted";
   outputTokensMax: number;
-  /** Whether system messages may appear mid-conversation: from Opus 4.8 on. */
+  /** Whether system messages may appear mid-conversation, as from Opus 4.8. */
   takesSystemMessages?: true;
 };
 
@@ -57,7 +57,7 @@ export function readThinking(body: Fields, model: ClaudeModel, betas: string): C
   };
 }
 
-/** Applies to models from Opus 4.7 on. */
+/** Checks models from Opus 4.7. */
 function checkAdaptive(body: Fields, type: string, model: ClaudeModel): void {
   const isKnown = type === "adaptive" || (type === "disabled" && model.thinking !== "always");
   demand(

@@ -80,7 +80,7 @@ export const claudeHaiku: ClaudeModel = {
   outputTokensMax: 64_000,
 };
 
-/** Every response starts with a thought, usually with an empty text. */
+/** A Claude that starts every response with a thought, usually with an empty text. */
 export const claudeOpus55: ClaudeModel = {
   name: "claude-opus-5-5",
   thinking: "always",

@@ -11,8 +11,9 @@ import {
 import { type Fields, type RefusalReason, VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * Azure OpenAI: OpenAI's form with Microsoft's content filter results, at paths of two generations. In this newer one,
- * the model is the deployment's name. https://learn.microsoft.com/en-us/azure/ai-foundry/openai/reference
+ * Azure OpenAI: OpenAI's form with Microsoft's content filter results, at paths of two generations. In this
+ * newer one, the model is the deployment's name.
+ * https://learn.microsoft.com/en-us/azure/ai-foundry/openai/reference
  * https://learn.microsoft.com/en-us/azure/ai-foundry/openai/api-version-lifecycle
  */
 export const azureV1Form = azureForm({
@@ -78,9 +79,9 @@ function azureForm({ baseUrl, path, apiVersion, model }: AzurePaths): VendorForm
 type AzurePaths = {
   baseUrl(origin: string): string;
   path: string;
-  /** Null for paths without a version, which read the deployment from the body. */
+  /** Null for paths without a version, whose requests have the deployment in the body. */
   apiVersion: string | null;
-  /** Name of a deployment. */
+  /** The name of a deployment. */
   model: string;
 };
 

@@ -133,7 +133,7 @@ function readThinking(body: Fields, inference: Fields, choice: Fields): boolean 
   return !goesOnAfterTools(asList(body["messages"], "messages"));
 }
 
-/** Thinking happens once per turn; a turn that continues after results must start with its thoughts. */
+/** Thinking happens once per turn. A turn that continues after results must start with its thoughts. */
 function goesOnAfterTools(messages: unknown[]): boolean {
   const kinds = messages.map((each) =>
     asList(asFields(each, "messages")["content"], "content").flatMap(kindsOf),

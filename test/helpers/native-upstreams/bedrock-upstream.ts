@@ -100,7 +100,7 @@ function checkSignature(request: SeenRequest): void {
   }
 }
 
-/** Parses `20261121T150000Z`; returns NaN for an invalid date. */
+/** Parses `20261121T150000Z`. Returns NaN for an invalid date. */
 function toTime(date: string): number {
   return Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
 }
@@ -152,7 +152,7 @@ function contentBlocks({ thoughts, text, calls }: Answer, asked: Asked): Block[]
   return blocks;
 }
 
-/** Thoughts are not counted separately; the cache is. */
+/** The cache is counted separately, thoughts are not. */
 function toUsage({ usage: { input, cached, cacheWritten, output } }: Answer): object {
   return {
     cacheReadInputTokens: cached,

@@ -93,7 +93,7 @@ function readPart(
   const sealed = openSeal(thoughtSignature)?.thought ?? "";
   if (sealed !== "") addPart(turns, role, { thought: sealed });
   if (data["text"] !== undefined) {
-    // A part without text may carry a signature; the signature identifies thoughts, not their summary.
+    // A part without text may carry a signature. The signature identifies thoughts, not their summary.
     if (thought === false && data["text"] !== "")
       addPart(turns, role, { text: asText(data["text"], "text") });
   } else if (data["inlineData"] !== undefined) {
@@ -108,7 +108,7 @@ function readPart(
   } else demand(false, "Cannot fetch content from the provided URL.");
 }
 
-/** Matches a response to the call with its id, or to the next call of its name. */
+/** Matches a response to the call with its ID, or to the next call of its name. */
 function readResponse(functionResponse: unknown, calls: Call[]): { result: string; ofCall: number } {
   const { id, name, response, ...rest } = asFields(functionResponse, "function_response");
   onlyKnown(rest, "parts willContinue scheduling", (extra) => unknownName(extra, "function_response"));

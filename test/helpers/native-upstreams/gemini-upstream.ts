@@ -53,7 +53,7 @@ export function geminiForm({ name, generation }: GeminiModel): VendorForm {
         }),
       ),
 
-    /** The finish reason comes with an empty part, or without any if the response is blocked. */
+    /** The finish reason comes with an empty part. A blocked response has no part. */
     streamEnd(answer) {
       const signature =
         generation === 3 && answer.calls.length === 0 ? { thoughtSignature: sealThought("") } : {};
@@ -79,7 +79,7 @@ export function geminiForm({ name, generation }: GeminiModel): VendorForm {
 
 type GeminiModel = { name: string; generation: 2 | 3 };
 
-/** An invalid key differs from an invalid request only in the details. */
+/** Only the details distinguish an invalid key from an invalid request. */
 const refusals: Record<RefusalReason, { code: number; status: string; details?: object[] }> = {
   invalid: { code: 400, status: "INVALID_ARGUMENT" },
   unauthenticated: {
@@ -111,7 +111,7 @@ const finishReasons: Record<Answer["finish"], string> = {
   content_filter: "SAFETY",
 };
 
-/** The first call carries the seal, if any; Gemini 2.5 seals only requested thoughts. */
+/** The first call carries the seal, if any. Gemini 2.5 seals only requested thoughts. */
 function answerParts({ thoughts, text, calls }: Answer, asked: Asked, generation: 2 | 3): object[] {
   const isSealed = generation === 3 || asked.isThinking;
   return [
@@ -140,7 +140,9 @@ function withContent(parts: object[]): object {
   return parts.length === 0 ? {} : { content: { parts, role: "model" } };
 }
 
-/** Prompt tokens include cached ones, candidate tokens exclude thoughts; the counts grow with the response. */
+/**
+ * Prompt tokens include cached ones, candidate tokens exclude thoughts. The counts grow with the response.
+ */
 function usageMetadata({ usage: { input, cached, thinking } }: Answer, output: number): object {
   return {
     promptTokenCount: input,

@@ -6,8 +6,8 @@ import { cutUp } from "./cut-up.ts";
 import { VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * Starts an upstream that speaks one vendor's API, with a scripted model. It rejects what the vendor rejects, with the
- * vendor's messages. It stops with the test.
+ * Starts an upstream that speaks one vendor's API, with a scripted model. It rejects the same requests as the
+ * vendor, with the vendor's messages. It stops with the test.
  */
 export async function createNativeUpstream(
   t: Pick<ExecutionContext, "teardown">,
@@ -40,14 +40,14 @@ export async function createNativeUpstream(
 }
 
 export type NativeUpstream = {
-  /** Kind of the provider in the console. */
+  /** The kind of the provider in the console. */
   kind: ProviderKind;
   baseUrl: string;
   apiKey: string;
   model: string;
   /** Requests to the model, oldest first. */
   asked: Asked[];
-  /** Messages of the rejected requests. */
+  /** The messages of the rejected requests. */
   refusals: string[];
   /** Requests whose client disconnected. */
   abandoned: Asked[];
@@ -58,13 +58,13 @@ export type VendorForm = {
   kind: ProviderKind;
   credential: string;
   model: string;
-  /** Base URL in the console's form. */
+  /** The base URL in the console's form. */
   baseUrl(origin: string): string;
-  /** Throws a `VendorRefusal` for anything that the vendor rejects. */
+  /** Throws a `VendorRefusal` for every request that the vendor rejects. */
   read(request: SeenRequest): Asked;
   answer(answer: Answer, asked: Asked): object;
   streamContentType: string;
-  /** Events of a stream up to the last content, and from there to the end. */
+  /** The events of a stream up to the last content, and from there to the end. */
   streamStart(answer: Answer, asked: Asked): Buffer[];
   streamEnd(answer: Answer, asked: Asked): Buffer[];
   /** A mid-stream error. */
@@ -80,18 +80,18 @@ export type Asked = {
   system: string;
   turns: Turn[];
   tools: { name: string; description: string; parameters: unknown }[];
-  /** A tool that must be called. */
+  /** The tool that the model must call. */
   forcedTool: string | null;
-  /** JSON schema of the response. */
+  /** The JSON schema of the response. */
   schema: unknown;
   temperature?: number | null;
   outputTokensMax: number | null;
   stop: string[];
   /** Whether thoughts were requested. */
   isThinking: boolean;
-  /** Whether a stream ends with its usage, where that is optional. */
+  /** Whether an optional usage report ends the stream. */
   includesUsage: boolean;
-  /** Whether the request refers to something that the vendor has stored. */
+  /** Whether the request refers to state that the vendor has stored. */
   usesState?: boolean;
 };
 
@@ -103,7 +103,7 @@ export type Part =
   | { image: string; mediaType: string }
   | { thought: string }
   | { call: string; input: unknown }
-  /** The result of the so-manieth call of the conversation, from 0. */
+  /** The result of a call, counted in the conversation from 0. */
   | { result: string; ofCall: number };
 
 /** The model's response, in its streamed pieces. */
@@ -115,8 +115,8 @@ export type Answer = {
   finish: "stop" | "length" | "tool_calls" | "content_filter";
   usage: { input: number; cached: number; cacheWritten: number; output: number; thinking: number };
   /**
-   * End of a stream: regular, with an error event, a broken connection, or none. `early` is valid for HTTP but not for
-   * the vendor.
+   * The end of a stream: regular, with an error event, a broken connection, or none. `early` is valid for
+   * HTTP but not for the vendor.
    */
   ending: "complete" | "error" | "break" | "early" | "silence";
 };
@@ -128,7 +128,7 @@ export function addPart(turns: Turn[], role: Turn["role"], part: Part): void {
   else turns.push({ role, parts: [part] });
 }
 
-/** Returns the number of calls so far, so that the next one receives a unique id. */
+/** Returns the number of calls so far, so that the next one receives a unique ID. */
 export function countCalls(turns: Turn[]): number {
   return turns.flatMap(({ parts }) => parts).filter((part) => "call" in part).length;
 }
@@ -137,7 +137,7 @@ function withoutThoughts(answer: Answer): Answer {
   return { ...answer, thoughts: [], usage: { ...answer.usage, thinking: 0 } };
 }
 
-/** Message of `streamError` in the tests. */
+/** The message of `streamError` in the tests. */
 export const midStreamMessage = "The model stumbled over its own words.";
 
 async function sendStream(response: ServerResponse, form: VendorForm, answer: Answer, asked: Asked) {

@@ -16,7 +16,7 @@ import {
 /**
  * Returns a valid chat completion request for OpenAI or Azure.
  * https://platform.openai.com/docs/api-reference/chat/create
- * @param model required `model`; null if the path contains it
+ * @param model required `model`. Null if the path contains it.
  */
 export function readOpenAiRequest(request: SeenRequest, model: string | null): Asked {
   demand(
@@ -83,7 +83,7 @@ function readTurns(messages: Fields[]): Turn[] {
   return turns;
 }
 
-/** Returns text; only the user may send images. */
+/** Returns the text. Only the user may send images. */
 function readText(content: unknown): string {
   if (typeof content === "string") return content;
   const parts = asList(content, "messages.content").map((each) => asFields(each, "messages.content"));

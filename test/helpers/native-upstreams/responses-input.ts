@@ -36,7 +36,7 @@ function readItem(item: Fields, place: Place): void {
   const type = String(item["type"] ?? "message");
   const form = Object.hasOwn(itemForms, type) ? itemForms[type] : undefined;
   demand(form !== undefined, `Invalid value: '${type}'. Param: ${place.where}`);
-  // https://github.com/openai/codex/issues/33176
+  // OpenAI rejects foreign IDs: https://github.com/openai/codex/issues/33176
   const { id } = item;
   demand(
     id === undefined || id === null || asText(id, `${place.where}.id`).startsWith(form.idPrefix),

@@ -77,7 +77,7 @@ function buildUsage({ usage: { input, cached, output, thinking } }: Answer): obj
   };
 }
 
-/** `begun` is the first form in the stream, `events` come between it and the complete item. */
+/** `begun` is the first form in the stream. `events` come between it and the complete item. */
 type Item = { begun: Fields; events: Fields[]; whole: Fields };
 
 function buildItems({ thoughts, text, calls }: Answer, asked: Asked): Item[] {

@@ -1,5 +1,5 @@
 /**
- * Stands for a vendor's encryption and signature of thoughts: opaque, but recognized by the vendor.
+ * Replaces a vendor's encryption and signature of thoughts: opaque, but recognized by the vendor.
  * @param prefix identifies the earlier conversation of a bound thought
  */
 export function sealThought(thought: string, prefix = ""): string {

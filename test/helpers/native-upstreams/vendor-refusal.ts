@@ -1,4 +1,4 @@
-/** A request that a vendor rejects, with the reason; each vendor has its own error form. */
+/** A request that a vendor rejects, with the reason. Each vendor has its own error form. */
 export class VendorRefusal extends Error {
   readonly reason: RefusalReason;
 
@@ -38,7 +38,7 @@ export function asList(value: unknown, where: string): unknown[] {
   return value;
 }
 
-/** Returns a list; a missing one is empty. */
+/** Returns a list. A missing list is empty. */
 export function asOptionalList(value: unknown, where: string): unknown[] {
   return value === undefined ? [] : asList(value, where);
 }

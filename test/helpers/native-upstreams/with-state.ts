@@ -53,12 +53,12 @@ export function withStore(form: VendorForm): VendorForm {
   };
 }
 
-/** `input`: the complete conversation of a request that is stored. */
+/** `input`: the complete conversation of a stored request. */
 type StateAsked = Asked & { input?: unknown[] };
 
 /**
- * Anthropic's message threads, as its SDKs use them: a request continues from a reply, with only the new messages.
- * https://github.com/anthropics/anthropic-sdk-typescript (lib/internal/threads)
+ * Anthropic's message threads, as its SDKs use them: a request continues from a reply, with only the new
+ * messages. https://github.com/anthropics/anthropic-sdk-typescript (lib/internal/threads)
  */
 export function withThreads(form: VendorForm): VendorForm {
   const threads = new Map<unknown, Fields>();
