@@ -30,15 +30,13 @@ export function parseMysqlUrl(text: string): MysqlAddress {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const tls = readAuthorities(options);
   if (tls && isIP(host) !== 0) {
-    throw new MysqlUrlError(
-      "with ssl needs the host's name, not its address: that is what certificates are for",
-    );
+    throw new MysqlUrlError("with ssl requires a host name, not an address: certificates are for names");
   }
   const auth = options["auth"] ?? "password";
   if (auth !== "password" && auth !== "iam")
     throw new MysqlUrlError("supports only auth=password and auth=iam");
   if (auth === "iam" && !tls)
-    throw new MysqlUrlError("with auth=iam needs ssl=rds: the token would be readable");
+    throw new MysqlUrlError("with auth=iam requires ssl=rds: the token would be unencrypted");
   return {
     host,
     port: url.port === "" ? 3306 : Number(url.port),

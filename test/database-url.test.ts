@@ -11,7 +11,7 @@ test("an unknown option in a MySQL URL is rejected", (t) => {
     ["?ssl=rds&ssl-ca=/etc/db.pem", /accepts ssl-ca/],
     ["?ssl=false&ssl-ca=/etc/db.pem", /accepts ssl-ca/],
     ["?auth=token&ssl=rds", /supports only auth=password and auth=iam/],
-    ["?auth=iam", /needs ssl=rds: the token would be readable/],
+    ["?auth=iam", /requires ssl=rds: the token would be unencrypted/],
     ["?auth=iam&ssl=false", /needs ssl=rds/],
   ] as const) {
     const [problem = "", ...more] = problemsOf({ DATABASE_URL: url + options });

@@ -184,11 +184,13 @@ async function insertFirst({ changes, users }: Repositories, user: UserRow): Pro
 }
 
 function signInRefused(): GatewayError {
-  return new GatewayError("unauthenticated", "The email address or the password is wrong.");
+  return new GatewayError("unauthenticated", "The email address or the password is wrong. Check both.");
 }
 
 function wrongPassword(): GatewayError {
-  return new GatewayError("forbidden", "The current password is wrong.", { param: "currentPassword" });
+  return new GatewayError("forbidden", "The current password is wrong. Enter it again.", {
+    param: "currentPassword",
+  });
 }
 
 function isSame(given: string, expected: string): boolean {

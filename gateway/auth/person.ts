@@ -15,5 +15,6 @@ export function ownerScope(person: Person): OwnerScope {
 
 /** Throws `forbidden` unless the user is an administrator. */
 export function requireAdmin(person: Person): void {
-  if (person.role !== "admin") throw new GatewayError("forbidden", "This action requires an administrator.");
+  if (person.role !== "admin")
+    throw new GatewayError("forbidden", "This action requires an administrator. Ask one for access.");
 }

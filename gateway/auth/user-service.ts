@@ -184,7 +184,8 @@ const usersPerPage = 50;
 
 async function findUser({ users }: Repositories, id: string): Promise<UserRow> {
   const user = await users.find(id);
-  if (!user) throw new GatewayError("not_found", "No user has this ID.", { param: "id" });
+  if (!user)
+    throw new GatewayError("not_found", "No user has this ID. Reload the list of people.", { param: "id" });
   return user;
 }
 

@@ -22,12 +22,13 @@ export type BodyLimits = Readonly<
  */
 export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): Record<string, unknown> {
   const { requestJsonDepthMax, requestJsonValuesMax, requestTextBytesMax } = limits;
-  if (!isUtf8(bytes)) throw new GatewayError("invalid_body", "The request body is not valid UTF-8.");
+  if (!isUtf8(bytes))
+    throw new GatewayError("invalid_body", "The request body is not valid UTF-8. Encode it as UTF-8.");
   const count = countValues(requestJsonValuesMax);
   const result = scanMembers(bytes, 0, bytes.length, requestJsonDepthMax, visit, count);
   // Rejected before the parser runs: megabytes of brackets would take it seconds.
   if (result === "not an object") {
-    throw new GatewayError("invalid_body", "The request body is not a valid JSON object.");
+    throw new GatewayError("invalid_body", "The request body is not a valid JSON object. Check its syntax.");
   }
   if (result === "too deep") {
     throw new GatewayError(
@@ -82,9 +83,12 @@ function parseObject(bytes: Buffer): Record<string, unknown> {
     body = JSON.parse(bytes.toString("utf8"));
   } catch (cause) {
     // The parser's message quotes the body, which may be confidential.
-    throw new GatewayError("invalid_body", "The request body is not valid JSON.", { cause });
+    throw new GatewayError("invalid_body", "The request body is not valid JSON. Check its syntax.", {
+      cause,
+    });
   }
-  if (!isObject(body)) throw new GatewayError("invalid_body", "The request body must be a JSON object.");
+  if (!isObject(body))
+    throw new GatewayError("invalid_body", "The request body is not a JSON object. Send an object.");
   return body;
 }
 

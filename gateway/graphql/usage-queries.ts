@@ -89,7 +89,7 @@ function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
       }),
       provider: t.string({ description: "A provider's name." }),
       status: t.field({ type: UsageStatus }),
-      statuses: t.field({ type: [UsageStatus], description: "Records with one of these." }),
+      statuses: t.field({ type: [UsageStatus], description: "Records with one of these statuses." }),
       ownerId: t.id({
         description: "The key's owner at the time of the request. An empty string selects keys without one.",
       }),

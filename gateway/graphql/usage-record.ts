@@ -87,7 +87,7 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       ),
       costLines: t.field({
         type: [CostLine],
-        description: "How the cost comes about at the model's prices. Empty without counts or prices.",
+        description: "The calculation of the cost at the model's prices. Empty without counts or prices.",
         resolve: linesOfRecord,
       }),
       costSource: t.string({

@@ -81,9 +81,13 @@ export async function modelIds({ models }: Repositories, slugs: string[]): Promi
   const known = new Set(found.map((model) => model.slug));
   const unknown = slugs.filter((slug) => !known.has(slug));
   if (unknown.length > 0) {
-    throw new GatewayError("invalid_value", `These models do not exist: ${unknown.join(", ")}.`, {
-      param: "models",
-    });
+    throw new GatewayError(
+      "invalid_value",
+      `These models do not exist: ${unknown.join(", ")}. Remove them.`,
+      {
+        param: "models",
+      },
+    );
   }
   return found.map((model) => model.id);
 }

@@ -14,7 +14,7 @@ export async function findKey({ apiKeys }: Repositories, person: Person, id: str
 }
 
 export function noSuchKey(): GatewayError {
-  return new GatewayError("not_found", "No API key has this ID.", { param: "id" });
+  return new GatewayError("not_found", "No API key has this ID. Reload the list of keys.", { param: "id" });
 }
 
 /** A filter of the user's visible keys. */
@@ -40,7 +40,9 @@ export async function toKeyFilter(
 /** Throws `invalid_value` for an unknown user. */
 export async function checkOwner({ users }: Repositories, ownerId: string | undefined): Promise<void> {
   if (ownerId === undefined || (await users.find(ownerId))) return;
-  throw new GatewayError("invalid_value", "No user has this ID.", { param: "ownerId" });
+  throw new GatewayError("invalid_value", "No user has this ID. Reload the list of people.", {
+    param: "ownerId",
+  });
 }
 
 type LookUpKeyOptions = {

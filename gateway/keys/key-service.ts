@@ -101,7 +101,8 @@ export class KeyService {
       { expiresAt, limits },
     );
     if (ownerId !== undefined && ownerId !== author.id && author.role !== "admin") {
-      const message = "Only an administrator can create keys for other users.";
+      const message =
+        "Only an administrator can create keys for other users. Create one for yourself, or ask an administrator.";
       throw new GatewayError("forbidden", message, { param: "ownerId" });
     }
     const { key, value, row } = this.#newKey(name, ownerId ?? author.id, columns);

@@ -8,5 +8,5 @@ export async function findModel({ models }: Repositories, reference: ModelRefere
   const row = await models.find(reference);
   if (row) return row;
   const param = Object.keys(reference)[0] ?? null;
-  throw new GatewayError("not_found", "The model does not exist.", { param });
+  throw new GatewayError("not_found", "The model does not exist. Reload the list of models.", { param });
 }

@@ -53,7 +53,7 @@ export function readCredentialImpact(
 }
 
 export function noCredential(): GatewayError {
-  const message = "The provider has no credential with this ID.";
+  const message = "The provider has no credential with this ID. Reload the provider.";
   return new GatewayError("not_found", message, { param: "credentialId" });
 }
 

@@ -54,5 +54,5 @@ export async function insertModel(
 
 export function noProvider(param: string): GatewayError {
   const code = param === "id" ? "not_found" : "invalid_value";
-  return new GatewayError(code, "No provider has this ID.", { param });
+  return new GatewayError(code, "No provider has this ID. Reload the list of providers.", { param });
 }

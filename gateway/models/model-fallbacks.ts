@@ -22,9 +22,15 @@ export async function saveFallbacks(
     const id = ids.get(slug);
     const param = `fallbacks.${index}`;
     if (id === undefined)
-      throw new GatewayError("invalid_value", `The fallback model ${slug} does not exist.`, { param });
+      throw new GatewayError(
+        "invalid_value",
+        `The fallback model ${slug} does not exist. Choose another one.`,
+        { param },
+      );
     if (id === model.id)
-      throw new GatewayError("invalid_value", "A model cannot be its own fallback.", { param });
+      throw new GatewayError("invalid_value", "A model cannot be its own fallback. Choose another one.", {
+        param,
+      });
     return id;
   });
   await models.setFallbacks(model.id, fallbackIds);

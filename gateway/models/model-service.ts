@@ -234,5 +234,5 @@ function checkNewSlug(slug: string, taken: ReadonlySet<string>, param: string): 
 }
 
 function slugTaken(slug: string, param: string): GatewayError {
-  return new GatewayError("conflict", `The model ${slug} already exists.`, { param });
+  return new GatewayError("conflict", `The model ${slug} already exists. Choose another slug.`, { param });
 }

@@ -242,5 +242,5 @@ function toPublicRow(row: ProviderRow): ProviderRow {
 }
 
 function nameTaken(name: string, param: string): GatewayError {
-  return new GatewayError("conflict", `The provider ${name} already exists.`, { param });
+  return new GatewayError("conflict", `The provider ${name} already exists. Choose another name.`, { param });
 }

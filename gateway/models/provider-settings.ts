@@ -64,9 +64,13 @@ export function checkConnection(
  */
 async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<string> {
   if (text === null)
-    throw new GatewayError("missing_required_parameter", "Providers of this kind require a base URL.", {
-      param: "baseUrl",
-    });
+    throw new GatewayError(
+      "missing_required_parameter",
+      "Providers of this kind require a base URL. Enter one.",
+      {
+        param: "baseUrl",
+      },
+    );
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
     throw refused("is not a URL such as https://api.openai.com/v1");

@@ -42,7 +42,7 @@ function emitSetup(plan: SetupPlan, files: PlannedFile[]): string {
   if (plan.environment?.load === "always") editors.add("profile");
   return toBlock([
     `# Sets up ${plan.toolName} for the gateway at ${plan.baseUrl}. It merges into the files named here,`,
-    "# keeps copies of them, and can be taken back. All the rest is how it does that.",
+    "# keeps copies of them, and can be undone. The rest of the script does this.",
     "setup() {",
     variablesOf(plan),
     "start",
@@ -84,11 +84,11 @@ export function emitPosixCheck(target: ScriptTarget, slugs: string[]): string {
 /** Emits a script that runs the undo script of the newest setup on the machine. */
 export function emitPosixUndo({ tool, toolName }: ScriptTarget): string {
   return toBlock([
-    `# Takes back the newest setup of ${toolName}: runs the script that it left on this machine.`,
+    `# Undoes the newest setup of ${toolName}: runs the script that it left on this machine.`,
     `undo="$HOME/.config/model-gateway/undo-${tool}.sh"`,
-    `if [ ! -f "$undo" ]; then printf '%s\\n' ${quote(`There is no setup of ${toolName} to take back.`)} >&2; exit 1; fi`,
+    `if [ ! -f "$undo" ]; then printf '%s\\n' ${quote(`No setup of ${toolName} to undo.`)} >&2; exit 1; fi`,
     'sh "$undo" </dev/null || exit 1',
-    `if [ -f "$undo" ]; then printf '%s\\n' 'An earlier setup is still in place. Run this again to take it back.'; fi`,
+    `if [ -f "$undo" ]; then printf '%s\\n' 'An earlier setup remains. Run this again to undo it.'; fi`,
   ]);
 }
 

@@ -46,7 +46,7 @@ function emitSetup(plan: SetupPlan, files: PlannedFile[], key: string | null): s
   const formats = new Set(files.map(({ format }) => format));
   return toBlock([
     `# Sets up ${plan.toolName} for the gateway at ${plan.baseUrl}. It merges into the files named here,`,
-    "# keeps copies of them, and can be taken back. All the rest is how it does that.",
+    "# keeps copies of them, and can be undone. The rest of the script does this.",
     "# The word secret keeps this out of the file of PSReadLine's history.",
     "function run_setup {",
     startStep(plan),
@@ -93,11 +93,11 @@ export function emitPowerShellCheck(target: ScriptTarget, slugs: string[]): stri
 /** Emits a script that runs the undo script of the newest setup on the machine. */
 export function emitPowerShellUndo({ tool, toolName }: ScriptTarget): string {
   return toBlock([
-    `# Takes back the newest setup of ${toolName}: runs the script that it left on this machine.`,
+    `# Undoes the newest setup of ${toolName}: runs the script that it left on this machine.`,
     `$undo_file = "${undoFile(tool)}"`,
-    `if (-not [IO.File]::Exists($undo_file)) { throw ${quote(`There is no setup of ${toolName} to take back.`)} }`,
+    `if (-not [IO.File]::Exists($undo_file)) { throw ${quote(`No setup of ${toolName} to undo.`)} }`,
     "& ([scriptblock]::Create([IO.File]::ReadAllText($undo_file)))",
-    "if ([IO.File]::Exists($undo_file)) { Write-Host 'An earlier setup is still in place. Run this again to take it back.' }",
+    "if ([IO.File]::Exists($undo_file)) { Write-Host 'An earlier setup remains. Run this again to undo it.' }",
   ]);
 }
 

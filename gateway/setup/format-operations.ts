@@ -43,7 +43,8 @@ function formatEnv({ name, value }: EnvOperation): string {
  * Formats a path. Rejects ambiguous parts, which can only come from a tool's plan: user input has no spaces.
  */
 function formatPath(path: string[]): string {
-  if (!path.every((name) => /^[\w$.:@+~/-]+$/.test(name))) throw new Error("A path has a name with a blank.");
+  if (!path.every((name) => /^[\w$.:@+~/-]+$/.test(name)))
+    throw new Error("A path contains a name with a space.");
   return path.join(" > ");
 }
 

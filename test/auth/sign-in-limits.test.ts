@@ -93,7 +93,11 @@ test.serial("an unknown account and a wrong password receive the same response",
   ];
   t.deepEqual(
     answers.map(({ status, code, error }) => [status, code, error?.message]),
-    Array.from({ length: 2 }, () => [401, "UNAUTHORIZED", "The email address or the password is wrong."]),
+    Array.from({ length: 2 }, () => [
+      401,
+      "UNAUTHORIZED",
+      "The email address or the password is wrong. Check both.",
+    ]),
   );
 });
 

@@ -18,7 +18,7 @@ browserTest("a person changes their name and password", async (t) => {
   await page.getByLabel("Current password").fill("not the password");
   await page.getByLabel("New password").fill("another good password");
   await page.getByRole("button", { name: "Change password" }).click();
-  await page.getByText("The current password is wrong.").waitFor();
+  await page.getByText("The current password is wrong. Enter it again.").waitFor();
   await page.getByLabel("Current password").fill(administrator.password);
   await page.getByRole("button", { name: "Change password" }).click();
   await page.getByText("Password changed.").waitFor();

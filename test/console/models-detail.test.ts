@@ -103,7 +103,7 @@ browserTest("the later of two tabs sees the other's change and decides", async (
   await page.getByLabel("Input", { exact: true }).fill("4");
   await gateway.admin.models.delete.mutate({ slug: "house/main" });
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("alert").getByText("The model does not exist.").waitFor();
+  await page.getByRole("alert").getByText("The model does not exist. Reload the list of models.").waitFor();
   t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "4");
 });
 
@@ -130,11 +130,13 @@ browserTest("an error about a selection disappears with the next selection", asy
   await page.getByLabel("Provider model ID").fill("small");
   await gateway.admin.providers.delete.mutate({ id });
   await page.getByRole("button", { name: "Add model" }).click();
-  await page.getByText("No provider has this ID.").waitFor();
+  await page.getByText("No provider has this ID. Reload the list of providers.").waitFor();
   const provider = page.getByRole("combobox", { name: "Provider", exact: true });
   t.is(await provider.getAttribute("aria-invalid"), "true");
   await choose("Provider", "house");
-  await page.getByText("No provider has this ID.").waitFor({ state: "detached" });
+  await page
+    .getByText("No provider has this ID. Reload the list of providers.")
+    .waitFor({ state: "detached" });
   t.is(await provider.getAttribute("aria-invalid"), null);
 });
 

@@ -58,6 +58,6 @@ if ([string]$ExecutionContext.SessionState.LanguageMode -ceq 'FullLanguage') {
   $setup.variables = New-Object 'Collections.Generic.List[object]'
   try { run_setup } catch {
     report_failure $_
-    throw 'This did not succeed. The reason is above.'
+    throw 'The command failed. The reason is above.'
   }
-} else { throw 'This PowerShell is in a constrained mode, which does not let this command work. Nothing was changed.' }`;
+} else { throw 'This PowerShell runs in constrained mode, which blocks this command. Nothing was changed.' }`;

@@ -40,7 +40,9 @@ export async function recomputeCosts(
   const models = await database.read(readModels);
   const wanted = model === undefined ? undefined : models.find(({ slug }) => slug === model);
   if (model !== undefined && !wanted) {
-    throw new GatewayError("invalid_value", `The model ${model} does not exist.`, { param: "model" });
+    throw new GatewayError("invalid_value", `The model ${model} does not exist. Check the slug.`, {
+      param: "model",
+    });
   }
   const modelOf = answeringModel(models);
   const results = new Map<string, RecomputedModel>();

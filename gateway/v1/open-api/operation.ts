@@ -93,6 +93,6 @@ export function anthropicVersion(): object {
     name: "anthropic-version",
     in: "header",
     schema: { type: "string" },
-    description: "With it, models and errors have Anthropic's form.",
+    description: "Selects Anthropic's format for models and errors.",
   };
 }

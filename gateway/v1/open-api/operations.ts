@@ -171,7 +171,7 @@ export const operations: Record<string, Record<string, object>> = {
           in: "path",
           required: true,
           schema: { type: "string" },
-          description: "For example `demo/echo`.",
+          description: "The slug, for example `demo/echo`.",
           example: "demo/echo",
         },
         anthropicVersion(),

@@ -22,7 +22,7 @@ const messageOptions = {
   tool_choice: "Whether the model may, must or must not call a tool.",
   thinking: "Configures reasoning and its token budget.",
   output_config: "Output options, such as `effort` and the `format` of the response.",
-  metadata: "For example `user_id`.",
+  metadata: "Metadata about the request, such as `user_id`.",
 };
 
 /** A parameter without a line here fails to compile. */
