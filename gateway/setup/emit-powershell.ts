@@ -47,7 +47,7 @@ function emitSetup(plan: SetupPlan, files: PlannedFile[], key: string | null): s
   return toBlock([
     `# Sets up ${plan.toolName} for the gateway at ${plan.baseUrl}. It merges into the files named here,`,
     "# keeps copies of them, and can be undone. The rest of the script does this.",
-    "# The word secret keeps this out of the file of PSReadLine's history.",
+    "# The word secret keeps this line out of PSReadLine's history file.",
     "function run_setup {",
     startStep(plan),
     `ask_for_key ${quote(key ?? "")}`,

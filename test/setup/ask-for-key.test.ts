@@ -14,7 +14,7 @@ const gateway = shareGateway();
 const model = setupModel("demo/echo");
 const models = { light: model, daily: model, hard: model, connected: [model] };
 // The pasted command contains the prompt, too, but not at the start of a line.
-const prompt = /[\r\n]API key of the gateway \(it is not shown\): $/;
+const prompt = /[\r\n]Gateway API key \(hidden\): $/;
 const settings = ".claude/settings.json";
 
 function generate(key: string | null): string {
@@ -46,7 +46,7 @@ for (const shell of shellNames) {
     await terminal.waitFor(prompt);
     terminal.type(`${key}\r`);
     await terminal.waitFor(/\nOK, 1 model\r/);
-    await terminal.waitFor(/To take this back: sh ~[^$]*\r\n[^]*READY> /);
+    await terminal.waitFor(/To undo this: sh ~[^$]*\r\n[^]*READY> /);
     terminal.paste("echo still-$((40 + 2))\n");
     await terminal.waitFor(/still-42/);
     await terminal.close();
@@ -97,14 +97,14 @@ test("without a terminal, the key comes from the environment, as reported", asyn
   const { run } = await createSetupHome(t);
   const { code, stdout, stderr } = await run("dash", generate(null), { GATEWAY_API_KEY: key });
   t.is(code, 0, stderr);
-  t.true(stdout.startsWith("The key in GATEWAY_API_KEY is used, since it is set.\n"), stdout);
+  t.true(stdout.startsWith("Using the key in GATEWAY_API_KEY.\n"), stdout);
 });
 
 test("without a terminal and a key, the setup explains what to do", async (t) => {
   const { home, run } = await createSetupHome(t);
   const { code, stderr } = await run("dash", generate(null));
   t.is(code, 1);
-  t.regex(stderr, /no terminal to ask for the API key\. Put it in the environment variable GATEWAY_API_KEY/);
+  t.regex(stderr, /No terminal to prompt for the API key\. Set the environment variable GATEWAY_API_KEY/);
   t.deepEqual(await readTree(home), {});
 });
 
@@ -113,11 +113,11 @@ const wrongKeys: [title: string, key: string, said: string][] = [
   [
     "of another product",
     "sk-ant-0123456789012345678901234567890123456789012345678901234",
-    "is not one of the gateway's, which start with sk-gateway-",
+    "is not a gateway key: those start with sk-gateway-",
   ],
-  ["that is cut off", keyValue.slice(0, -1), "is incomplete: it has 59 characters, a whole one has 60"],
-  ["that has just begun", keyValue.slice(0, 19), "is incomplete: it has 19 characters, a whole one has 60"],
-  ["that is too long", `${keyValue}a`, "is too long: it has 61 characters, a whole one has 60"],
+  ["that is cut off", keyValue.slice(0, -1), "is incomplete: it has 59 characters instead of 60"],
+  ["that has just begun", keyValue.slice(0, 19), "is incomplete: it has 19 characters instead of 60"],
+  ["that is too long", `${keyValue}a`, "is too long: it has 61 characters instead of 60"],
   ["that would run", `sk-gateway-$(touch "$HOME/canary")\`touch "$HOME/canary"\`0123`, noKeysCharacters],
   ["with a quote in it", `sk-gateway-"${keyValue.slice(12)}`, noKeysCharacters],
   ["with a line break", `sk-gateway-\n${keyValue.slice(12)}`, noKeysCharacters],

@@ -35,7 +35,7 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
     const { code, stdout, stderr } = await run("dash", commandFor(gateway().url, key));
     t.is(code, 0, stderr);
     t.true(stdout.includes("\nOK, 1 model\n"), stdout + stderr);
-    t.true(stderr.includes("But the key is not connected to demo/other."), stderr);
+    t.true(stderr.includes("The key is not connected to demo/other."), stderr);
     const calls = await readFile(log, "utf8");
     t.true(calls.includes(`${client}\n`));
     t.false(calls.includes(key), calls);
@@ -46,9 +46,9 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
     const { code, stdout, stderr } = await run("dash", commandFor(gateway().url, keyValue));
     t.is(code, 1);
     // wget discards the body of a response with this status.
-    const expected = client === "wget" ? /does not take this key/ : /The gateway says: .*API key/;
+    const expected = client === "wget" ? /rejected this key/ : /The gateway returned: .*API key/;
     t.regex(stderr, new RegExp(`${expected.source}.* \\(status 401\\)`));
-    t.true(stdout.includes("To take this back"));
+    t.true(stdout.includes("To undo this"));
     t.false((stdout + stderr).includes(keyValue));
   });
 
@@ -56,20 +56,20 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
     const { run } = await createSetupHome(t, { programs: [client] });
     const { code, stderr } = await run("dash", commandFor("http://127.0.0.1:9", keyValue));
     t.is(code, 1);
-    t.regex(stderr, /The gateway at http:\/\/127\.0\.0\.1:9 does not answer: ./);
+    t.regex(stderr, /The gateway at http:\/\/127\.0\.0\.1:9 does not respond: ./);
   });
 }
 
 test("a response cannot control the terminal", async (t) => {
   const { stderr } = await answerWith(t, 500, '{"error":{"message":"a \\"b\\"\\n\u001b]0;x\u0007c"}}');
-  t.true(stderr.includes('The gateway says: a "b" ]0;xc (status 500)\n'), stderr);
+  t.true(stderr.includes('The gateway returned: a "b" ]0;xc (status 500)\n'), stderr);
   t.notRegex(stderr.replaceAll("\n", ""), /\p{Cc}/u);
 });
 
 test("a response that is not a gateway's is reported", async (t) => {
   const { code, stderr } = await answerWith(t, 404, "<html>Not found</html>");
   t.is(code, 1);
-  t.regex(stderr, /What is at http:\/\/127\.0\.0\.1:\d+ is no gateway of ours: it answers with status 404/);
+  t.regex(stderr, /The server at http:\/\/127\.0\.0\.1:\d+ is not a Model Gateway: it returned status 404/);
 });
 
 async function answerWith(t: ExecutionContext, status: number, body: string) {

@@ -78,7 +78,7 @@ test("a missing tool or key helper is reported", async (t) => {
   const { home, run } = await createSetupHome(t, { programs: [] });
   const { code, stdout, stderr } = await run("dash", claudeCode.command);
   t.is(code, 0, stderr);
-  t.regex(stderr, /There is no claude here yet.*npm install -g @anthropic-ai\/claude-code/);
+  t.regex(stderr, /claude is not installed.*npm install -g @anthropic-ai\/claude-code/);
   t.regex(stderr, /there is no curl, wget, node, python3 or perl/);
   t.true(stdout.includes("settings.json"));
   t.true(settingsPath in (await readTree(home)));

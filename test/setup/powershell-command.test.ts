@@ -31,7 +31,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
 
       const first = await run(command);
       t.true(first.includes("\nOK, 1 model\n"), first);
-      t.true(first.includes(`To take this back: ${undo}`), first);
+      t.true(first.includes(`To undo this: ${undo}`), first);
       t.false(first.includes(keyValue));
       for (const file of files) {
         const written = path.join(home, file.path.replace("~/", ""));
@@ -71,7 +71,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     const said = await run(generate("pi", baseUrl).command);
     t.regex(
       said,
-      /auth\.json was left as it is: line 1 is not valid JSON\.\nTo do it by hand, merge this into it:\n\{/,
+      /auth\.json was not changed: line 1 is not valid JSON\.\nTo change it manually, merge this into it:\n\{/,
     );
     t.regex(said, /"key": "<your API key>"/);
     t.true(said.trimEnd().endsWith("Nothing was changed."), said);
@@ -116,7 +116,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
       t.deepEqual(await readTree(home), before);
     }
     await writeFile(file, '{"mine":true}');
-    t.regex(await run(undo), /was changed since then: as it was until now it is .*\.bak-\d+/);
+    t.regex(await run(undo), /was changed since the setup. Its backup is .*\.bak-\d+/);
     t.is(await readFile(file, "utf8"), '{"env":{}}');
     const [copy] = (await readdir(path.dirname(file))).filter((each) => each.includes(".bak-"));
     t.is(await readFile(path.join(path.dirname(file), copy ?? ""), "utf8"), '{"mine":true}');
@@ -130,7 +130,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     await writeFile(path.join(home, ".codex/.env"), "MINE=1\n");
     const before = await readTree(home);
     const said = await run(generate("codex", baseUrl).command);
-    t.regex(said, /Nothing was changed, since not everything could be written\.\n$/);
+    t.regex(said, /Nothing was changed, because a file could not be written\.\n$/);
     t.deepEqual(await readTree(home), before);
   });
 
@@ -139,27 +139,24 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     await mkdir(path.join(home, ".claude/settings.json"), { recursive: true });
     t.regex(
       await run(generate("claude-code", baseUrl).command),
-      /settings\.json was left as it is: it is a folder\./,
+      /settings\.json was not changed: it is a folder\./,
     );
     if (name === "pwsh" && process.getuid?.() === 0) return;
     await mkdir(path.join(home, ".codex"));
     await writeFile(path.join(home, ".codex/.env"), "");
     await chmod(path.join(home, ".codex/.env"), 0o444);
-    t.regex(await run(generate("codex", baseUrl).command), /\.env was left as it is: it is read-only\./);
+    t.regex(await run(generate("codex", baseUrl).command), /\.env was not changed: it is read-only\./);
   });
 
   test(`in ${name}: the key comes from the environment, and an invalid one is rejected`, async (t) => {
     const { run, baseUrl } = await createHome(t, { environment: { GATEWAY_API_KEY: keyValue } });
     const said = await run(generate("other", baseUrl, null).command);
-    t.regex(said, /^The key in GATEWAY_API_KEY is used, since it is set\.\n[^]*OK, 1 model\n/);
+    t.regex(said, /^Using the key in GATEWAY_API_KEY\.\n[^]*OK, 1 model\n/);
     for (const [key, why] of [
-      ["sk-other", /is not one of the gateway's/],
+      ["sk-other", /is not a gateway key/],
       [keyValue.slice(1, 40), /is not one of/],
-      [
-        keyValue.slice(0, 40),
-        /is incomplete: it has 40 characters, a whole one has 60\. Nothing was changed/,
-      ],
-      [`${keyValue}a`, /is too long: it has 61 characters, a whole one has 60\./],
+      [keyValue.slice(0, 40), /is incomplete: it has 40 characters instead of 60\. Nothing was changed/],
+      [`${keyValue}a`, /is too long: it has 61 characters instead of 60\./],
       [
         `${keyValue.slice(0, -1)}_`,
         /has characters that no key has: behind sk-gateway- are letters and digits/,
@@ -175,18 +172,18 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     {
       status: 401,
       text: '{"error":{"message":"a \\"b\\"\\n\u001b]0;x\u0007c"}}',
-      said: 'The gateway says: a "b" ]0;xc (status 401)\n',
+      said: 'The gateway returned: a "b" ]0;xc (status 401)\n',
     },
     {
       status: 404,
       text: "<html>Not found</html>",
-      said: "is no gateway of ours: it answers with status 404.",
+      said: "is not a Model Gateway: it returned status 404.",
     },
-    { status: 0, text: "refused", said: "The gateway at http://127.0.0.1:9 does not answer: " },
+    { status: 0, text: "refused", said: "The gateway at http://127.0.0.1:9 does not respond: " },
     {
       status: 200,
       text: '{"data":[{"object":"model"},{"object": "model"}]}',
-      said: "\nOK, 2 models\nBut the key is not connected to demo/echo.\n",
+      said: "\nOK, 2 models\nThe key is not connected to demo/echo.\n",
     },
   ];
   for (const { said, ...answer } of answers) {
@@ -194,7 +191,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
       const { run, baseUrl } = await createHome(t, { answer });
       const shown = await run(generate("codex", baseUrl).command);
       t.true(shown.includes(said), shown);
-      t.true(shown.includes("To take this back"), shown);
+      t.true(shown.includes("To undo this"), shown);
     });
   }
 }

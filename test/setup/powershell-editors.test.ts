@@ -139,7 +139,7 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     change: sonnet,
     expected: /line 1 is not valid JSON/,
   },
-  { title: "a list", text: "[]", change: sonnet, expected: /what it has is not an object/ },
+  { title: "a list", text: "[]", change: sonnet, expected: /its content is not an object/ },
   {
     title: "a text in place of an object",
     text: '{"env": "A=b"}',
@@ -176,7 +176,7 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     title: "TOML with our table in a line",
     text: 'model_providers = { gateway = { name = "x" } }\n',
     change: toml,
-    expected: /is written in a way that this command does not change/,
+    expected: /has a form that this command cannot change/,
   },
   {
     title: "a duplicated name in a file of lines",

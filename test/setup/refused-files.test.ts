@@ -50,7 +50,7 @@ const refused: {
     tool: "codex",
     name: ".codex/config.toml",
     content: '[model_providers]\ngateway.query_params = { a = "b" }\n',
-    why: /is written in a way that this command does not change/,
+    why: /has a form that this command cannot change/,
     patch: /\[model_providers\.gateway\]/,
   },
   {
@@ -58,7 +58,7 @@ const refused: {
     tool: "codex",
     name: ".codex/config.toml",
     content: 'model_providers = { gateway = { name = "x" } }\n',
-    why: /is written in a way that this command does not change/,
+    why: /has a form that this command cannot change/,
     patch: /\[model_providers\.gateway\]/,
   },
 ];
@@ -70,7 +70,7 @@ for (const { title, tool = "claude-code", name = settingsPath, content, why, pat
     const { code, stdout, stderr } = await run("dash", generate(tool).command);
     t.is(code, 1);
     t.regex(stderr, why);
-    t.true(stderr.includes(`${path.join(home, name)} was left as it is`), stderr);
+    t.true(stderr.includes(`${path.join(home, name)} was not changed`), stderr);
     t.regex(stderr, patch ?? /"ANTHROPIC_AUTH_TOKEN": "<your API key>"/);
     t.true(stderr.endsWith("Nothing was changed.\n"), stderr);
     t.false((stdout + stderr).includes(keyValue));
@@ -90,12 +90,12 @@ test("a read-only file, a folder and a device are rejected", async (t) => {
   const file = path.join(home, settingsPath);
   await chmod(file, 0o444);
   const readOnly = await run("dash", claudeCode.command);
-  t.regex(readOnly.stderr, /settings.json was left as it is: it is read-only\./);
+  t.regex(readOnly.stderr, /settings.json was not changed: it is read-only\./);
   t.is(await readFile(file, "utf8"), "{}");
 
   await mkdir(path.join(home, ".config/opencode/opencode.json"), { recursive: true });
   const folder = await run("dash", generate("opencode").command);
-  t.regex(folder.stderr, /opencode.json was left as it is: it is a folder\./);
+  t.regex(folder.stderr, /opencode.json was not changed: it is a folder\./);
 
   await symlink("/dev/null", path.join(home, "settings.json"));
   const device = await run("dash", claudeCode.command, { CLAUDE_CONFIG_DIR: home });

@@ -10,14 +10,14 @@ check_gateway() {
     if [ "$count" -eq 1 ]; then say "OK, 1 model"; else say "OK, $count models"; fi
     for slug in "$@"; do
       grep -qF "\"$slug\"" answer && continue
-      complain "But the key is not connected to $slug."
+      complain "The key is not connected to $slug."
       unverified=1
     done
     return
   fi
   failed=1
   if [ "$status" = none ]; then
-    complain "It could not be seen whether the gateway answers: there is no curl, wget, node, python3 or perl."
+    complain "The gateway was not checked. Install curl, wget, node, python3 or perl."
     failed= unverified=1
   elif [ -s answer ]; then
     message=$(tr -d '\000-\037\177' <answer | awk '
@@ -29,16 +29,16 @@ check_gateway() {
         gsub(/\\"/, "\"", text)
         print text
       }')
-    if [ -n "$message" ]; then complain "The gateway says: $message (status $status)"
-    else complain "What is at $base_url is no gateway of ours: it answers with status $status."; fi
+    if [ -n "$message" ]; then complain "The gateway returned: $message (status $status)"
+    else complain "The server at $base_url is not a Model Gateway: it returned status $status."; fi
   elif [ "$status" = 401 ]; then
-    # wget throws away what an answer says with this status.
-    complain "The gateway does not take this key (status 401)."
+    # wget discards the body of a response with this status.
+    complain "The gateway rejected this key (status 401)."
   else
-    complain "The gateway at $base_url does not answer: $(tr -d '\000-\037\177' <why)"
+    complain "The gateway at $base_url does not respond: $(tr -d '\000-\037\177' <why)"
   fi
 }
-# Prints the status of the answer, which goes to a file.
+# Prints the status of the response, and writes its body to a file.
 ask() {
   if have curl; then
     printf 'header = "Authorization: Bearer %s"\n' "$GATEWAY_API_KEY" |

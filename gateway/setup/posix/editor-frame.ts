@@ -13,7 +13,7 @@ function read_text(  line, is_later) {
   text = substr(text, 1, length(text) - 1)
   if (substr(text, 1, 3) == "\357\273\277") { bom = substr(text, 1, 3); text = substr(text, 4) }
 }
-# The next operation, with the key in it; a line that starts with a blank goes on with the one before.
+# Reads the next operation and inserts the key. A line that starts with a space continues the previous one.
 function next_operation(  line) {
   operation = coming
   coming = ""

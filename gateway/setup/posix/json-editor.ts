@@ -3,7 +3,7 @@
  * expression with braces, which Debian's awk lacks. See "Editors" in README.md.
  */
 export const jsonEditor = String.raw`
-# Where every value stands: from and till by path, and the members of each object or array by number.
+# The start and end of every value, by path, and the members of each object or array, by number.
 function parse() {
   if (text == parsed) return
   parsed = text
@@ -36,7 +36,7 @@ function string(  c, start) {
   if (char() != "\"") broken()
   start = ++at
   for (;;) {
-    # Leaps, since some awks take long for a single character of a long text.
+    # Skips ahead, because some awks are slow with single characters of a long text.
     while (match(substr(text, at, 200), /^[^"\\[:cntrl:]]+/)) at += RLENGTH
     c = char()
     if (c == "\"") break
@@ -63,13 +63,13 @@ function value(path, depth,  c, close_, n, name, below) {
       name = n
       if (c == "{") {
         name = string()
-        if (name ~ /\\u00[2-7]/) fail("a name in it, " name ", is written with escapes")
+        if (name ~ /\\u00[2-7]/) fail("the name " name " contains escapes")
         skip()
         if (char() != ":") broken()
         at++
       }
       below = path SUBSEP name
-      if (below in from) fail("it has the name \"" name "\" twice in one place")
+      if (below in from) fail("it contains the name \"" name "\" twice in one object")
       value(below, depth + 1)
       child[path, n] = below
       skip()
@@ -88,7 +88,7 @@ function value(path, depth,  c, close_, n, name, below) {
   }
   till[path] = at
 }
-# Without blanks and comments, to compare.
+# Removes spaces and comments, for comparisons.
 function compact(path,  n, all) {
   if (kind[path] != "{" && kind[path] != "[") return substr(text, from[path], till[path] - from[path])
   for (n = 0; n < count[path]; n++) {
@@ -98,7 +98,7 @@ function compact(path,  n, all) {
   }
   return kind[path] all (kind[path] == "{" ? "}" : "]")
 }
-# Compact JSON of ours over lines, or as it is in a file that has but one.
+# Breaks compact JSON into lines, unless the file has only one line.
 function pretty(json, indent,  i, c, out, quoted) {
   if (is_inline) return json
   for (i = 1; i <= length(json); i++) {
@@ -117,7 +117,7 @@ function pretty(json, indent,  i, c, out, quoted) {
   return out
 }
 function put(start, end, new) { text = substr(text, 1, start - 1) new substr(text, end) }
-# The first place on the line that is not blank, and the blanks before it.
+# The first position on the line after its indentation, and the indentation.
 function line_of(place) { while (place > 1 && substr(text, place - 1, 1) != "\n") place--; return place }
 function lead(place) {
   match(substr(text, line_of(place), 400), /^[ \t]*/)
@@ -156,7 +156,7 @@ function insert(path, name, json,  n, last, indent, place, inner) {
   put(at, at, json (comma[path, n - 1] ? "," : ""))
   if (comma[path, n - 1] == "") put(place, place, ",")
 }
-# Behind a comment that belongs to what stands before it.
+# The position after a comment that belongs to the previous value.
 function end_of_line() {
   if (lenient && match(substr(text, at, 400), /^[ \t]*(\/\/[^\r\n]*|\/\*[^*\r\n]*\*\/)/)) at += RLENGTH
 }
@@ -179,12 +179,12 @@ function named(names, n,  i, all) {
   for (i = 1; i <= n; i++) all = all (i > 1 ? " > " : "") names[i]
   return all
 }
-# How many of the names lead somewhere; found is where.
+# The number of existing names on the path. found is the last existing path.
 function follow(names, n,  i) {
   found = ""
   for (i = 1; i <= n; i++) {
     if (compact(found) == "null") return i - 1
-    if (kind[found] != "{") fail((i > 1 ? named(names, i - 1) : "what it has") " is not an object")
+    if (kind[found] != "{") fail((i > 1 ? named(names, i - 1) : "its content") " is not an object")
     if (((found SUBSEP names[i]) in from) == 0) return i - 1
     found = found SUBSEP names[i]
   }
@@ -203,7 +203,7 @@ function take_out(names, n,  i, path) {
   follow(names, n - 1)
   for (i = 0; i < count[found]; i++) if (child[found, i] == path) { remove(found, i); return }
 }
-# Compact entries of ours in the place of those whose member is the same.
+# Replaces the entries with the same member by compact entries of the setup.
 function replace_entries(names, n, member, json,  i, path, old, entries, all, whole) {
   if (follow(names, n) < n || compact(found) == "null") { set(names, n, json); return }
   if (kind[path = found] != "[") fail(named(names, n) " is not a list")
@@ -223,7 +223,7 @@ BEGIN {
   read_text()
   if (text ~ /^[ \t\r\n]*$/) text = "{}\n"
   parse()
-  if (kind[""] != "{") fail("what it has is not an object")
+  if (kind[""] != "{") fail("its content is not an object")
   while (next_operation()) {
     line = operation
     parse()

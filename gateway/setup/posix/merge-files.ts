@@ -1,6 +1,6 @@
 /** Merges into copies. Writes no file before all are valid. */
 export const mergeFiles = String.raw`
-# merge <format> <file> [<file that beats it>], with the operations on the standard input
+# merge <format> <file> [<preferred file>], with the operations on the standard input
 merge() {
   number=$((number + 1))
   cat >"$number.operations"
@@ -18,18 +18,18 @@ edit() {
   { cat "$2"; printf x; } |
     awk -v operations="$number.operations" -v lenient="$lenient" -f "$editor.awk" >"$number.new" 2>why
 }
-# own <file> [<file if that one is somebody's own>], with the text on the standard input
+# own <file> [<file to use if that one belongs to the user>], with the text on the standard input
 own() {
   number=$((number + 1))
   cat >"$number.operations"
   find_target "$1"
   if [ -z "$why" ] && is_foreign && [ -n "$2" ]; then find_target "$2"; fi
-  if [ -z "$why" ] && is_foreign; then why="it is there already, and is not one of this setup"; fi
+  if [ -z "$why" ] && is_foreign; then why="it exists and does not belong to this setup"; fi
   if [ -n "$why" ]; then refuse own; return; fi
   edit own /dev/null
 }
 is_foreign() { [ -e "$target" ] && [ "$(head -n 1 "$target")" != "$(head -n 1 "$number.operations")" ]; }
-# Sets target, behind all symbolic links, and why it cannot be written.
+# Sets target, the end of all symbolic links, and why, the reason against writing it.
 find_target() {
   target=$1
   why=
@@ -40,9 +40,9 @@ find_target() {
     case $link in /*) target=$link ;; *) target=$(dirname "$target")/$link ;; esac
     links=$((links + 1))
   done
-  case $target in *"$newline"*) why="its path has a line break" ;; esac
+  case $target in *"$newline"*) why="its path contains a line break" ;; esac
   eval "target_$number=\$target"
-  if [ -L "$target" ]; then why="its symbolic links lead nowhere"
+  if [ -L "$target" ]; then why="its symbolic link is broken"
   elif [ -d "$target" ]; then why="it is a folder"
   elif [ -e "$target" ]; then
     if [ ! -f "$target" ]; then why="it is not a file"
@@ -52,8 +52,8 @@ find_target() {
 }
 refuse() {
   refused=1
-  complain "$target was left as it is: $why."
+  complain "$target was not changed: $why."
   (GATEWAY_API_KEY='<your API key>' && export GATEWAY_API_KEY && edit "$1" /dev/null) || return
-  complain "To do it by hand, merge this into it:"
+  complain "To change it manually, merge this into it:"
   cat "$number.new" >&2
 }`;

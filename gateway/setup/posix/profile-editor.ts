@@ -12,7 +12,7 @@ BEGIN {
   if (start) {
     rest = substr(text, start)
     end = index(rest, last)
-    if (end == 0) fail("a block of an older setup in it has no end")
+    if (end == 0) fail("its block of an older setup has no end")
     end += length(last)
     while (index("\r\n", substr(rest, end, 1)) && end <= length(rest) && substr(rest, end - 1, 1) != "\n") end++
     text = substr(text, 1, start - 1) block substr(rest, end)

@@ -9,13 +9,13 @@ start() {
   umask 077
   LC_ALL=C
   export LC_ALL
-  case $HOME in /*) ;; *) stop "HOME has to be set to your home folder." ;; esac
-  have awk || stop "This needs awk."
+  case $HOME in /*) ;; *) stop "HOME is not set. Set it to your home folder." ;; esac
+  have awk || stop "awk is missing. Install it."
   origin=$PWD number=0 refused= failed= unverified=
   undo=$HOME/.config/model-gateway/undo-$tool.sh
   newline='
 '
-  work=$(mktemp -d) || stop "No temporary folder could be made."
+  work=$(mktemp -d) || stop "A temporary folder could not be created."
   trap clean_up EXIT
   trap 'exit 130' HUP INT TERM
   cd "$work" || exit 1
@@ -23,7 +23,7 @@ start() {
 }
 clean_up() { cd / && rm -rf "$work"; }
 look_for() { # program, how to install it
-  have "$1" || complain "There is no $1 here yet. It is set up for when you install it: $2"
+  have "$1" || complain "$1 is not installed. Its setup applies after the installation: $2"
 }
 find_profile() {
   shell=$(basename "$SHELL")
@@ -36,7 +36,7 @@ find_profile() {
       [ -n "$profile" ] || profile=$HOME/.config
       profile=$profile/fish/config.fish ;;
     bash) profile=$HOME/.bashrc
-      # On macOS every terminal starts a login shell, which reads the first of these.
+      # On macOS, every terminal starts a login shell, which reads the first of these files.
       if [ "$(uname)" = Darwin ]; then
         for profile in "$HOME/.bash_profile" "$HOME/.bash_login" "$HOME/.profile" "$HOME/.bash_profile"; do
           if [ -e "$profile" ]; then break; fi
@@ -46,6 +46,6 @@ find_profile() {
 }
 finish() { # what to do next
   say "$1"
-  if [ -e "$undo" ]; then say "To take this back: sh ~/.config/model-gateway/undo-$tool.sh"; fi
+  if [ -e "$undo" ]; then say "To undo this: sh ~/.config/model-gateway/undo-$tool.sh"; fi
   if [ -n "$failed" ]; then exit 1; fi
 }`;

@@ -1,6 +1,6 @@
 /** Edits TOML in place, as the JSON editor does. https://toml.io/en/v1.0.0 */
 export const tomlEditor = String.raw`
-# Every key with its path and where its value stands, and every table's header.
+# Every key with its path and the position of its value, and every table's header.
 function parse() {
   if (is_parsed) return
   is_parsed = 1
@@ -27,7 +27,7 @@ function leap(pattern) {
   at += RLENGTH
   return 1
 }
-# Blanks and a comment; over more than one line if is_far.
+# Skips spaces and a comment, over several lines if is_far.
 function skip(is_far) {
   for (;;) {
     while (leap(is_far ? "^[ \t\r\n]+" : "^[ \t]+"));
@@ -89,7 +89,7 @@ function value(  c, three) {
       if (at > length(text)) broken()
       if (char() == "\\" && c == "\"") at++
     }
-    # A quote or two may stand before the three that end it.
+    # One or two quotes may precede the three that end the string.
     for (at += 3; char() == c; at++);
   } else if (c == "\"" || c == "'") quoted(c)
   else if (c == "[" || c == "{") {
@@ -104,7 +104,7 @@ function value(  c, three) {
   else leap("^ [0-9][0-9]:[-+A-Za-z0-9_.:]+")
 }
 function put(start, end, new) { is_parsed = 0; text = substr(text, 1, start - 1) new substr(text, end) }
-# What stands at the end moves nothing, so that many tables do not have to be read many times.
+# Appends at the end, so that other positions stay valid and the file is parsed only once.
 function append(full, start, json) {
   text = text start " = " json eol
   key_at[++keys] = full
@@ -129,7 +129,7 @@ function set(names, n, json,  i, full, above, shown, here) {
   for (i = 1; i <= tables; i++) if (n > 1 && table_path[i] == above) here = i
   for (i = 1; i <= keys; i++)
     if (is_below(full, key_at[i]) || is_below(key_at[i], full) || here < 0 && is_below(key_at[i], above))
-      fail((n > 1 ? shown : names[n]) " is written in a way that this command does not change")
+      fail((n > 1 ? shown : names[n]) " has a form that this command cannot change")
   if (here < 0) {
     table_path[++tables] = above
     if (text != "") text = text (substr(text, length(text)) == "\n" ? "" : eol) eol
@@ -149,7 +149,7 @@ function set(names, n, json,  i, full, above, shown, here) {
     put(i, i, eol json (i > length(text) ? eol : ""))
   }
 }
-# The tables below one whose names start alike, but for those to be kept.
+# The tables below one with the same prefix, except those to keep.
 function drop(names, n, kept,  i, k, above, name, start, end, before) {
   for (i = 1; i < n; i++) above = above SUBSEP names[i]
   for (i = tables; i > 0; i--) {

@@ -16,15 +16,15 @@ write_files() {
     else prepare "$i.new"; fi
   done
   if [ ! -s moves ]; then
-    say "$tool_name: all is set up like this already. Nothing was changed."
+    say "$tool_name: already set up. Nothing was changed."
     return
   fi
   write_undo
-  . ./moves || stop "Not all could be written. Take back the rest with: sh $undo"
+  . ./moves || stop "Some files could not be written. Undo the others with: sh $undo"
   say "$tool_name: set up for the gateway at $base_url."
   cat shown
 }
-# Puts the new file beside the old one, and a copy of the old one. What is made is for its owner only.
+# Writes the new file and a backup beside the old one. Only the owner can read them.
 prepare() {
   make_folder "$(dirname "$target")"
   new=$target.new-$now
@@ -35,9 +35,9 @@ prepare() {
     printf 'rm -f %s\n' "$(quote "$backup")" >>give-up
     { cp -p "$target" "$backup" && cp -p "$target" "$new"; } || give_up
     if [ -z "$is_shared" ]; then chmod 600 "$backup" "$new" || give_up; fi
-    printf '  changed %s\n    it was  %s\n' "$target" "$backup" >>shown
+    printf '  changed %s\n    backup  %s\n' "$target" "$backup" >>shown
   else
-    printf '  made    %s\n' "$target" >>shown
+    printf '  created %s\n' "$target" >>shown
   fi
   cat "$1" >"$new" || give_up
   printf 'mv -f %s %s || return 1\n' "$(quote "$new")" "$(quote "$target")" >>moves
@@ -56,7 +56,7 @@ free_name() {
 give_up() {
   . ./give-up
   . ./folders
-  stop "Nothing was changed, since not everything could be written."
+  stop "Nothing was changed, because a file could not be written."
 }
 write_undo() {
   make_folder "$(dirname "$undo")"
@@ -66,11 +66,11 @@ write_undo() {
     cp "$undo" "$before" || give_up
   fi
   {
-    printf '# Takes back the setup of %s of %s.\nnow=$(date +%%Y%%m%%d%%H%%M%%S)\nfailed=\n' "$tool_name" "$(date)"
+    printf '# Undoes the setup of %s of %s.\nnow=$(date +%%Y%%m%%d%%H%%M%%S)\nfailed=\n' "$tool_name" "$(date)"
     cat <<'UNDO'
 put_back() {
   if [ -n "$2" ] && [ ! -f "$2" ]; then
-    echo "$1 was left as it is: $2 is gone." >&2
+    echo "$1 was not changed: $2 is missing." >&2
     failed=1
     return
   fi
@@ -78,10 +78,10 @@ put_back() {
     copy=$1.bak-$now
     while [ -e "$copy" ]; do copy=$copy-2; done
     cp -p "$1" "$copy" || { failed=1; return; }
-    echo "$1 was changed since then: as it was until now it is $copy."
+    echo "$1 was changed since the setup. Its backup is $copy."
   fi
   if [ -n "$2" ]; then mv -f "$2" "$1"; else rm -f "$1"; fi || { failed=1; return; }
-  if [ -n "$2" ]; then echo "put back $1"; else echo "removed $1"; fi
+  if [ -n "$2" ]; then echo "restored $1"; else echo "removed $1"; fi
 }
 UNDO
     cat put-back

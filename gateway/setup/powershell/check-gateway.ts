@@ -7,31 +7,31 @@ function check_gateway($slugs) {
     if ($count -eq 1) { say_line 'OK, 1 model' } else { say_line ('OK, ' + $count + ' models') }
     foreach ($slug in $slugs) {
       if ($answer.text.Contains('"' + $slug + '"')) { continue }
-      complain_of ('But the key is not connected to ' + $slug + '.')
+      complain_of ('The key is not connected to ' + $slug + '.')
       $setup.is_unverified = $true
     }
     return
   }
   $setup.is_failed = $true
   if ($answer.status -eq 0) {
-    complain_of ('The gateway at ' + $setup.base_url + ' does not answer: ' + (plain_text $answer.text))
+    complain_of ('The gateway at ' + $setup.base_url + ' does not respond: ' + (plain_text $answer.text))
     return
   }
   $message = [regex]::Match($answer.text, '"message": ?"((?:[^"\\]|\\.)*)"')
   if ($message.Success) {
     $said = $message.Groups[1].Value.Replace('\n', ' ').Replace('\"', '"')
-    complain_of ('The gateway says: ' + (plain_text $said) + ' (status ' + $answer.status + ')')
+    complain_of ('The gateway returned: ' + (plain_text $said) + ' (status ' + $answer.status + ')')
   } else {
-    complain_of ('What is at ' + $setup.base_url + ' is no gateway of ours: it answers with status ' + $answer.status + '.')
+    complain_of ('The server at ' + $setup.base_url + ' is not a Model Gateway: it returned status ' + $answer.status + '.')
   }
 }
-# Without what controls a terminal.
+# Removes control characters.
 function plain_text($text) { return $text -creplace '[\x00-\x1f\x7f-\x9f]', '' }
-# The status, 0 if there is none, and what was answered or why nothing was.
+# The status, or 0, and the body or the error.
 function ask_gateway($url) {
   $protocols = [Net.ServicePointManager]::SecurityProtocol
   try {
-    # 5.1 on an older Windows offers nothing that is safe by itself; 0 is what the system chooses.
+    # PowerShell 5.1 on older Windows offers only unsafe protocols by default. 0 selects the system's.
     if ([int]$protocols -ne 0) { [Net.ServicePointManager]::SecurityProtocol = $protocols -bor [Net.SecurityProtocolType]::Tls12 }
     $request = [Net.WebRequest]::Create($url)
     $request.Timeout = 20000

@@ -23,7 +23,7 @@ function edit_text($format, $text, $operations, $key) {
   else { edit_env $lines }
   return $bom + $doc.text
 }
-# With the key in them; a line that starts with a blank goes on with the one before.
+# Inserts the key. A line that starts with a space continues the previous one.
 function join_operations($operations, $key) {
   $lines = New-Object 'Collections.Generic.List[string]'
   foreach ($operation in $operations) {
@@ -48,7 +48,7 @@ function find_eol {
   $doc.eol = $lf
   if ($doc.text.Contains($cr + $lf)) { $doc.eol = $cr + $lf }
 }
-# How long a match of the pattern stands at the place.
+# The length of the pattern's match at the position.
 function match_at($pattern, $place) {
   if ($place -gt $doc.text.Length) { return 0 }
   return $pattern.Match($doc.text, $place).Length

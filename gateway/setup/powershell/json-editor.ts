@@ -3,7 +3,7 @@
  * reorder members, truncate deep values and lose comments.
  */
 export const jsonEditor = String.raw`
-# Where every value stands by path, and the members of each object or array by number.
+# The position of every value, by path, and the members of each object or array, by number.
 function json_parse {
   if (same_text $doc.parsed $doc.text) { return }
   $doc.parsed = $doc.text
@@ -62,12 +62,12 @@ function json_value($path, $depth) {
       $below = $member
       if ($kind -ceq '{') {
         $name = json_string
-        if ($name -cmatch '\\u00[2-7]') { refuse_text ('a name in it, ' + $name + ', is written with escapes') }
+        if ($name -cmatch '\\u00[2-7]') { refuse_text ('the name ' + $name + ' contains escapes') }
         json_skip
         if ((take_text $doc.at 1) -cne ':') { json_broken }
         $doc.at++
         $below = $path + $sep + $name
-        if ($null -ne $doc.kinds[$below]) { refuse_text ('it has the name "' + $name + '" twice in one place') }
+        if ($null -ne $doc.kinds[$below]) { refuse_text ('it contains the name "' + $name + '" twice in one object') }
       }
       json_value $below ($depth + 1)
       $doc.children[$member] = $below
@@ -91,7 +91,7 @@ function json_value($path, $depth) {
   }
   $doc.till_at[$path] = $doc.at
 }
-# Without blanks and comments, to compare.
+# Removes spaces and comments, for comparisons.
 function json_compact($path) {
   $kind = $doc.kinds[$path]
   $start = $doc.from_at[$path]
@@ -106,7 +106,7 @@ function json_compact($path) {
   if ($kind -ceq '{') { return '{' + $all + '}' }
   return '[' + $all + ']'
 }
-# Compact JSON of ours over lines, or as it is in a file that has but one.
+# Breaks compact JSON into lines, unless the file has only one line.
 function json_pretty($json, $indent) {
   if ($doc.is_inline) { return $json }
   $out = ''
@@ -133,7 +133,7 @@ function json_pretty($json, $indent) {
   }
   return $out
 }
-# The first place on the line, and the blanks there.
+# The first position on the line, and its indentation.
 function json_line_of($place) {
   if ($place -eq 0) { return 0 }
   return $doc.text.LastIndexOf([char]10, $place - 1) + 1
@@ -197,5 +197,5 @@ function json_insert($path, $name, $json) {
   put_text $doc.at $doc.at $new
   if ($null -eq $doc.commas[$member]) { put_text $place $place ',' }
 }
-# Behind a comment that belongs to what stands before it.
+# The position after a comment that belongs to the previous value.
 function json_end_of_line { if ($doc.lenient) { $doc.at += match_at $doc.comments $doc.at } }`;

@@ -17,14 +17,14 @@ function json_remove($path, $n) {
     put_text $before ($before + 1) ''
   }
 }
-# How many of the names lead somewhere; found is where.
+# The number of existing names on the path. found is the last existing path.
 function json_follow($names, $n) {
   $doc.found = ''
   for ($i = 0; $i -lt $n; $i++) {
     $kind = $doc.kinds[$doc.found]
     if ($kind -ceq 'n') { return $i }
     if ($kind -cne '{') {
-      $what = 'what it has'
+      $what = 'its content'
       if ($i -gt 0) { $what = [string]::Join(' > ', $names, 0, $i) }
       refuse_text ($what + ' is not an object')
     }
@@ -57,7 +57,7 @@ function json_take_out($names) {
     }
   }
 }
-# Compact entries of ours in the place of those whose member is the same.
+# Replaces the entries with the same member by compact entries of the setup.
 function json_replace_entries($names, $member, $is, $json) {
   $n = $names.Length
   if ((json_follow $names $n) -lt $n -or $doc.kinds[$doc.found] -ceq 'n') {
@@ -101,7 +101,7 @@ function edit_json($operations) {
   $doc.comments = [regex]'\G[ \t]*(?://[^\r\n]*|/\*[^*\r\n]*\*/)'
   if ($doc.text -cmatch '^[ \t\r\n]*$') { $doc.text = '{}' + $lf }
   json_parse
-  if ($doc.kinds[''] -cne '{') { refuse_text 'what it has is not an object' }
+  if ($doc.kinds[''] -cne '{') { refuse_text 'its content is not an object' }
   foreach ($operation in $operations) {
     json_parse
     json_style

@@ -1,6 +1,6 @@
 /** Merges in memory. Writes no file before all are valid. */
 export const mergeFiles = String.raw`
-# The place, and that of a file which beats it.
+# The path of a file, and of the file that the tool prefers.
 function merge_file($format, $place, $rival, $operations) {
   if ($rival.Length -gt 0 -and (Test-Path -LiteralPath $rival)) { $place = $rival }
   $target = $place
@@ -10,13 +10,13 @@ function merge_file($format, $place, $rival, $operations) {
     $setup.files.Add(@{ target = $target; text = $text })
   } catch { refuse_file $format $target $operations $_ }
 }
-# A file that is ours as a whole; the other place is for when somebody's own is there.
+# A file that the setup owns. The other path is used if that file belongs to the user.
 function own_file($place, $other, $lines) {
   $target = $place
   try {
     $target = find_target $place
     if ($other.Length -gt 0 -and (is_foreign $target $lines)) { $target = find_target $other }
-    if (is_foreign $target $lines) { refuse_text 'it is there already, and is not one of this setup' }
+    if (is_foreign $target $lines) { refuse_text 'it exists and does not belong to this setup' }
     $text = edit_text 'own' '' $lines $setup.key
     $setup.files.Add(@{ target = $target; text = $text })
   } catch { refuse_file 'own' $target $lines $_ }
@@ -25,7 +25,7 @@ function is_foreign($target, $lines) {
   if (-not [IO.File]::Exists($target)) { return $false }
   return -not (same_text ((read_bytes $target).Split([char]10)[0].TrimEnd([char]13)) ($lines[0]))
 }
-# Behind all symbolic links.
+# Follows all symbolic links.
 function find_target($place) {
   $target = $place
   for ($links = 0; $links -lt 20; $links++) {
@@ -38,7 +38,7 @@ function find_target($place) {
     $link = [string]@($item.Target)[0]
     $target = [IO.Path]::GetFullPath([IO.Path]::Combine([IO.Path]::GetDirectoryName($target), $link))
   }
-  refuse_text 'its symbolic links lead nowhere'
+  refuse_text 'its symbolic link is broken'
 }
 function read_bytes($target) {
   if (-not [IO.File]::Exists($target)) { return '' }
@@ -50,7 +50,7 @@ function refuse_file($format, $target, $operations, $failure) {
   if (-not $why.StartsWith('refused: ', [StringComparison]::Ordinal)) { throw $failure }
   $setup.refused = $true
   $why = [Text.Encoding]::UTF8.GetString($latin.GetBytes($why.Substring(9)))
-  complain_of ($target + ' was left as it is: ' + $why + '.')
-  complain_of 'To do it by hand, merge this into it:'
+  complain_of ($target + ' was not changed: ' + $why + '.')
+  complain_of 'To change it manually, merge this into it:'
   complain_of (edit_text $format '' $operations '<your API key>')
 }`;

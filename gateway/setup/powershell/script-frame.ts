@@ -15,14 +15,14 @@ function start_setup($tool, $tool_name, $base_url) {
   $setup.tool = $tool
   $setup.tool_name = $tool_name
   $setup.base_url = $base_url
-  # Not $HOME, which may be a drive of the network: the tools go by this one.
+  # The tools use USERPROFILE. $HOME may be a network drive.
   $setup.home = [string]$env:USERPROFILE
   if ($setup.home.Length -eq 0) { $setup.home = [Environment]::GetFolderPath('UserProfile') }
-  if ($setup.home.Length -eq 0) { stop_setup 'USERPROFILE has to be set to your home folder.' }
+  if ($setup.home.Length -eq 0) { stop_setup 'USERPROFILE is not set. Set it to your home folder.' }
   $setup.undo = find_place '' '.config/model-gateway' ('undo-' + $tool + '.ps1')
   $setup.undo_command = '& ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath "$env:USERPROFILE\.config\model-gateway\undo-' + $tool + '.ps1")))'
 }
-# A folder that a variable may move, with what is below the home folder if it does not, and what is below either.
+# A folder that a variable may move: its default below the home folder, and the path below it.
 function find_place($variable, $below_home, $path) {
   $folder = ''
   if ($variable.Length -gt 0) { $folder = [string][Environment]::GetEnvironmentVariable($variable) }
@@ -33,17 +33,17 @@ function find_place($variable, $below_home, $path) {
 function native_path($path) { return $path.Replace('/', [string][IO.Path]::DirectorySeparatorChar) }
 function look_for($program, $install) {
   if ($null -eq (Get-Command $program -ErrorAction SilentlyContinue)) {
-    complain_of ('There is no ' + $program + ' here yet. It is set up for when you install it: ' + $install)
+    complain_of ($program + ' is not installed. Its setup applies after the installation: ' + $install)
   }
 }
 function finish_setup($next) {
   say_line $next
-  if ([IO.File]::Exists($setup.undo)) { say_line ('To take this back: ' + $setup.undo_command) }
+  if ([IO.File]::Exists($setup.undo)) { say_line ('To undo this: ' + $setup.undo_command) }
   if ($setup.is_failed) { throw 'stopped' }
 }
 function report_failure($failure) {
   if ($failure.Exception.Message -ceq 'stopped') { return }
-  complain_of ('This went wrong in line ' + $failure.InvocationInfo.ScriptLineNumber + ': ' + $failure.Exception.Message)
+  complain_of ('An error occurred in line ' + $failure.InvocationInfo.ScriptLineNumber + ': ' + $failure.Exception.Message)
 }`;
 
 export const scriptEnd = String.raw`

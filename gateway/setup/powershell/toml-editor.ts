@@ -1,6 +1,6 @@
 /** Edits TOML in place, function by function like the POSIX editor. https://toml.io/en/v1.0.0 */
 export const tomlEditor = String.raw`
-# Every key with its path and where its value stands, and every table's header.
+# Every key with its path and the position of its value, and every table's header.
 function toml_parse {
   $doc.keys_at = New-Object 'Collections.Generic.List[object]'
   $doc.tables = New-Object 'Collections.Generic.List[object]'
@@ -25,7 +25,7 @@ function toml_leap($pattern) {
   $doc.at += $length
   return $length -gt 0
 }
-# Blanks and a comment; over more than one line if is_far.
+# Skips spaces and a comment, over several lines if is_far.
 function toml_skip($is_far) {
   while ($true) {
     if ($is_far) { $doc.at += match_at $doc.blanks $doc.at } else { $doc.at += match_at $doc.lead $doc.at }
@@ -97,7 +97,7 @@ function toml_value {
       if ((take_text $doc.at 1) -ceq '\' -and $char -ceq '"') { $doc.at++ }
       $doc.at++
     }
-    # A quote or two may stand before the three that end it.
+    # One or two quotes may precede the three that end the string.
     $doc.at += 3
     while ((take_text $doc.at 1) -ceq $char) { $doc.at++ }
   } elseif ($char -ceq '"' -or $char -ceq $apostrophe) { toml_quoted $char }

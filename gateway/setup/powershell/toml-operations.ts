@@ -38,7 +38,7 @@ function toml_set($names, $json) {
     if ($is_beside -or (toml_is_below $full $pair.path) -or (toml_is_below $pair.path $full)) {
       $what = $last
       if ($n -gt 1) { $what = $shown }
-      refuse_text ($what + ' is written in a way that this command does not change')
+      refuse_text ($what + ' has a form that this command cannot change')
     }
   }
   $line = (toml_bare $last) + ' = ' + $json
@@ -61,7 +61,7 @@ function toml_set($names, $json) {
     $doc.text += '[' + $shown + ']' + $doc.eol + $line + $doc.eol
   }
 }
-# The tables below one whose names start alike, but for those to be kept.
+# The tables below one with the same prefix, except those to keep.
 function toml_drop($names, $kept) {
   $n = $names.Length
   $above = ''

@@ -12,7 +12,7 @@ function changed_variables {
     if (-not $is_same) { Write-Output $variable }
   }
 }
-# A null that PowerShell would make an empty text of, which some versions of .NET do not take for one.
+# A null that PowerShell does not convert to an empty string, which some .NET versions reject.
 function set_variable($name, $value) {
   if ($null -eq $value) { $value = [NullString]::Value }
   [Environment]::SetEnvironmentVariable($name, $value, 'User')

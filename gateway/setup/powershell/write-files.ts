@@ -12,7 +12,7 @@ function write_files {
   }
   $variables = @(changed_variables)
   if ($files.Count + $variables.Length -eq 0) {
-    say_line ($setup.tool_name + ': all is set up like this already. Nothing was changed.')
+    say_line ($setup.tool_name + ': already set up. Nothing was changed.')
     return
   }
   try {
@@ -24,14 +24,14 @@ function write_files {
     foreach ($variable in $variables) { set_variable $variable.name $variable.value }
   } catch {
     complain_of $_.Exception.Message
-    stop_setup ('Not all could be written. Take back the rest with: ' + $setup.undo_command)
+    stop_setup ('Some files could not be written. Undo the others with: ' + $setup.undo_command)
   }
   say_line ($setup.tool_name + ': set up for the gateway at ' + $setup.base_url + '.')
   foreach ($file in $files) {
-    if ($file.backup.Length -eq 0) { say_line ('  made    ' + $file.target) }
+    if ($file.backup.Length -eq 0) { say_line ('  created ' + $file.target) }
     else {
       say_line ('  changed ' + $file.target)
-      say_line ('    it was  ' + $file.backup)
+      say_line ('    backup  ' + $file.backup)
     }
   }
   foreach ($variable in $variables) {
@@ -39,7 +39,7 @@ function write_files {
     else { say_line ('  set     the variable ' + $variable.name) }
   }
 }
-# Puts the new file beside the old one, and a copy of the old one.
+# Writes the new file and a backup beside the old one.
 function prepare_file($file) {
   make_folder ([IO.Path]::GetDirectoryName($file.target))
   $file.backup = ''
@@ -55,7 +55,7 @@ function prepare_file($file) {
   protect_file $file.new
   [IO.File]::WriteAllBytes($file.new, $latin.GetBytes($file.text))
 }
-# Keeps the rights and the place of a file that is there.
+# Keeps the permissions and the location of an existing file.
 function put_in_place($new, $target) {
   if ([IO.File]::Exists($target)) { [IO.File]::Replace($new, $target, [NullString]::Value) } else { [IO.File]::Move($new, $target) }
   protect_file $target
@@ -70,7 +70,7 @@ function free_name($name) {
   while (Test-Path -LiteralPath $name) { $name += '-2' }
   return $name
 }
-# As files in one's own profile are: for the owner, the system and its administrators.
+# Permissions as in a user's profile: the owner, the system and its administrators.
 function protect_file($target) {
   $ErrorActionPreference = 'Continue'
   $PSNativeCommandUseErrorActionPreference = $false
@@ -85,7 +85,7 @@ function protect_file($target) {
 }
 function give_up($failure) {
   foreach ($file in $setup.made) { [IO.File]::Delete($file) }
-  foreach ($folder in $setup.folders) { try { [IO.Directory]::Delete($folder) } catch { complain_of ('This was left behind: ' + $folder) } }
+  foreach ($folder in $setup.folders) { try { [IO.Directory]::Delete($folder) } catch { complain_of ('Not deleted: ' + $folder) } }
   complain_of $failure.Exception.Message
-  stop_setup 'Nothing was changed, since not everything could be written.'
+  stop_setup 'Nothing was changed, because a file could not be written.'
 }`;

@@ -16,14 +16,14 @@ function undo_failed($why) {
 function put_back($target, $backup, $hash) {
   try {
     if ($backup.Length -gt 0 -and -not [IO.File]::Exists($backup)) {
-      undo_failed ($target + ' was left as it is: ' + $backup + ' is gone.')
+      undo_failed ($target + ' was not changed: ' + $backup + ' is missing.')
       return
     }
     if ([IO.File]::Exists($target) -and (hash_of ([IO.File]::ReadAllBytes($target))) -cne $hash) {
       $copy = $target + '.bak-' + $undo.now
       while (Test-Path -LiteralPath $copy) { $copy += '-2' }
       [IO.File]::Copy($target, $copy)
-      Write-Host ($target + ' was changed since then: as it was until now it is ' + $copy + '.')
+      Write-Host ($target + ' was changed since the setup. Its backup is ' + $copy + '.')
     }
     if ($backup.Length -eq 0) {
       [IO.File]::Delete($target)
@@ -31,19 +31,19 @@ function put_back($target, $backup, $hash) {
       return
     }
     if ([IO.File]::Exists($target)) { [IO.File]::Replace($backup, $target, [NullString]::Value) } else { [IO.File]::Move($backup, $target) }
-    Write-Host ('put back ' + $target)
-  } catch { undo_failed ($target + ' could not be put back: ' + $_.Exception.Message) }
+    Write-Host ('restored ' + $target)
+  } catch { undo_failed ($target + ' could not be restored: ' + $_.Exception.Message) }
 }
 function put_back_variable($name, $had, $before, $hash) {
   $now = [string][Environment]::GetEnvironmentVariable($name, 'User')
   if ((hash_of ([Text.Encoding]::UTF8.GetBytes($now))) -cne $hash) {
-    Write-Host ('The variable ' + $name + ' was changed since then, and stays as it is.')
+    Write-Host ('The variable ' + $name + ' was changed since the setup, and stays.')
     return
   }
   $value = [NullString]::Value
   if ($had) { $value = $before }
   [Environment]::SetEnvironmentVariable($name, $value, 'User')
-  Write-Host ('put back the variable ' + $name)
+  Write-Host ('restored the variable ' + $name)
 }
 function finish_undo($script, $before, $folders) {
   if ($undo.failed) { return }
@@ -66,7 +66,7 @@ function write_undo($files, $variables) {
     protect_file $before
   }
   $lines = New-Object 'Collections.Generic.List[string]'
-  $lines.Add('# Takes back the setup of ' + $setup.tool_name + ' of ' + $setup.now + '.')
+  $lines.Add('# Undoes the setup of ' + $setup.tool_name + ' of ' + $setup.now + '.')
   foreach ($line in undo_lines) { $lines.Add($line) }
   foreach ($file in $files) {
     $lines.Add('put_back ' + (quote_text $file.target) + ' ' + (quote_text $file.backup) + ' ' + (quote_text (hash_text $latin $file.text)))
@@ -91,7 +91,7 @@ function write_undo($files, $variables) {
 function hash_text($encoding, $text) {
   return [BitConverter]::ToString([Security.Cryptography.SHA256]::Create().ComputeHash($encoding.GetBytes($text)))
 }
-# Every kind of quote that PowerShell takes for a single one is written twice.
+# Doubles every character that PowerShell accepts as a single quote.
 function quote_text($text) { return $apostrophe + ($text -creplace '[\x27\u2018-\u201b]', '$0$0') + $apostrophe }
 function undo_lines {
 ${undoScript.split("\n").map(quote).join("\n")}
