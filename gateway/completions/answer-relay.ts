@@ -8,10 +8,10 @@ import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
 import { compressed, toAnswerError, tooLong } from "../wire/bad-answer.ts";
 
-/** Converts an upstream's answer. May throw anything for a malformed one. */
+/** Converts an upstream's answer. May throw any error for a malformed one. */
 export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };
 
-/** Relays a whole answer (no stream). It is buffered until complete, because only then can it be validated. */
+/** Relays a whole answer (no stream), buffered until it can be validated. */
 export class AnswerRelay implements UpstreamEvents, Answer {
   usage: TokenUsage | null = null;
   firstTokenAt: number | null = null;
@@ -35,7 +35,7 @@ export class AnswerRelay implements UpstreamEvents, Answer {
     } else this.#exchange.answered(this);
   }
 
-  /** Output tokens so far. Counted on each read, because reads are rare. */
+  /** Counts the output tokens so far on each read, because reads are rare. */
   get tokens(): number {
     const meter = new OutputMeter(answerNames());
     const text = this.#body.bytes.toString("latin1");

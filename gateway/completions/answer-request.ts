@@ -6,9 +6,9 @@ import type { Exchange } from "./exchange.ts";
 import type { AnswerContext, ModelRequest, Operation, ReceivedRequest } from "./operation.ts";
 
 /**
- * The path of every request for a model, from its body to the upstream's socket. Throws a `GatewayError` for a request that
- * is refused; the caller ends the exchange with it. The function is synchronous because each promise on this path costs
- * every request some microseconds. Only a request that waits for admission continues later.
+ * The path of every request for a model, from its body to the upstream's socket. Throws a `GatewayError` for
+ * a rejected request. Synchronous, because each promise costs every request some microseconds. Only a queued
+ * request continues later.
  */
 export function answerRequest(
   context: AnswerContext,
@@ -23,12 +23,14 @@ export function answerRequest(
   const route = resolveRoute(context.catalogue, exchange.key, request.value.model);
   exchange.resolved(route);
 
-  // 3. Admit: limits and budgets let the request in, at once or from a queue.
+  // 3. Admit: limits and budgets admit the request, at once or from a queue.
   context.limiter.admit(exchange, bytes.length, () => {
-    // 4. Attempt: candidates are tried in order until one answers. Retries and fallbacks end with the first byte.
+    // 4. Attempt: candidates are tried in order until one answers. Retries and fallbacks end with the first
+    // byte.
     const attempts = new Attempts(context.attempts, route.candidates, {
       prepare(candidate) {
-        // 5. Relay: each attempt brings the relay that converts this candidate's answer and sends it to the client.
+        // 5. Relay: each attempt has a relay, which converts this candidate's answer and sends it to the
+        // client.
         const call = { context, exchange, request: request.value, headers, followUp };
         const attempt = operation.prepare(call, candidate);
         exchange.attempting(candidate, attempts);
@@ -47,7 +49,7 @@ export function answerRequest(
   // 6. Record: the relay ends the exchange, which writes the usage record before the client's last bytes.
 }
 
-/** Describes the request to the exchange, even an invalid one: its record names the requested model. */
+/** Adds the request to the exchange, even an invalid one: its record has the requested model. */
 function read(
   { catalogue, recordedModelNames, limits }: AnswerContext,
   exchange: Exchange,
@@ -67,7 +69,7 @@ function read(
   }
 }
 
-/** A second parse would take the same time and fail the same way. */
+/** A second parse would take the same time and fail again. */
 function isUnreadable(error: unknown): boolean {
   return (
     !(error instanceof GatewayError) || error.code === "invalid_body" || error.code === "request_too_large"
@@ -75,8 +77,8 @@ function isUnreadable(error: unknown): boolean {
 }
 
 /**
- * A request that is parsed again on demand. While an upstream works, only the bytes of a large one are kept: the parsed
- * body can take twenty times their size.
+ * A request that is parsed again on demand. Only the bytes of a large one are kept while an upstream works:
+ * the parsed body can take twenty times their size.
  */
 class HeldRequest<Request> {
   readonly #bytes: Buffer;
@@ -93,7 +95,7 @@ class HeldRequest<Request> {
     return this.#request ?? this.#read(this.#bytes);
   }
 
-  /** Call when the request has been sent or is queued. */
+  /** Releases the parsed body, once the request is sent or queued. */
   letGo(): void {
     if (this.#bytes.length > parsedBytesMax) this.#request = null;
   }

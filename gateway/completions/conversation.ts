@@ -24,7 +24,10 @@ import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
 import { withOneCall } from "./one-call.ts";
 
-/** The operation of clients that speak this dialect: native where the upstream speaks it too, else translated. */
+/**
+ * The operation of clients with this dialect: native if the upstream has the same dialect, otherwise
+ * translated.
+ */
 export function conversation(dialect: Dialect): Operation<DialectRequest> {
   return {
     endpointName: dialect.endpointName,
@@ -146,7 +149,7 @@ function relayStream({ context, exchange }: Call, reading: StreamReading): Strea
   return new StreamRelay(exchange, reading, { pingIntervalMs, clientStallTimeoutMs });
 }
 
-/** The body of a translated request. The gateway requests the usage chunk itself. */
+/** The body of a translated request. The gateway itself requests the usage chunk. */
 function toChatBody(dialect: Dialect, request: DialectRequest): ChatRequestBody {
   return { ...dialect.toChatRequest(request), stream: request.stream };
 }
@@ -198,7 +201,7 @@ type NativeStreamOptions = {
   secret: string | null;
 };
 
-/** The stream of an upstream that speaks the client's dialect. Only the model name and the usage event change. */
+/** The stream of an upstream with the client's dialect. Only the model name and the usage event change. */
 export class NativeStream implements StreamReading {
   readonly contentType = "text/event-stream";
   readonly output: OutputMeter;

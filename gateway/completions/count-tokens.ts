@@ -42,7 +42,8 @@ export const responseTokens: TokenCounting = {
 };
 
 /**
- * Counts the tokens of a request: by its upstream where it can, otherwise by an estimate. Writes no usage record.
+ * Counts the tokens of a request: by its upstream if possible, otherwise by an estimate. Writes no usage
+ * record.
  * @returns the answer in JSON
  */
 export async function countRequestTokens(

@@ -20,8 +20,8 @@ type ExchangeOptions = Pick<Exchange, "id" | "endpoint" | "clientTool" | "key" |
 };
 
 /**
- * State of one request from the moment its key is known. It ends exactly once: with one usage record, before the
- * client's last bytes. Only its own methods write its fields.
+ * The state of one request, from the moment its key is known. It ends exactly once: with one usage record,
+ * before the client's last bytes. Only its own methods write its fields.
  */
 export class Exchange {
   readonly id: string;
@@ -69,7 +69,7 @@ export class Exchange {
     this.key = key;
   }
 
-  /** The whole body has arrived. From here on, time counts as the gateway's. */
+  /** The whole body has arrived. From now on, time counts as the gateway's. */
   received(): void {
     this.#receivedAt = performance.now();
   }
@@ -103,7 +103,9 @@ export class Exchange {
     this.observed?.callAnswered(200);
   }
 
-  /** `x-gateway-overhead-ms` (the gateway's own time), `x-gateway-dropped` and the rate-limit headers. */
+  /**
+   * Returns `x-gateway-overhead-ms` (the gateway's own time), `x-gateway-dropped` and the rate-limit headers.
+   */
   answerHeaders(answeredAt: number): string[] {
     const overheadMs = this.#calledAt - this.#receivedAt + (performance.now() - answeredAt);
     const headers = ["x-gateway-overhead-ms", overheadMs.toFixed(2)];
@@ -119,13 +121,13 @@ export class Exchange {
   fail(error: GatewayError, status: "FAILED" | "INTERRUPTED" = "FAILED"): void {
     const httpStatus = this.reply.hasBegun ? 200 : this.reply.statusOf(error);
     this.#end({ status, httpStatus, error }, () => {
-      // A client's retry would multiply the gateway's own retries. It cannot succeed after a final error.
+      // A client's retry would multiply the gateway's own retries, and fail after a final error.
       const headers = this.attempts > 1 || error.isFinal ? ["x-should-retry", "false"] : [];
       this.reply.fail(error, this.#admission?.addHeaders(headers) ?? headers);
     });
   }
 
-  /** The client closed its connection. nginx's status for that is 499. */
+  /** The client closed its connection, for which nginx has the status 499. */
   cancel(): void {
     this.#end({ status: "CANCELLED", httpStatus: this.reply.hasBegun ? 200 : 499, error: null }, () => {});
   }
@@ -160,8 +162,9 @@ type OpenExchange = {
 };
 
 /**
- * The requests in flight: revocation ends them, and shutdown waits for them. An array whose gaps are filled from its
- * end. A `Set` would be rehashed constantly, and V8's old tables would keep finished requests in memory.
+ * The requests in flight: revocation ends them, and shutdown waits for them. Gaps of the array are filled
+ * from its end. A `Set` would be rehashed constantly, and V8's old tables would keep finished requests in
+ * memory.
  */
 export class OpenExchanges {
   readonly #open: OpenExchange[] = [];
@@ -189,12 +192,15 @@ export class OpenExchanges {
     return [...new Set(this.#open.map(({ key }) => key.id))];
   }
 
-  /** Hashes of the values that the key's open requests were sent with. */
+  /** Hashes of the values that the key's open requests were authenticated with. */
   hashesOf(keyId: string): Set<string> {
     return new Set(this.#open.flatMap(({ key }) => (key.id === keyId ? key.hash : [])));
   }
 
-  /** Gives the updated key to the requests sent with this value. Requests that it no longer allows end with `error`. */
+  /**
+   * Applies a changed key to the requests with this value. Requests that it no longer allows end with
+   * `error`.
+   */
   update(keyId: string, hash: string, key: KnownKey | null, error: GatewayError): void {
     const affected = this.#open.filter((exchange) => exchange.key.id === keyId && exchange.key.hash === hash);
     for (const exchange of affected) {

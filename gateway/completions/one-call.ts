@@ -2,8 +2,8 @@ import type { ChatTranslation } from "../providers/provider.ts";
 import type { ChunkChoice } from "../wire/chat-completion.ts";
 
 /**
- * For requests with `parallel_tool_calls: false`: the client gets the first tool call of each choice. Some upstreams have no
- * such parameter, and the client would otherwise have to handle calls that it ruled out.
+ * Sends only the first tool call of each choice, for requests with `parallel_tool_calls: false`. Some
+ * upstreams lack this parameter, and clients that set it cannot handle more calls.
  */
 export function withOneCall(translation: ChatTranslation): ChatTranslation {
   return {

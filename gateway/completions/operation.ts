@@ -12,13 +12,16 @@ import type { Candidate } from "../routing/candidate.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** What an endpoint does: read a request, and prepare an attempt with one candidate. */
+/**
+ * The part of a request that depends on its endpoint: read the body, and prepare an attempt with one
+ * candidate.
+ */
 export type Operation<Request extends ModelRequest = ModelRequest> = {
-  /** The endpoint of usage records. */
+  /** The endpoint in usage records. */
   endpointName: string;
-  /** Throws a `GatewayError` for a request that is not valid. */
+  /** Throws a `GatewayError` for an invalid request. */
   read(bytes: Buffer, limits: BodyLimits): Request;
-  /** Throws a `GatewayError` where the candidate cannot serve the request. */
+  /** Throws a `GatewayError` if the candidate cannot serve the request. */
   prepare(call: ModelCall<Request>, candidate: Candidate): Attempt;
 };
 
@@ -42,13 +45,16 @@ export type FollowUp = {
   /** The body with the kept items in place of their references. */
   bytes: Buffer;
   previousResponseId: string | null;
-  /** For a reference to something that is not kept here. Only an upstream with its own state may know it. */
+  /**
+   * The error for a reference to state that the gateway does not keep. An upstream with its own state may
+   * have it.
+   */
   missing: GatewayError | null;
 };
 
 /** Keeps finished responses of a key for later requests. */
 type ResponseKeeper = {
-  /** Returns whether it keeps the response. */
+  /** Returns whether the response is kept. */
   keep(keyId: string, answer: KeptAnswer, input: unknown): boolean;
 };
 
@@ -63,7 +69,7 @@ export type AnswerContext = {
   limiter: Pick<Limiter, "admit">;
   privateAddressWarnings: Pick<PrivateAddressWarnings, "warn">;
   observer: RequestObserver | null;
-  /** Null if nothing is kept. */
+  /** Null if no responses are kept. */
   keptResponses: ResponseKeeper | null;
 };
 

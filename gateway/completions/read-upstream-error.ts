@@ -96,7 +96,9 @@ type ErrorMembers = {
 
 const noMembers: ErrorMembers = { message: null, type: null, param: null, code: null, details: null };
 
-/** Reads OpenAI's error format and its variants: a plain string, a numeric code, a list that holds the error. */
+/**
+ * Reads OpenAI's error format and its variants: a plain string, a numeric code, a list that holds the error.
+ */
 function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers {
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
   const error = isObject(body) ? (body["error"] ?? body) : null;
@@ -104,7 +106,7 @@ function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers 
     return { ...noMembers, message: withoutSecrets(error, secret) };
   }
   if (!isObject(error)) return noMembers;
-  // AWS spells `message` in both cases.
+  // AWS uses both `message` and `Message`.
   const { message = error["Message"], type, param, code, details } = error;
   return {
     message: typeof message === "string" ? withoutSecrets(message, secret) : null,
@@ -115,7 +117,7 @@ function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers 
   };
 }
 
-/** Null for an object that is too long, or that is no JSON without its secrets. */
+/** Null for an object that is too long, or that is invalid JSON without its secrets. */
 function withoutSecretsIn(details: object, secret: string | null): object | null {
   const text = JSON.stringify(details);
   if (text.length > messageLengthMax) return null;
@@ -123,7 +125,7 @@ function withoutSecretsIn(details: object, secret: string | null): object | null
   return isObject(cleaned) ? cleaned : null;
 }
 
-/** Accepts short identifiers only. */
+/** Returns short identifiers only. */
 function toName(name: unknown, secret: string | null): string | null {
   const text = typeof name === "number" ? String(name) : name;
   if (typeof text !== "string" || !/^[\w.[\]-]{1,64}$/.test(text)) return null;

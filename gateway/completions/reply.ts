@@ -9,20 +9,25 @@ export type Reply = {
   /** The status of an error that precedes the head. */
   statusOf(error: GatewayError): number;
   beginStream(headers: string[]): void;
-  /** Returns false while the client is slow: wait for `onDrain` before the next write. */
+  /**
+   * Returns false while the client is slow. The caller must then wait for `onDrain` before the next write.
+   */
   write(bytes: Buffer): boolean;
   endStream(lastBytes: Buffer): void;
   sendJson(bytes: Buffer, headers: string[]): void;
   /** The writer of a translated stream, which also formats its errors. */
   streamWith(writer: StreamWriter): void;
-  /** Sends the error in the client's dialect: as a response with these headers, or as the last event of a stream. */
+  /**
+   * Sends the error in the client's dialect: as a response with these headers, or as the last event of a
+   * stream.
+   */
   fail(error: GatewayError, headers?: string[]): void;
   /** Closes the connection without an answer. */
   abandon(): void;
   onDrain(listener: () => void): void;
 };
 
-/** An upstream's answer with status 200 on its way to the client. */
+/** An upstream's answer with status 200, in flight to the client. */
 export type Answer = RecordedAnswer & {
   /** The request has ended, successfully or not. */
   onOver?(): void;

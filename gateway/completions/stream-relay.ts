@@ -8,11 +8,11 @@ import { compressed, badAnswer, toAnswerError } from "../wire/bad-answer.ts";
 
 /** Converts an upstream's stream to the client's events. */
 export type StreamReading = {
-  /** The media type required of the upstream's stream, without parameters. */
+  /** The required media type of the upstream's stream, without parameters. */
   readonly contentType: string;
   readonly output: { readonly tokens: number };
   push(bytes: Buffer): StreamPiece;
-  /** The upstream's body has ended, as far as HTTP can tell. */
+  /** The upstream's body has ended according to HTTP. */
   end(): StreamPiece;
 };
 
@@ -20,15 +20,15 @@ export type StreamPiece = {
   /** Bytes for the client, up to the end of the stream. May be empty. */
   bytes: Buffer;
   usage: TokenUsage | null;
-  /** Whether the stream is over: complete, or with an error. */
+  /** The end of the stream, if this piece has it: complete, or with an error. */
   ending: "done" | GatewayError | null;
 };
 
 type StreamRelayOptions = { pingIntervalMs: number; clientStallTimeoutMs: number };
 
 /**
- * Relays a stream as it arrives, in whole events. The head waits for the first event or ping, so that an early failure
- * gets a proper status. A stream succeeds only if the upstream ended it as its format requires.
+ * Relays a stream as it arrives, in whole events. The head waits for the first event or ping, so that an
+ * early failure gets its own status. A stream succeeds only if it ends as its format requires.
  */
 export class StreamRelay implements UpstreamEvents, Answer {
   usage: TokenUsage | null = null;
@@ -100,7 +100,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
     this.#relay(this.#read(concat(arrived)), arrivedAt);
   }
 
-  /** An exception here would end the process, and with it every open stream. */
+  /** An exception here would end the process, and all open streams with it. */
   #read(bytes: Buffer | null): StreamPiece {
     try {
       return bytes === null ? this.#reading.end() : this.#reading.push(bytes);
@@ -148,13 +148,13 @@ export class StreamRelay implements UpstreamEvents, Answer {
     this.#exchange.call?.resume();
   }
 
-  /** The client stopped reading without closing its connection. */
+  /** Ends the request of a client that stopped reading without closing its connection. */
   #abandon(): void {
     this.#exchange.cancel();
     this.#exchange.reply.abandon();
   }
 
-  /** One timer for both checks. It compares times when it fires, so it is not reset for every chunk. */
+  /** One timer for both checks. It compares times when it fires, so chunks need not reset it. */
   #watch(delayMs: number): void {
     this.#timer = setTimeout(() => {
       const silentMs = performance.now() - this.#lastWriteAt;

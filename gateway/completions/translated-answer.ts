@@ -6,7 +6,7 @@ import { badAnswer, toAnswerError } from "../wire/bad-answer.ts";
 
 /**
  * Translates a whole answer.
- * @param readAnswer may throw anything for a malformed answer
+ * @param readAnswer may throw any error for a malformed answer
  * @param secret the provider's key, which an upstream's error may quote
  */
 export function translatedAnswer(
@@ -34,7 +34,7 @@ export function translatedEmbeddings(
 ): AnswerReading {
   return (bytes) => {
     const { embeddings, inputTokens } = readAnswer(JSON.parse(bytes.toString("utf8")));
-    // With one missing, clients would pair texts with the wrong embeddings.
+    // With a missing embedding, clients would pair texts with the wrong ones.
     if (embeddings.length !== inputCount) throw badAnswer("missing an embedding for some inputs");
     const shownTokens = inputTokens ?? estimateInputTokens();
     const list = {
@@ -55,6 +55,6 @@ type TranslatedEmbeddingsOptions = {
   slug: string;
   inputCount: number;
   asBase64: boolean;
-  /** For upstreams that report no count: clients rely on the member. */
+  /** Used if the upstream reports no count, because clients require one. */
   estimateInputTokens: () => number;
 };

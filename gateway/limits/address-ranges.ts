@@ -4,7 +4,7 @@ import { BlockList, isIP } from "node:net";
 export class AddressRanges {
   readonly #list = new BlockList();
 
-  /** Ranges that `isAddressRange` accepts. */
+  /** @param ranges entries that `isAddressRange` accepts */
   constructor(ranges: readonly string[]) {
     for (const range of ranges) {
       const { address, kind, bits } = parseRange(range) ?? {};

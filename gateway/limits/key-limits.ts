@@ -2,15 +2,15 @@ import type { ApiKeyRow } from "../../db/entities/api-key.ts";
 import type { LimitHolder } from "../errors.ts";
 import { AddressRanges } from "./address-ranges.ts";
 
-/** A key's limits as shown to people. Null = unlimited. */
+/** A key's limits for display. Null means no limit. */
 export type KeyLimits = {
   requestsPerMinute: number | null;
-  /** Input and output together. */
+  /** The sum of input and output. */
   tokensPerMinute: number | null;
   concurrentRequests: number | null;
   /** US dollars per period, in UTC. Weeks start on Monday. */
   budgetsUsd: Record<BudgetPeriod, number | null>;
-  /** The allowed IP addresses and ranges, such as `10.0.0.0/8`. Null = all. */
+  /** The allowed IP addresses and ranges, such as `10.0.0.0/8`. Null allows all. */
   addressRanges: string[] | null;
 };
 
@@ -38,7 +38,7 @@ export const holderNames: Readonly<Record<LimitHolder, string>> = {
   gateway: "the whole gateway",
 };
 
-/** The same limits for the request path. Budgets are in nano-dollars. */
+/** The limits for the request path. Budgets are in nano-dollars. */
 export type EnforcedLimits = Readonly<{
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
@@ -50,7 +50,7 @@ export type EnforcedLimits = Readonly<{
 /** The budget of a period, in nano-dollars. */
 export type Budget = Readonly<{ period: BudgetPeriod; amount: number }>;
 
-/** Nano-dollars. Null = no budget. */
+/** Nano-dollars. Null means no budget. */
 type Budgets = Readonly<Record<BudgetPeriod, number | null>>;
 
 export type LimitColumns = Pick<
@@ -88,7 +88,6 @@ export function toKeyLimits(columns: LimitColumns): KeyLimits {
   };
 }
 
-/** The changed columns. */
 export function changeLimits(
   columns: LimitColumns,
   { budgetsUsd = {}, ...changes }: KeyLimitChanges,
@@ -145,7 +144,7 @@ export function toUsd(nanoDollars: number | null): number | null {
   return nanoDollars === null ? null : nanoDollars / nanoPerDollar;
 }
 
-/** Converts US dollars (0 = no budget) for the request path. Null without any. */
+/** Converts US dollars (0 means no budget) for the request path. Null if no budget is set. */
 export function toSharedBudgets(usd: { day: number; month: number }): readonly Budget[] | null {
   const periods = (["day", "month"] as const).filter((period) => usd[period] > 0);
   return periods.length > 0
@@ -153,7 +152,7 @@ export function toSharedBudgets(usd: { day: number; month: number }): readonly B
     : null;
 }
 
-/** Nano-dollars. */
+/** Converts columns to budgets in nano-dollars. */
 export function toBudgets({ dayBudget, weekBudget, monthBudget, totalBudget }: LimitColumns): Budgets {
   return { day: dayBudget, week: weekBudget, month: monthBudget, total: totalBudget };
 }

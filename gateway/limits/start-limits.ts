@@ -18,7 +18,7 @@ type StartLimitsOptions = {
   recorder: Pick<UsageRecorder, "readUndisturbed" | "onShipped">;
 };
 
-/** Creates everything that enforces limits, and the tasks that keep it up to date. */
+/** Creates the parts that enforce limits, and the tasks that refresh them. */
 export async function startLimits({ config, database, runtime, recorder }: StartLimitsOptions) {
   const { limits } = config;
   const { now, log } = runtime;
@@ -37,7 +37,7 @@ export async function startLimits({ config, database, runtime, recorder }: Start
   const valkey =
     config.valkeyUrl === null
       ? null
-      : // Loaded only where Valkey is configured.
+      : // Loaded only if Valkey is configured.
         new (await import("./valkey/valkey-limits.ts")).ValkeyLimits({
           url: config.valkeyUrl,
           timeoutMs: limits.valkeyTimeoutMs,
@@ -93,7 +93,7 @@ type PeriodicTaskOptions = {
   run: () => Promise<void>;
   intervalMs: number;
   log: Log;
-  /** Logged once, when it starts to fail. */
+  /** Logged once, at the first failure. */
   failure: string;
 };
 
@@ -110,7 +110,7 @@ class PeriodicTask {
     this.#schedule();
   }
 
-  /** Runs it now. */
+  /** Runs the task now. */
   run(): Promise<void> {
     this.#running = this.#running.then(() => this.#runOnce());
     return this.#running;

@@ -2,8 +2,8 @@ import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
 /**
- * Keeps the gateway from calling addresses that only it can reach. Addresses outside the public internet are refused
- * unless their `host:port` is listed. The check covers the dialled address: literals here, names after DNS.
+ * Keeps the gateway from calling addresses that only it can reach. Addresses outside the public internet are
+ * rejected unless their `host:port` is listed. Literals are checked here, names after DNS.
  */
 export class AddressGuard {
   readonly #privateHosts: ReadonlySet<string>;
@@ -28,14 +28,17 @@ export class AddressGuard {
     return isIP(address) !== 0 && !isPublic(address);
   }
 
-  /** Whether the host is refused without DNS: a private literal or localhost. */
+  /** Whether the host is rejected without DNS: a private literal or localhost. */
   refusesAtSight(url: URL): boolean {
     if (this.allowsPrivate(url.hostname, portOf(url))) return false;
     // RFC 6761, section 6.3: these names always mean the local machine.
     return this.refusesLiteral(url.hostname) || /(?:^|\.)localhost\.?$/.test(url.hostname);
   }
 
-  /** Whether the name currently resolves to a private address. A failed lookup is reported when it is dialled. */
+  /**
+   * Whether the name currently resolves to a private address. A failed lookup is reported when the name is
+   * dialled.
+   */
   resolvesToPrivate(hostname: string): Promise<boolean> {
     return new Promise((resolve) => {
       lookup(hostname, { all: true }, (error, addresses) => {
@@ -44,7 +47,7 @@ export class AddressGuard {
     });
   }
 
-  /** For `net.connect`: like `dns.lookup`, but fails if any address is private. */
+  /** Looks up a name for `net.connect`, but fails if any address is private. */
   readonly lookupPublic: LookupFunction = (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, "");
@@ -63,7 +66,7 @@ function withoutBrackets(host: string): string {
   return host.toLowerCase().replace(/^\[(.*)\]/, "$1");
 }
 
-/** For example `api.openai.com:443`, as in `UPSTREAM_PRIVATE_HOSTS`. */
+/** Formats a URL's host and port as in `UPSTREAM_PRIVATE_HOSTS`: `api.openai.com:443`. */
 export function hostAndPortOf(url: URL): string {
   return `${url.hostname}:${portOf(url)}`;
 }
@@ -112,7 +115,7 @@ const reserved = blockList([
   ["3fff::", 20],
 ]);
 
-/** All allocated public IPv6. Loopback, link-local, unique local and mapped addresses are outside. */
+/** All allocated public IPv6 addresses. Loopback, link-local, unique local and mapped ones are outside. */
 const globalUnicast = blockList([["2000::", 3]]);
 
 function blockList(subnets: [network: string, prefix: number][]): BlockList {

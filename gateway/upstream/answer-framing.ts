@@ -6,15 +6,15 @@ export type AnswerHead = {
   status: number;
   /** Names in lower case. */
   headers: UpstreamHeaders;
-  /** How the body ends: by length, by its last chunk, or with the connection. */
+  /** The end of the body: by length, by its last chunk, or with the connection. */
   end: number | "chunked" | "close";
-  /** How long the connection may stay idle afterwards. 0 forbids reuse. */
+  /** The time that the connection may stay idle afterwards. 0 forbids reuse. */
   keepAliveMs: number;
 };
 
 /**
- * Strict: a different reading of a length would take part of one answer for the next.
- * @param text from the status line on, without the final empty line; one character a byte
+ * Parses strictly, because another reading of a length would mix up two answers.
+ * @param text from the status line, without the final empty line, with one character per byte
  * https://www.rfc-editor.org/rfc/rfc9112.html#section-6.3
  */
 export function parseAnswerHead(text: string, limits: HttpLimits): AnswerHead {
@@ -29,7 +29,7 @@ export function parseAnswerHead(text: string, limits: HttpLimits): AnswerHead {
   const isOld = minorVersion === "0";
   const announced = announcedEnd(headers, isOld);
   const hasNoBody = status === 204 || status === 304;
-  // An upstream that announces a body where none is allowed may send one.
+  // An upstream that announces a forbidden body may send one.
   const isLast = hasNoBody ? announced !== 0 && announced !== "close" : announced === "close";
   return {
     status,
@@ -100,10 +100,10 @@ function keepAliveMs(headers: UpstreamHeaders, isOld: boolean, msMax: number): n
 const statusLineForm = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
-/** Repeated lengths must be identical. */
+/** Requires repeated lengths to be identical. */
 const lengthForm = /^(\d{1,15})(?:[ \t]*,[ \t]*\1)*$/;
 
-/** The upstream starts its idle timer earlier than the gateway, by the time the answer travels. */
+/** The upstream starts its idle timer before the gateway receives the answer. */
 const marginMs = 2_000;
 
 /** Whether the text is a valid header name: https://www.rfc-editor.org/rfc/rfc9110.html#section-5.6.2 */
@@ -117,7 +117,7 @@ export function isToken(text: string): boolean {
  */
 export class ChunkDecoder {
   #state: State = "size";
-  /** The size being read, then the remaining bytes of the chunk. */
+  /** The size so far, then the remaining bytes of the chunk. */
   #left = 0;
   #digits = 0;
   #skipped = 0;
@@ -127,12 +127,12 @@ export class ChunkDecoder {
     return this.#state === "done";
   }
 
-  /** Data bytes of the last `decode`. */
+  /** The number of data bytes of the last `decode`. */
   get length(): number {
     return this.#length;
   }
 
-  /** Copies the data to `target`. Returns where it stopped: at the end of the body or of the bytes. */
+  /** Copies the data to `target`. Returns the end position: of the body or of the bytes. */
   decode(bytes: Buffer, from: number, target: Buffer): number {
     let at = from;
     this.#length = 0;
@@ -207,7 +207,7 @@ export class ChunkDecoder {
   }
 }
 
-/** The element expected next. */
+/** The next expected element. */
 type State =
   | "size"
   | "extension"

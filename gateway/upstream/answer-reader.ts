@@ -30,17 +30,17 @@ export class AnswerReader {
     return this.#isComplete;
   }
 
-  /** Why the answer can no longer be completed. */
+  /** The reason why the answer cannot be completed. Null if it can. */
   get problem(): Error | null {
     return this.#problem;
   }
 
-  /** How long the connection may stay idle afterwards. 0 forbids reuse. */
+  /** The time that the connection may stay idle afterwards. 0 forbids reuse. */
   get keepAliveMs(): number {
     return this.#hasSurplus ? 0 : (this.#head?.keepAliveMs ?? 0);
   }
 
-  /** Returns the head once, after it has arrived. */
+  /** Returns the head once, after its arrival. */
   takeHead(): AnswerHead | null {
     if (this.#isHeadTaken || this.#head === null) return null;
     this.#isHeadTaken = true;
@@ -138,7 +138,7 @@ export class AnswerReader {
         throw brokenRule("its chunks are too small");
       return at;
     } finally {
-      // Data before a malformed chunk is still delivered.
+      // Delivers data from before a malformed chunk.
       const body = target.subarray(0, chunks.length);
       // A small slice would keep the whole target in memory.
       this.#body = body.length < target.length / 2 ? Buffer.from(body) : body;

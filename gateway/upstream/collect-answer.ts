@@ -9,7 +9,7 @@ export type CollectedAnswer = { status: number; headers: UpstreamHeaders; body: 
 type CollectOptions = {
   timeouts: UpstreamTimeouts;
   bytesMax: number;
-  /** Makes it a POST request. The default is GET. */
+  /** A body makes it a POST request instead of GET. */
   body?: Buffer;
   signal?: AbortSignal;
 };

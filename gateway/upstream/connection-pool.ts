@@ -5,19 +5,19 @@ import type { CallHolder, NetworkCall } from "./network-call.ts";
 import type { UpstreamRequest } from "./upstream-call.ts";
 
 /**
- * The connections to one origin and the calls waiting for one, first in, first out. A connection serves one credential
- * only.
+ * The connections to one origin and the calls that wait for one, first in, first out. A connection serves one
+ * credential only.
  */
 export class ConnectionPool implements CallHolder, ConnectionOwner {
   readonly #dialler: Dialler;
   readonly #limits: HttpLimits;
   readonly #connections = new Set<Connection>();
   /**
-   * An array: a Map that is filled and emptied on every call retains old tables until V8's next full collection. That
-   * cost a tenth of all CPU time.
+   * Not a Map: filled and emptied on every call, it would retain old tables until V8's next full collection.
+   * That cost a tenth of all CPU time.
    */
   #waiting: WaitingCall[] = [];
-  /** Calls that are over but still in the array. */
+  /** The number of finished calls in the array. */
   #dropped = 0;
   readonly #idle = new IdleConnections(() => this.#serveSoon());
   #isServing = false;
@@ -86,8 +86,8 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
   }
 
   /**
-   * Runs at the end of this event-loop turn, after pending reads. This detects closed connections and surplus data
-   * before reuse.
+   * Runs at the end of this event-loop turn, after pending reads. This detects closed connections and surplus
+   * data before reuse.
    */
   #serveSoon(): void {
     if (this.#isServing) return;
@@ -128,21 +128,21 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
 }
 
 /**
- * Idle connections of one pool, by credential. Each rests before reuse, so that a close or a surplus answer is noticed
- * in time.
+ * The idle connections of one pool, by credential. Each rests before reuse, so that a close or a surplus
+ * answer is detected in time.
  */
 class IdleConnections {
   readonly #onRested: () => void;
-  /** Idle since the last tick. */
+  /** Connections that are idle since the last tick. */
   #resting: Connection[] = [];
-  /** Idle for one to two ticks. */
+  /** Connections that are idle for one to two ticks. */
   #restingLonger: Connection[] = [];
   /** Arrays, because a Map that is filled and emptied on every call keeps V8's garbage collector busy. */
   readonly #rested = new Map<string, Connection[]>();
   #ticking: NodeJS.Timeout | undefined;
   #sweeping: NodeJS.Timeout | undefined;
 
-  /** @param onRested called when more connections become available */
+  /** @param onRested runs when more connections become available */
   constructor(onRested: () => void) {
     this.#onRested = onRested;
   }
@@ -154,8 +154,8 @@ class IdleConnections {
   }
 
   /**
-   * The most recently used connection, so that surplus ones age out. While many rest, the longest-rested one: rotating
-   * hundreds of connections would cost a tenth more CPU.
+   * Returns the most recently used connection, so that surplus ones age out. If many rest, returns the one
+   * that rested longest: rotating hundreds of connections costs a tenth more CPU.
    */
   acquire(credential: string, now: number): Connection | null {
     const rested = this.#rested.get(credential);
@@ -176,7 +176,7 @@ class IdleConnections {
     return null;
   }
 
-  /** Closes one connection of another credential. Returns whether there was one. */
+  /** Closes one connection of another credential. Returns whether one was closed. */
   closeOther(credential: string): boolean {
     for (const list of this.#lists()) {
       const other = list.find((connection) => connection.credential !== credential);
@@ -232,7 +232,7 @@ class IdleConnections {
 
 /** A surplus answer within this time closes the connection. Connections rest for one to two times as long. */
 const restMs = 25;
-/** Enough for about 1,000 calls a second. */
+/** Suffices for about 1,000 calls a second. */
 const restingMax = 32;
 const sweepIntervalMs = 1_000;
 

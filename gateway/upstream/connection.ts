@@ -10,7 +10,7 @@ import { brokenOff, withCode } from "./upstream-failure.ts";
 export type ConnectionOwner = {
   /** The answer is complete and the connection can be reused. */
   onFree(connection: Connection): void;
-  /** The connection has closed. Called once. */
+  /** Runs once, after the connection has closed. */
   onGone(connection: Connection): void;
 };
 
@@ -35,7 +35,7 @@ export class Connection implements CallHolder {
   #idleUntil = 0;
   #call: NetworkCall | null = null;
   #answer: AnswerReader | null = null;
-  /** Sent when the connection opens. */
+  /** The request to send when the connection opens. */
   #request: UpstreamRequest | null = null;
 
   constructor({ dialler, owner, limits, credential }: ConnectionOptions) {
@@ -56,7 +56,7 @@ export class Connection implements CallHolder {
       .on("close", () => this.close(brokenOff()));
   }
 
-  /** Whether its idle time is within the limit. */
+  /** Whether the idle time is within the limit. */
   isFresh(now: number): boolean {
     return now < this.#idleUntil;
   }
@@ -91,7 +91,7 @@ export class Connection implements CallHolder {
     if (this.#call === null) this.close(brokenOff());
   }
 
-  /** @param reason reported to its call, if it has one */
+  /** @param reason reported to the current call, if any */
   close(reason: Error): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -118,7 +118,7 @@ export class Connection implements CallHolder {
       body.copy(bytes, head.length);
       return void this.#socket.write(bytes);
     }
-    // One system call, without a copy of the body.
+    // Sends the request in one system call, without a copy of the body.
     this.#socket.cork();
     this.#socket.write(head, "latin1");
     if (body !== null) this.#socket.write(body);
@@ -127,7 +127,7 @@ export class Connection implements CallHolder {
 
   #receive(bytes: Buffer): void {
     const call = this.#call;
-    // Surplus data would be taken for the answer to the next request.
+    // Surplus data would be mistaken for the answer to the next request.
     const answer = this.#answer;
     if (call === null || answer === null || !this.#isOpen) return this.close(brokenOff());
     const body = answer.push(bytes);
@@ -159,7 +159,7 @@ export class Connection implements CallHolder {
   }
 
   #release(keepAliveMs: number): void {
-    // Idle connections are read, so that their end is noticed.
+    // Idle connections are read, so that their end is detected.
     if (this.#isPaused) this.resume();
     this.#idleUntil = performance.now() + keepAliveMs;
     this.#owner.onFree(this);
@@ -172,7 +172,7 @@ const joinedBytesMax = 8 * 1024;
 type DiallerOptions = {
   origin: string;
   guard: AddressGuard;
-  /** Covers DNS, TCP and TLS together. */
+  /** The timeout of DNS, TCP and TLS together. */
   connectTimeoutMs: number;
 };
 
@@ -182,9 +182,9 @@ export class Dialler {
   readonly #isSecure: boolean;
   readonly #isRefused: boolean;
   readonly #connectTimeoutMs: number;
-  /** Shared by all connections: each read is processed before the next one. */
+  /** The read buffer of all connections: each read is processed before the next one. */
   readonly #readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
-  /** Shortens the TLS handshake of the next connection. */
+  /** The TLS session, which shortens the next handshake. */
   #session: Buffer | undefined;
 
   constructor({ origin, guard, connectTimeoutMs }: DiallerOptions) {
@@ -227,7 +227,7 @@ export class Dialler {
     try {
       return this.#isSecure ? this.#connectSecure(onread) : connect({ ...this.#target, onread });
     } catch (error) {
-      // Reported like any other failure: an invalid TLS setting must not stop the process.
+      // An invalid TLS setting is reported as a failed call, because it must not stop the process.
       return new Socket().destroy(error as Error);
     }
   }

@@ -40,7 +40,7 @@ export function howToAllow(hostAndPort: string): string {
   return `To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${hostAndPort}, or add ${hostAndPort} to the current list`;
 }
 
-/** The innermost error code. If several addresses failed, the first one is used. */
+/** The innermost error code. If several addresses failed, the first one counts. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
   const { code } = error as { code?: unknown };

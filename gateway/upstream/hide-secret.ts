@@ -1,6 +1,6 @@
 /**
- * Removes our credential from an upstream's text. Replaces every piece of 8 characters or more, also escaped, encoded
- * or in another case; a shorter secret only as a whole word. Returns a bounded part of a long text.
+ * Removes the provider's credential from an upstream's text: every piece of 8 characters or more, even if
+ * escaped, encoded or in another case. A shorter secret is removed as a whole word. Long texts are truncated.
  */
 export function hideSecret(text: string, secret: string): string {
   const read = text.slice(0, lengthMax);
@@ -18,7 +18,7 @@ export function hideSecret(text: string, secret: string): string {
   return shown + read.slice(from);
 }
 
-/** Whether the text holds that many consecutive characters of the secret, in any of these encodings. */
+/** Whether the text contains that many consecutive characters of the secret, in any of these encodings. */
 export function holdsSecret(text: string, secret: string, length: number): boolean {
   return text.length > lengthMax || findSecret(readEscapes(text), secret, length).length > 0;
 }
@@ -38,13 +38,13 @@ function findSecret({ text, source, starts, ends }: UnescapedText, secret: strin
     ({ start, end }) =>
       whole.length >= length || standsAlone(source, starts[start] ?? 0, ends[end - 1] ?? source.length),
   );
-  // Two bytes occur in any decoded text by chance.
+  // Any decoded text contains two given bytes by chance.
   const encoded = size < 3 ? [] : encodings.flatMap((encoding) => findEncoded(text, pieces, size, encoding));
   return merge([...plain, ...encoded]);
 }
 
 function findPieces(text: string, pieces: ReadonlySet<string>, size: number): Range[] {
-  // The only letter that becomes two in lower case, which would shift positions.
+  // Only this letter becomes two in lower case, which would shift positions.
   const lowerCase = text.replaceAll("İ", "i").toLowerCase();
   const found: Range[] = [];
   for (let at = 0; at + size <= lowerCase.length; at++) {
@@ -56,7 +56,7 @@ function findPieces(text: string, pieces: ReadonlySet<string>, size: number): Ra
 type Encoding = {
   name: "base64" | "hex";
   alphabet: RegExp;
-  /** Size of one encoded group. */
+  /** The size of one encoded group. */
   characters: number;
   bytes: number;
 };
@@ -100,7 +100,10 @@ function merge(ranges: Range[]): Range[] {
   return merged;
 }
 
-/** Whether the piece is a plain lower-case word of the secret: `upstream` reveals nothing about `upstream-Zk3…`. */
+/**
+ * Whether the piece is a plain lower-case word of the secret: `upstream` reveals nothing about
+ * `upstream-Zk3…`.
+ */
 function isWord(
   { text, source, starts, ends }: UnescapedText,
   { start, end }: Range,
@@ -163,7 +166,7 @@ function readOnce({ source, text, starts, ends }: UnescapedText): UnescapedText 
   return next;
 }
 
-/** Whitespace and lone backslashes are dropped, because encoded text may be wrapped. */
+/** Omits whitespace and lone backslashes, because encoded text may be wrapped. */
 function readEscape({ groups = {} }: RegExpExecArray): string {
   const { hex, digits, name } = groups;
   if (name !== undefined) return names[name.toLowerCase()] ?? "";
@@ -172,7 +175,7 @@ function readEscape({ groups = {} }: RegExpExecArray): string {
   return code <= 0x10ffff ? String.fromCodePoint(code) : "";
 }
 
-/** https://html.spec.whatwg.org/multipage/named-characters.html, for characters of keys. */
+/** Names from https://html.spec.whatwg.org/multipage/named-characters.html, for characters of keys. */
 const names: Record<string, string> = {
   amp: "&",
   lt: "<",
@@ -211,5 +214,5 @@ const escapeForm = new RegExp(
   "gi",
 );
 
-/** For example an HTML entity in a URL in JSON. */
+/** For example, an HTML entity in a URL in JSON has three levels. */
 const levelsMax = 4;

@@ -2,7 +2,7 @@ import { GatewayError } from "../errors.ts";
 import type { ScriptedAnswer } from "../providers/provider.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamTimeouts } from "./upstream-call.ts";
 
-/** Replays an answer within this process, as if it came over a connection. */
+/** Replays an answer within this process, with the events of a connection. */
 export class LocalCall implements UpstreamCall {
   readonly wasSent = true;
   readonly #answer: ScriptedAnswer;
@@ -72,7 +72,7 @@ export class LocalCall implements UpstreamCall {
     this.#turn = setImmediate(() => this.#advance());
   }
 
-  /** As long as the answer or the provider's timeouts allow. */
+  /** Waits as long as the answer requires, but not beyond the provider's timeouts. */
   #wait(delayMs: number): void {
     const { idleTimeoutMs } = this.#timeouts;
     const leftMs = this.#endsAt - performance.now();

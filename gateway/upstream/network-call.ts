@@ -2,7 +2,7 @@ import { type FailureReason, GatewayError } from "../errors.ts";
 import { toUpstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamHeaders, UpstreamTimeouts } from "./upstream-call.ts";
 
-/** Owns a call: its connection or the queue. */
+/** The owner of a call: its connection or the queue. */
 export type CallHolder = {
   pause(): void;
   resume(): void;
@@ -11,8 +11,8 @@ export type CallHolder = {
 };
 
 /**
- * One HTTP call between its connection and the relay. One timer covers all timeouts: it compares times when it fires,
- * so it is not reset for every chunk.
+ * One HTTP call between its connection and the relay. One timer covers all timeouts. It compares times when
+ * it fires, so chunks need not reset it.
  */
 export class NetworkCall implements UpstreamCall {
   /** Null before and after the call. */
@@ -132,7 +132,7 @@ export class NetworkCall implements UpstreamCall {
   }
 }
 
-/** @param what completes "did not" */
+/** @param what completes the sentence "The provider did not" */
 function tooSlow(reason: FailureReason, what: string): GatewayError {
   return new GatewayError(
     "upstream_timeout",

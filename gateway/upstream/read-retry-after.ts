@@ -1,8 +1,8 @@
 import type { UpstreamHeaders } from "./upstream-call.ts";
 
 /**
- * Milliseconds from `retry-after-ms` (OpenAI) or `retry-after` in seconds. Null if absent. Dates (RFC 9110, section
- * 10.2.3) are ignored: no known upstream sends one.
+ * Reads milliseconds from `retry-after-ms` (OpenAI) or `retry-after` in seconds. Null if missing. Ignores
+ * dates (RFC 9110, section 10.2.3), which no known upstream sends.
  */
 export function readRetryAfterMs(headers: UpstreamHeaders): number | null {
   return (

@@ -1,13 +1,13 @@
 import type { GatewayError } from "../errors.ts";
 
-/** Events of a call in order: headers, any number of data events, then end or error once. */
+/** The events of a call in order: headers, any number of data events, then end or error once. */
 export type UpstreamEvents = {
   onHeaders(status: number, headers: UpstreamHeaders): void;
   onData(bytes: Buffer): void;
-  /** The answer is complete, as far as HTTP can tell. */
+  /** The answer is complete according to HTTP. */
   onEnd(): void;
   /**
-   * The last event: `upstream_error` or `upstream_timeout`. Not called after an abort.
+   * The last event: `upstream_error` or `upstream_timeout`. Never follows an abort.
    * @param wasSent whether any byte may have reached the upstream
    */
   onError(error: GatewayError, wasSent: boolean): void;
@@ -18,14 +18,14 @@ export type UpstreamHeaders = Record<string, string | string[] | undefined>;
 export type UpstreamCall = {
   /** Whether any byte may have reached the upstream. */
   readonly wasSent: boolean;
-  /** Stops reading. The upstream notices when the buffers are full. */
+  /** Stops reading. The upstream stops writing once the buffers are full. */
   pause(): void;
   resume(): void;
   /** Ends the call in any state. No event follows. */
   abort(): void;
 };
 
-/** In milliseconds. */
+/** All timeouts are in milliseconds. */
 export type UpstreamTimeouts = {
   connectTimeoutMs: number;
   firstByteTimeoutMs: number;
@@ -34,7 +34,7 @@ export type UpstreamTimeouts = {
 };
 
 export type UpstreamRequest = {
-  /** Ends with the empty line; one character a byte. */
+  /** The head ends with the empty line, and has one character per byte. */
   head: string;
   body: Buffer | null;
 };

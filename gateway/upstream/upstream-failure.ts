@@ -19,7 +19,7 @@ const permanent: ReadonlySet<FailureReason> = new Set([
   "tls_failed",
 ]);
 
-/** @param what which rule of HTTP is broken; never quotes the answer */
+/** @param what the broken rule of HTTP, without a quote of the answer */
 export function brokenRule(what: string): Error {
   return withCode("EBADANSWER", `The provider's response violates HTTP: ${what}.`);
 }

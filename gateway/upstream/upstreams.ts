@@ -18,7 +18,7 @@ type UpstreamsOptions = {
   now: () => number;
 };
 
-/** One connection pool per origin. Redirects are not followed, and nothing is sent twice. */
+/** One connection pool per origin. Never follows redirects and never sends a request twice. */
 export class Upstreams {
   readonly #guard: AddressGuard;
   readonly #limits: HttpLimits;
@@ -33,7 +33,7 @@ export class Upstreams {
     this.#now = now;
   }
 
-  /** Sends a POST request, or a GET request without a body. Events go to `events`. */
+  /** Sends a POST request, or a GET request without a body. `events` receives the events. */
   call(
     endpoint: Endpoint,
     body: Buffer | null,
@@ -138,7 +138,7 @@ function methodOf(body: Buffer | null): "GET" | "POST" {
 
 type SharedHead = {
   head: string;
-  /** Calls of different credentials never share a connection. */
+  /** Calls with different credentials never share a connection. */
   credential: string;
 };
 
@@ -148,8 +148,8 @@ function identify(secret: string | null): string {
 }
 
 /**
- * The constant part of a request head: without the method and the body's headers. Throws for characters that HTTP
- * cannot carry.
+ * Formats the constant part of a request head, without the method and the body's headers. Throws for
+ * characters that are invalid in HTTP.
  */
 function formatSharedHead({ origin, path, headers }: Endpoint): string {
   if (!/^\/[\x21-\x7e]*$/.test(path)) throw unsendable("The path");
@@ -172,7 +172,7 @@ function formatFields(headers: string[]): string {
   for (let index = 0; index < headers.length; index += 2) {
     const [name = "", value = ""] = headers.slice(index, index + 2);
     if (!isToken(name) || ours.test(name)) throw unsendable("A header name");
-    // The value may be a secret, so the error omits it.
+    // The error omits the value, which may be a secret.
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw unsendable(`The header ${name}`);
     fields += `${name}: ${value}\r\n`;
   }

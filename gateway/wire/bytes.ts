@@ -1,10 +1,10 @@
-/** Joins chunks in one buffer: separate one-byte chunks would take a hundred times their size. */
+/** Joins chunks in one buffer. Separate one-byte chunks would take a hundred times their size. */
 export class GrowingBody {
   readonly #lengthMax: number;
   #buffer = noBytes;
   #length = 0;
 
-  /** @param lengthMax declared or permitted length; allocated only as bytes arrive */
+  /** @param lengthMax the declared or permitted length, allocated only as bytes arrive */
   constructor(lengthMax: number) {
     this.#lengthMax = lengthMax;
   }
@@ -41,26 +41,27 @@ export class GrowingBody {
 }
 
 /**
- * Cuts a stream at event boundaries. Each byte is scanned once, and a piece that ends at a boundary is not copied.
+ * Cuts a stream at event boundaries. Each byte is scanned once, and a piece that ends at a boundary is not
+ * copied.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export class EventSplitter {
   readonly #bytesMax: number;
-  /** Start of an incomplete event. `#length` bytes are in use. */
+  /** The start of an incomplete event. `#length` bytes are in use. */
   #rest: Buffer = Buffer.alloc(0);
   #length = 0;
 
-  /** @param bytesMax limit of an incomplete event */
+  /** @param bytesMax the maximum of an incomplete event */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** Whether the incomplete event exceeds its limit. Nothing can be pushed afterwards. */
+  /** Whether the incomplete event exceeds its limit. No further bytes are accepted then. */
   get isTooLong(): boolean {
     return this.#length > this.#bytesMax;
   }
 
-  /** Complete events, or null. */
+  /** Returns complete events, or null. */
   push(bytes: Buffer): Buffer | null {
     const end = this.#endOfLastEvent(bytes);
     if (end === 0) {
@@ -77,8 +78,8 @@ export class EventSplitter {
   }
 
   /**
-   * How many bytes belong to complete events. An event ends with an empty line, which may have started in earlier
-   * bytes. Lines end with \n or \r\n.
+   * The number of bytes that belong to complete events. An event ends with an empty line, which may have
+   * started in earlier bytes. Lines end with \n or \r\n.
    */
   #endOfLastEvent(bytes: Buffer): number {
     for (
@@ -104,7 +105,7 @@ export class EventSplitter {
   #keep(bytes: Buffer): void {
     const length = this.#length + bytes.length;
     if (length > this.#rest.length) {
-      // Doubles the buffer, so that one-byte chunks stay linear.
+      // Doubles the buffer, so that one-byte chunks take linear time.
       const larger = Buffer.allocUnsafe(length * 2);
       this.#rest.copy(larger, 0, 0, this.#length);
       this.#rest = larger;
@@ -117,7 +118,7 @@ export class EventSplitter {
 /** Replaces the bytes from `start` to `end` with `text`. */
 export type Edit = { start: number; end: number; text: string };
 
-/** Edits must be in order and must not overlap. */
+/** @param edits must be in order and must not overlap */
 export function applyEdits(bytes: Buffer, edits: readonly Edit[]): Buffer {
   if (edits.length === 0) return bytes;
   const parts: Buffer[] = [];
@@ -130,7 +131,10 @@ export function applyEdits(bytes: Buffer, edits: readonly Edit[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The client's bytes with another model name. Re-serialized if `modelRange` is null, because a member occurs twice. */
+/**
+ * Replaces the model name in the client's bytes. Re-serializes the body if `modelRange` is null, because a
+ * member occurs twice.
+ */
 export function spliceModel(
   {
     body,

@@ -16,7 +16,7 @@ export type ChatMessage = {
   [field: string]: unknown;
 };
 
-/** `text`, `image_url`, `input_audio`, `file`, `refusal`. */
+/** The type is `text`, `image_url`, `input_audio`, `file` or `refusal`. */
 export type ContentPart = { type: string; [field: string]: unknown };
 
 export const chatRoles = ["system", "developer", "user", "assistant", "tool", "function"] as const;
@@ -51,11 +51,11 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
  */
 export type ReasoningDetail = {
   type: "reasoning.text" | "reasoning.encrypted" | "reasoning.summary";
-  /** The upstream format it belongs to. Other upstreams do not get it. */
+  /** The upstream format of the reasoning. Other upstreams do not receive it. */
   format: string;
-  /** The tool call it belongs to, if any. */
+  /** The tool call of the reasoning, if any. */
   id?: string | null;
-  /** Position among the message's details. In a stream, pieces with the same index belong together. */
+  /** The position among the message's details. In a stream, pieces with the same index belong together. */
   index?: number;
   text?: string | null;
   signature?: string | null;
@@ -80,7 +80,7 @@ export type ChunkDelta = {
   tool_calls?: ToolCallDelta[];
 };
 
-/** The first piece of a call carries its ID, type and name. */
+/** The first piece of a call contains its ID, type and name. */
 type ToolCallDelta = {
   index: number;
   id?: string;
@@ -112,7 +112,7 @@ export type ChatQuirks = {
   maxTokensName: "max_completion_tokens" | "max_tokens";
   developerRole: "developer" | "system";
   /**
-   * Extensions that it accepts: reasoning in assistant messages (`reasoning_content`, `reasoning_details`),
+   * The accepted extensions: reasoning in assistant messages (`reasoning_content`, `reasoning_details`),
    * `cache_control`, `verbosity`.
    */
   extensions: readonly ("thoughts" | "cache_control" | "verbosity")[];

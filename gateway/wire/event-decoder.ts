@@ -2,14 +2,14 @@
 export type UpstreamEvent = {
   /** Empty for an unnamed event. */
   name: string;
-  /** Usually JSON. */
+  /** The data, usually JSON. */
   data: string;
 };
 
 /** Decodes the events of one stream, in any chunking. */
 export type EventDecoder = {
-  /** The events completed by these bytes. May throw anything for malformed bytes. */
+  /** Returns the events that these bytes complete. May throw any error for malformed bytes. */
   push(bytes: Buffer): UpstreamEvent[];
-  /** Whether the incomplete event exceeds its limit. Nothing can be pushed afterwards. */
+  /** Whether the incomplete event exceeds its limit. No further bytes are accepted then. */
   readonly isTooLong: boolean;
 };

@@ -2,12 +2,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Empty for anything but an array. */
+/** Returns an array unchanged. Empty for any other value. */
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Null for invalid JSON. */
+/** Parses JSON. Null for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -17,8 +17,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Finds the members of a JSON object (RFC 8259) in its bytes without building anything, so that single values can be
- * replaced. It does not validate: results are right for text that `JSON.parse` accepts.
+ * Finds the members of a JSON object (RFC 8259) in its bytes without building values, so that single values
+ * can be replaced. Does not validate: results are right for text that `JSON.parse` accepts.
  */
 export function scanMembers(
   bytes: Uint8Array,
@@ -50,7 +50,7 @@ export function scanMembers(
   return at < end && skipSpace(bytes, at + 1, end) === end ? "complete" : "not an object";
 }
 
-/** Gets the positions of a key (between its quotes) and its value. Returning false ends the scan. */
+/** Receives the positions of a key (between its quotes) and its value. Returning false ends the scan. */
 export type VisitMember = (
   keyStart: number,
   keyEnd: number,
@@ -61,8 +61,8 @@ export type VisitMember = (
 export type ScanResult = "complete" | "stopped" | "not an object" | "too deep" | "too many values";
 
 /**
- * Counts values, as their number decides the parsing time. Names, strings, objects and arrays count as one; ten numbers
- * or literals count as one.
+ * Counts values, because their number determines the parsing time. Names, strings, objects and arrays count
+ * as one. Ten numbers or literals count as one.
  */
 export type ValueCount = { tenths: number; readonly tenthsMax: number };
 
@@ -99,7 +99,7 @@ function unescapeKey(bytes: Buffer, keyStart: number, keyEnd: number): string | 
   }
 }
 
-/** Returns the position after the value, or `tooDeep`. When the count ends, returns that position. */
+/** Returns the position after the value, or `tooDeep`. If the count ends, returns that position. */
 function skipValue(
   bytes: Uint8Array,
   start: number,
@@ -144,7 +144,10 @@ function skipValue(
   return at;
 }
 
-/** Returns the position after the closing quote. `indexOf` is faster for long strings, and a loop for short ones. */
+/**
+ * Returns the position after the closing quote. `indexOf` is faster for long strings, and a loop for short
+ * ones.
+ */
 function skipString(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   let near = Math.min(end, start + nearBytes);
@@ -168,8 +171,8 @@ function skipString(bytes: Uint8Array, start: number, end: number): number {
 const nearBytes = 32;
 
 /**
- * The size of a JSON text in bytes, weighted by processing time: long base64 strings count nothing, an escape counts
- * four. Inexact beyond `sizeMax`.
+ * The size of a JSON text in bytes, weighted by processing time: long base64 strings count nothing, an escape
+ * counts four. Inexact above `sizeMax`.
  */
 export function measureText(bytes: Buffer, sizeMax: number): number {
   let size = 0;
@@ -185,7 +188,7 @@ export function measureText(bytes: Buffer, sizeMax: number): number {
   return size + bytes.length - end;
 }
 
-/** The most that the weighted size can exceed the bytes. */
+/** The maximum ratio of the weighted size to the bytes. */
 export const textSizeRatioMax = 2.5;
 
 function countEscapes(bytes: Uint8Array, start: number, end: number): number {

@@ -22,7 +22,7 @@ export function invalidType(param: string, expected: string, value: unknown): Ga
 }
 
 /**
- * The type is right, the value is not.
+ * The error for a wrong value of the right type.
  * @param rule such as `must be at least 1`
  */
 export function invalidValue(param: string, rule: string): GatewayError {

@@ -2,9 +2,9 @@ import { GatewayError } from "../errors.ts";
 import { isObject, countValues, scanMembers, type ValueCount } from "./json.ts";
 
 /**
- * Parses a JSON object that a message carries as text, such as a call's arguments. Null for invalid JSON and beyond
- * `depthMax` levels, which could not be written again.
- * @param count of all texts of the request; throws `request_too_large` beyond it
+ * Parses a JSON object within a text, such as a call's arguments. Null for invalid JSON and above `depthMax`
+ * levels, which could not be serialized again.
+ * @param count of all texts of the request. Throws `request_too_large` above it.
  */
 export function parseShallowObject(
   text: string,
@@ -17,7 +17,7 @@ export function parseShallowObject(
   return isObject(value) ? value : null;
 }
 
-/** The same for any JSON. Also undefined beyond the count. */
+/** Parses any JSON within a text. Also undefined above the count. */
 export function parseShallowJson(text: string, count: ValueCount, depthMax = jsonTextDepthMax): unknown {
   const bytes = Buffer.from(`{"":${text}}`);
   if (scanMembers(bytes, 0, bytes.length, depthMax + 1, () => {}, count) !== "complete") return undefined;
@@ -41,7 +41,7 @@ function tooManyValues(): GatewayError {
 
 export const jsonTextDepthMax = 128;
 
-/** Together with the values of a body, translated without blocking other requests for long. */
+/** The values of these texts, which bound the time that their translation blocks other requests. */
 const jsonTextsValuesMax = 40_000;
 /** Counts long texts too: 12.8 MB at most in total. */
 const charactersPerTenth = 32;

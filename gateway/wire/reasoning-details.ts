@@ -2,8 +2,8 @@ import type { ReasoningDetail } from "./chat-completion.ts";
 import { isObject, listOf } from "./json.ts";
 
 /**
- * The valid reasoning details of a list. Upstreams and clients may send any JSON.
- * @param unknownFormat format of details without one; if absent, they are dropped
+ * The valid reasoning details of a list, which may contain any JSON.
+ * @param unknownFormat format of details without one. If it is missing, they are dropped.
  */
 export function readReasoningDetails(details: unknown, unknownFormat?: string): ReasoningDetail[] {
   return listOf(details).flatMap((value) => {

@@ -2,21 +2,21 @@ import { type Edit } from "./bytes.ts";
 import { parseJson, isKey, scanMembers, openBracket } from "./json.ts";
 
 type ScannedAnswer = {
-  /** Set the slug as the model name. */
+  /** Edits that set the slug as the model name. */
   edits: Edit[];
-  /** Parsed usage. Null if absent or unreadable: an answer is worth more than its counts. */
+  /** The parsed usage. Null if missing or unreadable: an answer is worth more than its counts. */
   usage: unknown;
-  /** OpenAI's tier, parsed. Null if absent. */
+  /** OpenAI's tier. Null if missing. */
   serviceTier: unknown;
-  /** The identifying list. Null if absent. */
+  /** The identifying list. Null if missing. */
   list: { start: number; end: number } | null;
   /** Whether the member that identifies the answer is present and an array. */
   hasList: boolean;
 };
 
 /**
- * Reads the relevant members of a native answer. The rest is scanned, not built; HTTP framing and closing brackets
- * prove that it is complete. Null unless it is an object.
+ * Reads the relevant members of a native answer. Others are scanned, not built: HTTP framing and closing
+ * brackets prove that the answer is complete. Null unless it is an object.
  */
 export function scanAnswer(
   bytes: Buffer,

@@ -4,7 +4,7 @@ import { EventSplitter } from "./bytes.ts";
 export class ServerSentEventDecoder implements EventDecoder {
   readonly #splitter: EventSplitter;
 
-  /** @param eventBytesMax limit of an incomplete event */
+  /** @param eventBytesMax the maximum of an incomplete event */
   constructor(eventBytesMax: number) {
     this.#splitter = new EventSplitter(eventBytesMax);
   }
@@ -20,7 +20,7 @@ export class ServerSentEventDecoder implements EventDecoder {
 }
 
 /**
- * Parses complete events. Events without data, mostly comments, are dropped.
+ * Parses complete events. Drops events without data, which are mostly comments.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
 function parseEvents(text: string): UpstreamEvent[] {

@@ -1,6 +1,9 @@
 import { isObject } from "./json.ts";
 
-/** What a cost depends on besides the usual counts. A missing count is 0, a missing term is the usual one. */
+/**
+ * The facts besides the usual counts that determine a cost. A missing count is 0, a missing term is the usual
+ * one.
+ */
 export type UsageDetails = {
   /** Part of the tokens written to a cache. */
   cacheWrite1hTokens?: number;
@@ -21,12 +24,12 @@ export type UsageDetails = {
   providerCost?: number;
 };
 
-/** The details with a value. Undefined without any, as for most responses. */
+/** Omits missing details. Undefined if all are missing, as for most responses. */
 export function usageDetails(given: UsageDetails): UsageDetails | undefined {
   let details: UsageDetails | undefined;
   for (const name in given) {
     const value = given[name as keyof UsageDetails];
-    // A cost of 0 is a cost.
+    // A cost of 0 is a valid cost.
     if (value === undefined || (value === 0 && name !== "providerCost")) continue;
     details = { ...details, [name]: value };
   }
@@ -34,7 +37,7 @@ export function usageDetails(given: UsageDetails): UsageDetails | undefined {
 }
 
 /**
- * A service tier, speed or region. Undefined for the usual one. OpenAI's `fast` is the new name of `priority`:
+ * A service tier, speed or region. Undefined for the usual one. `fast` is OpenAI's new name of `priority`:
  * https://developers.openai.com/api/docs/guides/fast-mode
  */
 export function readTier(value: unknown): string | undefined {
@@ -42,7 +45,7 @@ export function readTier(value: unknown): string | undefined {
   return name === "fast" ? "priority" : name;
 }
 
-/** As `readTier`, for speeds and regions. */
+/** Reads a speed or region, as `readTier` does. */
 export function readTerm(value: unknown): string | undefined {
   if (typeof value !== "string" || !/^[\w-]{1,32}$/.test(value)) return undefined;
   const name = value.toLowerCase();
@@ -62,7 +65,7 @@ const usualTerms = new Set([
   "not_available",
 ]);
 
-/** A count, or undefined for anything else. */
+/** A valid count. Undefined for any other value. */
 export function readCount(value: unknown): number | undefined {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 2 ** 31 - 1
     ? (value as number)
@@ -94,7 +97,7 @@ export function readChatDetails(
   });
 }
 
-/** OpenRouter and Anthropic, xAI. */
+/** Reads the members of OpenRouter, Anthropic and xAI. */
 function readSearches(usage: Record<string, unknown>): number | undefined {
   const tools = objectOf(usage["server_tool_use"] ?? usage["server_tool_use_details"]);
   const xai = objectOf(usage["server_side_tool_usage_details"]);
@@ -102,15 +105,15 @@ function readSearches(usage: Record<string, unknown>): number | undefined {
 }
 
 /**
- * The provider's own cost in US dollars, as nano-dollars. OpenRouter has `cost`, Perplexity `cost.total_cost`, DeepInfra
- * `estimated_cost`, xAI `cost_in_usd_ticks` of 10⁻¹⁰ dollars.
+ * The provider's own cost in US dollars, as nano-dollars. OpenRouter has `cost`, Perplexity
+ * `cost.total_cost`, DeepInfra `estimated_cost`, xAI `cost_in_usd_ticks` of 10⁻¹⁰ dollars.
  */
 function readProviderCost(usage: Record<string, unknown>): number | undefined {
   const { cost, estimated_cost: estimated, cost_in_usd_ticks: ticks } = usage;
   if (typeof ticks === "number") return toNano(ticks / 10);
   const dollars = isObject(cost) ? cost["total_cost"] : (cost ?? estimated);
   if (typeof dollars !== "number") return undefined;
-  // With one's own key at OpenRouter, `cost` is only its fee.
+  // `cost` is only OpenRouter's fee if the customer uses their own key.
   const upstream = usage["is_byok"] === true ? objectOf(usage["cost_details"])["upstream_inference_cost"] : 0;
   return toNano((dollars + (typeof upstream === "number" ? upstream : 0)) * 1e9);
 }

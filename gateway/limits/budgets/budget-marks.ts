@@ -18,7 +18,7 @@ export async function budgetMarks(
     const days = byKey.get(key.id) ?? [];
     const uses = budgetPeriods.map((period) => {
       const { startsAt } = periodAt(period, now);
-      // Costs from before the budget was set count too, as they do for requests.
+      // Costs from before the start of the budget count too, as they do for requests.
       const spent = days.reduce((sum, day) => sum + (day.startsAt.getTime() >= startsAt ? day.cost : 0), 0);
       return { budget: budgets[period], spent };
     });
@@ -28,7 +28,7 @@ export async function budgetMarks(
   return marks;
 }
 
-/** Of one key's budgets. Null without a budget, or when little is spent. */
+/** The spent percentage of one key's budgets. Null without a budget, or if little is spent. */
 export function budgetMark(uses: readonly { budget: number | null; spent: number }[]): number | null {
   const isAt = (percent: number) =>
     uses.some(({ budget, spent }) => budget !== null && spent * 100 >= budget * percent);

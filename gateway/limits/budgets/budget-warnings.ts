@@ -7,12 +7,14 @@ import { type BudgetHolder, toHolderColumns } from "./budget-holder.ts";
 import { dayMs, type SpentPart } from "./ledger.ts";
 import { sendAgainAfterMs, type Webhook } from "./webhook.ts";
 
-/** A spent part of a budget that causes a warning. */
+/** A spent part of a budget that requires a warning. */
 export type BudgetWarning = SpentPart & { holder: BudgetHolder };
 
 type BudgetWarningsOptions = { database: Database; runtime: Runtime; webhook: Webhook | null };
 
-/** Stores each warning once, even if several processes add it, and sends it to a webhook until that succeeds. */
+/**
+ * Stores each warning once, even if several processes add it, and sends it to a webhook until that succeeds.
+ */
 export class BudgetWarnings {
   readonly #options: BudgetWarningsOptions;
   #unwritten: LimitEventRow[] = [];
@@ -22,7 +24,7 @@ export class BudgetWarnings {
     this.#options = options;
   }
 
-  /** Only adds to a queue: `work` writes and sends it. */
+  /** Only adds to a queue. `work` writes and sends it. */
   add({ holder, period, percent, budget, spent, periodStartsAt }: BudgetWarning): void {
     const { runtime, webhook } = this.#options;
     const { kind, apiKeyId, ownerId } = holder;
@@ -44,7 +46,7 @@ export class BudgetWarnings {
     });
   }
 
-  /** Writes the queue and sends what is due. */
+  /** Writes the queue and sends due warnings. */
   async work(): Promise<void> {
     const { database, runtime, webhook } = this.#options;
     const now = runtime.now();
@@ -83,7 +85,7 @@ const messages: Record<LimitHolder, string> = {
   gateway: "the gateway has spent part of its budget",
 };
 
-/** Identifies a holder. A key is its ID alone, as in releases without other holders. */
+/** Identifies a holder. A key's identity is its ID, as in releases without other holders. */
 function identify({ kind, apiKeyId, ownerId }: BudgetHolder): (string | null)[] {
   return kind === "key" ? [apiKeyId] : [kind, ownerId];
 }

@@ -11,7 +11,7 @@ type BudgetWatchOptions = {
 
 type Spender = { holder: BudgetHolder; budgets: readonly Budget[]; spentAt: number };
 
-/** Creates budget warnings when requests end here and when other processes' costs are read. */
+/** Creates budget warnings when requests end, and when costs of other processes are read. */
 export class BudgetWatch {
   readonly #options: BudgetWatchOptions;
   readonly #spenders = new Map<string, Spender>();
@@ -20,15 +20,15 @@ export class BudgetWatch {
     this.#options = options;
   }
 
-  /** Called when a request has ended and its cost is counted. */
+  /** Runs when a request has ended and its cost is counted. */
   spent(id: string, holder: BudgetHolder, budgets: readonly Budget[]): void {
     this.#spenders.set(id, { holder, budgets, spentAt: this.#options.now() });
     this.notice(id, holder, budgets);
   }
 
   /**
-   * Reads what other processes have spent. The sum can exceed a budget without another request here. So recent spenders
-   * are checked until the others' records must have arrived.
+   * Reads the spending of other processes. The sum can exceed a budget without another request here, so
+   * recent spenders are checked until all records must have arrived.
    */
   async refresh(): Promise<void> {
     const { spending, now } = this.#options;
@@ -56,5 +56,8 @@ export class BudgetWatch {
   }
 }
 
-/** Other processes' costs reach the database within this time. Usually it takes a tenth of a second. */
+/**
+ * The maximum delay of other processes' costs before they reach the database. The usual delay is a tenth of a
+ * second.
+ */
 const othersRecordsMs = 10_000;

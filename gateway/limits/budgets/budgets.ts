@@ -19,7 +19,7 @@ import {
 import { type SharedBudgetUse, SharedBudgets } from "./shared-budgets.ts";
 import { Spending } from "./spending.ts";
 
-/** A user's and all keys' budgets. Empty without such budgets. */
+/** The budgets of a user and of all keys. Empty if the environment sets none. */
 export type SharedBudgetUses = { person: SharedBudgetUse[]; gateway: SharedBudgetUse[] };
 
 type BudgetedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
@@ -28,15 +28,15 @@ type BudgetsOptions = {
   database: Database;
   now: () => number;
   limits: Settings;
-  /** Calls `read` while none of this process's records is on its way to the database. */
+  /** Calls `read` while no record of this process is in flight to the database. */
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
   warn: (warning: BudgetWarning) => void;
 };
 
 /**
- * Enforces the budgets of keys, users and the whole gateway. Spending is counted separately by key ID, user ID or
- * `allKeys`, because each is read from other sums of the usage history. A budget that the environment does not set is
- * not counted.
+ * Enforces the budgets of keys, users and the whole gateway. Spending is counted separately by key ID, user
+ * ID or `allKeys`, because each comes from other sums of the usage history. Budgets without a setting are not
+ * counted.
  */
 export class Budgets {
   readonly #options: BudgetsOptions;
@@ -60,7 +60,7 @@ export class Budgets {
     });
   }
 
-  /** Throws `insufficient_quota` when one of the key's own or shared budgets is spent. */
+  /** Throws `insufficient_quota` if one of the key's own or shared budgets is exceeded. */
   check({ id, ownerId, limits }: BudgetedKey): void {
     if (limits?.budgets) this.#check("key", limits.budgets, this.#keys.ledgerOf(id));
     if (this.#people && ownerId !== null) {
@@ -69,7 +69,7 @@ export class Budgets {
     if (this.#gateway) this.#check("gateway", this.#gateway.budgets, this.#gateway.ledgerOf(allKeys));
   }
 
-  /** Adds the cost of a finished request. Called before its record is written. */
+  /** Adds the cost of a finished request, before its record is written. */
   spend({ limits }: Pick<BudgetedKey, "limits">, record: UsageRecord): void {
     const { apiKeyId, apiKeyName, ownerId } = record;
     this.#keys.add(apiKeyId, record);
@@ -79,7 +79,7 @@ export class Budgets {
     this.#keyWatch.spent(apiKeyId, { kind: "key", apiKeyId, apiKeyName, ownerId }, limits.budgets);
   }
 
-  /** Called when records of this process are in the database. */
+  /** Runs when records of this process are in the database. */
   shipped(records: readonly UsageRecord[]): void {
     for (const record of records) {
       const { apiKeyId, ownerId } = record;
@@ -89,7 +89,7 @@ export class Budgets {
     }
   }
 
-  /** Required before the key's requests are admitted. Shared budgets are usually loaded already. */
+  /** Must precede the admission of the key's requests. Shared budgets are usually loaded. */
   async loadFor({ id, ownerId, limits }: BudgetedKey): Promise<void> {
     if (limits?.budgets) await this.#keys.load([id]);
     if (ownerId !== null) await this.#people?.loadMissing(ownerId);
@@ -101,19 +101,19 @@ export class Budgets {
     return this.#keys.load(keyIds);
   }
 
-  /** Reads what other processes have spent of the budgets in use here. */
+  /** Reads the spending of other processes from the budgets in use here. */
   async refresh(): Promise<void> {
     await this.#keyWatch.refresh();
     await this.#people?.refresh();
     await this.#gateway?.refresh();
   }
 
-  /** Handles a changed key. Its budgets are loaded again, but running requests need the current ones. */
+  /** Reloads the budgets of a changed key. Running requests use the current ones until then. */
   changed(keyId: string): void {
     this.#keys.ledgerOf(keyId)?.forgetWarnings();
   }
 
-  /** Forgets a deleted or changed key, or all without an ID. Shared budgets do not change. */
+  /** Drops a deleted or changed key, or all keys without an ID. Shared budgets do not change. */
   forget(keyId?: string): void {
     this.#keys.forget(keyId);
   }
@@ -123,7 +123,7 @@ export class Budgets {
     return this.#keys.ledgerOf(keyId)?.in(period, this.#options.now()) ?? null;
   }
 
-  /** The spending that a user may see. Reads nothing without shared budgets. */
+  /** The spending that a user may see. Needs no query if there are no shared budgets. */
   async sharedUses({ id, role }: Pick<Person, "id" | "role">): Promise<SharedBudgetUses> {
     return {
       person: (await this.#people?.uses(id)) ?? [],
@@ -131,7 +131,7 @@ export class Budgets {
     };
   }
 
-  /** The spending of a key's shared budgets. Not every viewer may see all of it. */
+  /** The spending of a key's shared budgets, which not every user may see in full. */
   async sharedUsesOfKey({ ownerId }: Pick<BudgetedKey, "ownerId">): Promise<SharedBudgetUses> {
     return {
       person: (ownerId !== null && (await this.#people?.uses(ownerId))) || [],
@@ -166,7 +166,7 @@ function shareBudgets(
   return new SharedBudgets({ budgets, spending: spendingOf(options, of, from), now, warn });
 }
 
-/** @param from the first counted moment, or none for all time */
+/** @param from the first counted moment. Undefined counts from the beginning. */
 function spendingOf(
   { database, now, readUndisturbed }: BudgetsOptions,
   of: DailyCostsOf["of"],

@@ -6,13 +6,13 @@ export class Ledger {
   readonly #each: readonly Spent[];
   /** The end of the first period. */
   #endsAt: number;
-  /** The percentage of each budget with a warning. */
+  /** The percentage of each budget that was warned about. */
   readonly #warned: Record<BudgetPeriod, number> = { day: 0, week: 0, month: 0, total: 0 };
-  /** Whether it was read since the last refresh. */
+  /** Whether the ledger was read since the last refresh. */
   isInUse = true;
-  /** The last refresh that followed a read. */
+  /** The time of the last refresh after a read. */
   usedAt: number;
-  /** The last refresh. */
+  /** The time of the last refresh. */
   #setAt: number;
 
   constructor(now: number) {
@@ -29,13 +29,13 @@ export class Ledger {
     return this.#spent[period];
   }
 
-  /** @param at when the request started: its cost belongs to that period, however long it took */
+  /** @param at the start of the request, whose period gets the cost */
   add(cost: number, at: number, now: number): void {
     if (now >= this.#endsAt) this.#renew(now);
     for (const spent of this.#each) if (at >= spent.startsAt) spent.amount += cost;
   }
 
-  /** Replaces everything with the costs of each day. */
+  /** Replaces all costs with those of each day. */
   set(days: Iterable<[startsAt: number, cost: number]>, now: number): void {
     if (now >= this.#endsAt) this.#renew(now);
     this.#setAt = now;
@@ -43,15 +43,15 @@ export class Ledger {
     for (const [startsAt, cost] of days) this.add(cost, startsAt, now);
   }
 
-  /** Whether to refresh it without a read. The interval grows with the time since the last one. */
+  /** Whether an unread ledger is due for a refresh. The interval grows with the time since the last read. */
   isDue(now: number): boolean {
     return now - this.#setAt >= Math.min((now - this.usedAt) * restShare, unsetMsMax);
   }
 
-  /** The spent part that needs a warning. Null after the warning, and while little is spent. */
+  /** The spent part that requires a warning. Null after the warning, and while little is spent. */
   takeWarning({ period, amount: budget }: Budget, now: number): SpentPart | null {
     const { amount: spent, startsAt: periodStartsAt } = this.in(period, now);
-    // A budget of 0 is never spent.
+    // A budget of 0 gets no warning.
     if (spent * 100 < budget * firstWarningPercent || budget === 0) return null;
     const percent = spent >= budget ? 100 : firstWarningPercent;
     if (percent <= this.#warned[period]) return null;
@@ -59,7 +59,7 @@ export class Ledger {
     return { period, percent, budget, spent, periodStartsAt };
   }
 
-  /** Called when budgets may have changed. */
+  /** Runs when budgets may have changed. */
   forgetWarnings(): void {
     for (const period of budgetPeriods) this.#warned[period] = 0;
   }
@@ -79,7 +79,7 @@ export class Ledger {
   }
 }
 
-/** A spent part of a budget that needs a warning, in nano-dollars. */
+/** A spent part of a budget that requires a warning, in nano-dollars. */
 export type SpentPart = {
   period: BudgetPeriod;
   percent: number;
@@ -88,9 +88,9 @@ export type SpentPart = {
   periodStartsAt: number;
 };
 
-/** Unread ledgers are refreshed after this part of their idle time, … */
+/** Unread ledgers are refreshed after this share of their idle time. */
 const restShare = 0.1;
-/** … but at the latest after this. */
+/** The longest time between refreshes. */
 const unsetMsMax = 60_000;
 
 /** The second warning is at 100. */
@@ -98,7 +98,9 @@ const firstWarningPercent = 80;
 
 export type Spent = { startsAt: number; endsAt: number; amount: number };
 
-/** The period that contains a moment, in UTC: from `startsAt`, before `endsAt`, in milliseconds since 1970. */
+/**
+ * The period that contains a moment, in UTC: from `startsAt` to before `endsAt`, in milliseconds since 1970.
+ */
 export function periodAt(period: BudgetPeriod, now: number): { startsAt: number; endsAt: number } {
   const day = Math.floor(now / dayMs);
   if (period === "total") return { startsAt: 0, endsAt: Number.POSITIVE_INFINITY };

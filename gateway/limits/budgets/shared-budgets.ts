@@ -14,7 +14,7 @@ export type SharedBudgetUse = {
   spentUsd: number;
   /** Rounded down, so that it shows 80 and 100 when the warnings are sent. */
   spentPercent: number;
-  /** When the budget resets. */
+  /** The time at which the budget resets. */
   endsAt: Date;
 };
 
@@ -57,7 +57,7 @@ export class SharedBudgets {
     return this.#options.spending.loadMissing(id);
   }
 
-  /** Reads what other processes have spent, even for holders whose requests are only refused here. */
+  /** Reads the spending of other processes, also for holders whose requests are rejected here. */
   async refresh(): Promise<void> {
     const { spending, budgets } = this.#options;
     await this.#watch.refresh();
@@ -74,7 +74,7 @@ export class SharedBudgets {
         period,
         budgetUsd: toUsd(budget),
         spentUsd: toUsd(spent),
-        // A budget of 0 counts as spent.
+        // A budget of 0 counts as exceeded.
         spentPercent: budget === 0 ? 100 : Math.floor((spent * 100) / budget),
         endsAt: new Date(endsAt),
       };

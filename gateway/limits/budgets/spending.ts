@@ -6,17 +6,17 @@ type SpendingOptions = {
   now: () => number;
   /** Reads the stored costs of these IDs on the relevant days. */
   readCosts: (ids: readonly string[]) => Promise<readonly DailyCost[]>;
-  /** Calls `read` while none of this process's records is on its way to the database. */
+  /** Calls `read` while no record of this process is in flight to the database. */
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
 };
 
 /**
- * The spending of one kind of holder: keys, users or the gateway. It starts from the sums of the usage history and adds
- * the cost of each finished request. Other processes' costs are read periodically.
+ * The spending of one kind of holder: keys, users or the gateway. Starts from the sums of the usage history
+ * and adds the cost of each finished request. Reads the costs of other processes periodically.
  */
 export class Spending {
   readonly #options: SpendingOptions;
-  /** Least recently read first. */
+  /** The ledgers, the least recently read first. */
   readonly #ledgers = new Map<string, Ledger>();
   readonly #unshipped = new UnshippedCosts();
 
@@ -34,14 +34,14 @@ export class Spending {
     return this.#ledgers.get(id);
   }
 
-  /** Adds the cost of a finished request. Called before its record is written. */
+  /** Adds the cost of a finished request, before its record is written. */
   add(id: string, record: UsageRecord): void {
     this.#unshipped.add(id, record);
     const cost = countedCost(record);
     if (cost > 0) this.#ledgers.get(id)?.add(cost, record.createdAt.getTime(), this.#options.now());
   }
 
-  /** Called when the record is in the database. */
+  /** Runs when the record is in the database. */
   shipped(id: string, record: UsageRecord): void {
     this.#unshipped.shipped(id, record);
   }
@@ -59,7 +59,7 @@ export class Spending {
     });
   }
 
-  /** A holder's spending for the console. Does not mark it as in use. */
+  /** A holder's spending for the console. Does not mark the ledger as in use. */
   async look(id: string): Promise<Ledger> {
     const { now, readCosts, readUndisturbed } = this.#options;
     const ledger = new Ledger(now());
@@ -67,14 +67,14 @@ export class Spending {
     return ledger;
   }
 
-  /** Loaded ledgers stay up to date by themselves. */
+  /** Loaded ledgers refresh themselves. */
   async loadMissing(id: string): Promise<void> {
     if (!this.#ledgers.has(id)) await this.load([id]);
   }
 
   /**
-   * Reads other processes' costs: always for ledgers in use, less and less often for idle ones. Requests never wait for
-   * the database and see sums that are at most a moment old.
+   * Reads the costs of other processes: always for ledgers in use, less and less often for idle ones.
+   * Requests see sums that are at most a moment old, and never wait for the database.
    */
   async refresh(): Promise<void> {
     const now = this.#options.now();
@@ -109,12 +109,12 @@ export class Spending {
 }
 
 const idsPerQuery = 200;
-/** One more query for idle ledgers. Those in use must not wait for them. */
+/** One more query for idle ledgers. Ledgers in use must not wait for them. */
 const restingPerRefreshMax = idsPerQuery;
 
 /**
- * Costs of finished requests that are not in the database yet, by holder and day. Added to the stored sums, they are
- * the spending. At most as large as the spool.
+ * Costs of finished requests that are not in the database yet, by holder and day. With the stored sums, they
+ * are the spending. The size of the spool bounds them.
  */
 class UnshippedCosts {
   readonly #costs = new Map<string, Map<number, number>>();
@@ -128,7 +128,7 @@ class UnshippedCosts {
     days.set(day, (days.get(day) ?? 0) + cost);
   }
 
-  /** Called when the record is in the database. */
+  /** Runs when the record is in the database. */
   shipped(id: string, record: UsageRecord): void {
     const days = this.#costs.get(id);
     if (!days) return;

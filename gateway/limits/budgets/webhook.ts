@@ -16,7 +16,7 @@ export class Webhook {
     this.#options = options;
   }
 
-  /** Throws unless the webhook accepted it. */
+  /** Throws unless the webhook accepts the warning. */
   async send(event: LimitEventRow): Promise<void> {
     const { url, secret, now } = this.#options;
     const body = JSON.stringify(toMessage(event));
@@ -30,7 +30,7 @@ export class Webhook {
         "webhook-signature": `v1,${sign(secret, `${event.id}.${seconds}.${body}`)}`,
       },
       body,
-      // A redirect would leave the host that the administrator chose.
+      // A redirect could lead to another host than the configured one.
       redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
     });
@@ -39,7 +39,7 @@ export class Webhook {
   }
 }
 
-/** From half a minute to a day, a day and a half in total. Null = no further attempt. */
+/** Delays from half a minute to a day, a day and a half in total. Null ends the attempts. */
 export function sendAgainAfterMs(attempts: number): number | null {
   return attempts >= attemptsMax ? null : Math.min(firstWaitMs * 4 ** attempts, waitMsMax);
 }

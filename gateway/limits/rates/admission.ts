@@ -8,7 +8,7 @@ type AdmissionOptions = {
   now: () => number;
   /** Adds the cost of a finished request. */
   spend: (record: UsageRecord) => void;
-  /** Whether the request is still queued for capacity. */
+  /** Whether the request is queued for capacity. */
   isWaiting: () => boolean;
   /** Makes room for the next waiting request. */
   leave: () => void;
@@ -29,7 +29,7 @@ export class Admission {
     this.#options = options;
   }
 
-  /** Whether the client left before admission was decided. */
+  /** Whether the client disconnected before the decision. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -47,7 +47,7 @@ export class Admission {
     for (const { meter } of this.#options.holders) meter.addRequest(this.#startedIn, estimate);
   }
 
-  /** Ends the request. A refused request has used nothing. */
+  /** Ends the request. A rejected request has used nothing. */
   end(record: UsageRecord): void {
     this.#isOver = true;
     if (!this.#isTaken) return;
@@ -58,7 +58,7 @@ export class Admission {
     this.#options.leave();
   }
 
-  /** Adds the current `x-ratelimit-*` headers to names and values in turn, and returns them. */
+  /** Adds the current `x-ratelimit-*` headers to alternating names and values, and returns them. */
   addHeaders(headers: string[]): string[] {
     const { holders } = this.#options;
     if (holders.length > 0) addRateLimitHeaders(headers, holders, this.#second(), this.exactUse);
@@ -76,7 +76,7 @@ export class Admission {
     if (this.exactUse) for (const use of this.exactUse) use.tokens += more;
   }
 
-  /** Releases the reservation of a request that never started. */
+  /** Releases the reservation of a request that did not start. */
   #undo(): void {
     const second = this.#second();
     for (const { meter } of this.#options.holders) {
@@ -99,26 +99,26 @@ export class Admission {
 export type QueueSlot = {
   readonly keyId: string;
   readonly start: () => void;
-  /** Refuses a request that waited too long. */
+  /** Rejects a request that waited too long. */
   readonly refuse: (error: GatewayError) => void;
   state: "new" | "waiting" | "running" | "left";
   timer?: NodeJS.Timeout;
 };
 
 type FairQueueOptions = {
-  /** Concurrent requests. 0 = no limit. */
+  /** The maximum of concurrent requests. 0 means no limit. */
   concurrentRequestsMax: number;
   queuedRequestsPerKeyMax: number;
   queueWaitMsMax: number;
 };
 
 /**
- * Keeps a process within its capacity. Excess requests wait in one queue per key, and the keys take turns. A busy key
- * delays itself, not the others.
+ * Keeps a process within its capacity. Excess requests wait in one queue per key, and the keys take turns. A
+ * busy key delays itself, not the others.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  /** By key. The first key is next. */
+  /** The waiting requests by key, in the order of turns. */
   readonly #waiting = new Map<string, QueueSlot[]>();
   #running = 0;
 
@@ -126,14 +126,14 @@ export class FairQueue {
     this.#options = options;
   }
 
-  /** Throws `service_unavailable` when the key's queue is full. */
+  /** Throws `service_unavailable` if the key's queue is full. */
   check(keyId: string): void {
     const { concurrentRequestsMax, queuedRequestsPerKeyMax } = this.#options;
     if (concurrentRequestsMax === 0 || this.#running < concurrentRequestsMax) return;
     if ((this.#waiting.get(keyId)?.length ?? 0) >= queuedRequestsPerKeyMax) throw overCapacity();
   }
 
-  /** Starts the request now, or when it is its turn. */
+  /** Starts the request at once or in its turn. */
   enter(slot: QueueSlot): void {
     const { concurrentRequestsMax, queueWaitMsMax } = this.#options;
     if (concurrentRequestsMax === 0 || this.#running < concurrentRequestsMax) return this.#start(slot);
@@ -167,7 +167,7 @@ export class FairQueue {
     if (!next) return;
     const [keyId, queue] = next;
     const slot = queue.shift();
-    // Moves the key to the end.
+    // Moves the key to the end of the order.
     this.#waiting.delete(keyId);
     if (queue.length > 0) this.#waiting.set(keyId, queue);
     if (slot) this.#start(slot);

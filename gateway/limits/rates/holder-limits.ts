@@ -2,7 +2,7 @@ import { GatewayError, type LimitHolder, type LimitReason } from "../../errors.t
 import { holderNames } from "../key-limits.ts";
 import type { Meter } from "./meter.ts";
 
-/** A holder's limits and its meter. 0 = no limit. */
+/** A holder's limits and its meter. 0 means no limit. */
 export type HolderLimits = {
   /** The ID of the key or the user, or `gateway`. */
   id: string;
@@ -18,7 +18,8 @@ export type LimitKind = "concurrent" | "requests" | "tokens";
 
 /**
  * Throws the error of the first limit that the request would exceed.
- * @param sharedBy the number of processes that divide the per-minute limits, because none knows the others' use
+ * @param sharedBy the number of processes that divide the per-minute limits while they do not know each
+ * other's use
  */
 export function checkLimits(limits: HolderLimits, tokens: number, now: number, sharedBy = 1): void {
   const { meter, requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
@@ -44,7 +45,7 @@ export function checkLimits(limits: HolderLimits, tokens: number, now: number, s
   throw refuse("tokens", meter.tokens.freeAt(second, tokensPerMinute - Math.max(tokens, 1)), used);
 }
 
-/** Throws for a request with more tokens than a minute allows: waiting does not help. */
+/** Throws for a request with more tokens than the limit of a minute, for which waiting does not help. */
 export function checkSize({ holder, tokensPerMinute }: HolderLimits, tokens: number): void {
   if (tokensPerMinute === 0 || tokens <= tokensPerMinute) return;
   const message = `The request is too large for ${holderNames[holder]}: about ${tokens} input tokens, with a limit of ${tokensPerMinute} tokens per minute. Send less, or ask for a higher limit.`;
@@ -52,7 +53,7 @@ export function checkSize({ holder, tokensPerMinute }: HolderLimits, tokens: num
   throw new GatewayError("token_limit_exceeded", message, details);
 }
 
-/** @param waitMs the time until there is room, as far as known */
+/** @param waitMs the time until there is room, if known */
 export function refusalOf(
   { holder, requestsPerMinute, tokensPerMinute, concurrentRequests }: HolderLimits,
   kind: LimitKind,
@@ -80,30 +81,30 @@ const reasons: Record<LimitKind, LimitReason> = {
   tokens: "tokens_per_minute",
 };
 
-/** Counts for all processes together, such as in Valkey. */
+/** Counts of all processes together, such as in Valkey. */
 export type ExactCounts = {
   readonly isThere: boolean;
-  /** False while it may not know all running requests. */
+  /** False until the counts include all running requests. */
   readonly knowsAll: boolean;
-  /** Null without an answer. */
+  /** Null without a response. */
   reserve(holders: readonly HolderLimits[], tokens: number): Promise<UsedReservation | ExactRefusal | null>;
-  /** The reservation of a request that was admitted without being counted there. */
+  /** The reservation of a request that was admitted without these counts. */
   assumeAdmitted(holders: readonly HolderLimits[]): Reservation;
 };
 
 /** A holder's use of its per-minute limits, in all processes. */
 export type HolderUse = { requests: number; tokens: number };
 
-/** The reservation of an admitted request. It is ended once. */
+/** The reservation of an admitted request. It ends once. */
 export type Reservation = {
   /** @param tokens the difference to the estimate */
   end(tokens: number): void;
-  /** Releases the reservation of a request that never started. */
+  /** Releases the reservation of a request that did not start. */
   undo(): void;
 };
 
 /** The reservation, and each holder's use. */
 export type UsedReservation = Reservation & { used: HolderUse[] };
 
-/** A refusal by the shared counts, which counted nothing. */
+/** A rejection by the shared counts, which counts nothing. */
 export type ExactRefusal = { used: HolderUse[]; error: GatewayError };

@@ -15,10 +15,9 @@ import {
 /** The members of a key that a limiter needs. */
 export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
 
-/** A request for admission. */
 type Asking = {
   readonly key: LimitedKey;
-  /** Called before the decision: a refused request has an admission too. */
+  /** Runs before the decision, because a rejected request has an admission too. */
   admitting(admission: Admission): void;
   fail(error: GatewayError): void;
 };
@@ -27,24 +26,24 @@ type LimiterOptions = {
   now: () => number;
   limits: Settings;
   budgets: { check(key: LimitedKey): void; spend(key: LimitedKey, record: UsageRecord): void };
-  /** Every meter by holder ID. Tests pass their own map. */
+  /** All meters by holder ID. Tests pass their own map. */
   meters?: Map<string, Meter>;
-  /** How many processes currently divide the limits. See `ShareExchange`. */
+  /** The number of processes that currently divide the limits. See `ShareExchange`. */
   sharedBy?: () => number;
-  /** Counts for all processes together. Null = each process counts. */
+  /** Counts of all processes together. Null if each process counts. */
   exact?: ExactCounts | null;
 };
 
 /**
  * Admits a request, or throws `rate_limit_exceeded`, `token_limit_exceeded`, `concurrency_limit_exceeded`,
- * `insufficient_quota`, or `service_unavailable` when the process is full. Decides in memory unless Valkey counts. With
- * Valkey the decision is asynchronous, and `fail` gets the error. A refused request uses nothing.
+ * `insufficient_quota`, or `service_unavailable` for a full process. Decides in memory, or asynchronously in
+ * Valkey: `fail` then gets the error. A rejected request uses nothing.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
   readonly #meters: Map<string, Meter>;
   readonly #queue: FairQueue;
-  /** The limit holders of recent keys, by key ID. */
+  /** The limit holders of recently used keys, by key ID. */
   readonly #holders = new Map<string, KeyHolders>();
 
   constructor(options: LimiterOptions) {
@@ -110,7 +109,7 @@ export class Limiter {
     }
   }
 
-  /** The current use of a key with limits, as far as this process knows. */
+  /** The current use of a key with limits, as known to this process. */
   statusOf(key: Pick<LimitedKey, "id">): LimitStatus {
     const second = Math.floor(this.#options.now() / 1000);
     const meter = this.#meters.get(key.id);
@@ -121,12 +120,12 @@ export class Limiter {
     };
   }
 
-  /** Every meter by holder: a key's ID, a user's ID or `gateway`. */
+  /** Every meter by holder: the ID of a key or a user, or `gateway`. */
   get meters(): ReadonlyMap<string, Meter> {
     return this.#meters;
   }
 
-  /** Forgets everything that is not in use. */
+  /** Drops all unused meters. */
   sweep(): void {
     // Cached holders would keep the removed meters.
     this.#holders.clear();
@@ -181,10 +180,10 @@ export class Limiter {
   }
 }
 
-/** The holders of a key with these limits and this owner. Changing either changes the holders. */
+/** The holders of a key. A change of its limits or owner changes them. */
 type KeyHolders = Pick<LimitedKey, "limits" | "ownerId"> & { holders: readonly HolderLimits[] };
 
-/** A request without a decision. */
+/** A request before the decision. */
 type Counting = {
   asking: Asking;
   admission: Admission;
@@ -193,7 +192,7 @@ type Counting = {
   slot: QueueSlot;
 };
 
-/** A queued request has no caller that would catch its error. */
+/** A queued request has no caller that catches its error. */
 function startSafely(asking: Asking, start: () => void): void {
   try {
     start();

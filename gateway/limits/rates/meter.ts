@@ -6,7 +6,7 @@ export class Meter {
   readonly tokens = new SlidingMinute();
   /** Requests in flight in this process. */
   concurrent = 0;
-  /** The first second whose use other processes do not know. Null when they know all. */
+  /** The first second with use that other processes do not know. Null if they know all. */
   unsharedFrom: number | null = null;
 
   addRequest(second: number, tokens: number): void {
@@ -16,14 +16,14 @@ export class Meter {
     this.#changed(second);
   }
 
-  /** Gives back a request that never started, in the second it was reserved in. */
+  /** Removes a request that did not start from the second of its reservation. */
   removeRequest(second: number, startedIn: number, tokens: number): void {
     this.requests.add(second, -1, startedIn);
     this.tokens.add(second, -tokens, startedIn);
     this.#changed(startedIn);
   }
 
-  /** Corrects a request's estimate. A surplus goes back to its second, and a shortfall counts now. */
+  /** Corrects a request's estimate. A surplus is removed from its second, and a shortfall counts now. */
   correctTokens(second: number, startedIn: number, tokens: number): void {
     if (tokens === 0) return;
     const at = tokens < 0 ? startedIn : second;
@@ -31,7 +31,7 @@ export class Meter {
     this.#changed(at);
   }
 
-  /** Whether removing it would change nothing. */
+  /** Whether the meter can be removed without an effect. */
   isIdle(second: number): boolean {
     return this.concurrent === 0 && this.requests.used(second) === 0 && this.tokens.used(second) === 0;
   }

@@ -2,8 +2,8 @@ import type { HolderLimits, HolderUse } from "./holder-limits.ts";
 import { secondsPerMinute, type SlidingMinute } from "./sliding-minute.ts";
 
 /**
- * Adds `x-ratelimit-*` to names and values in turn, under OpenAI's names, for the limit with the least left.
- * https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
+ * Adds `x-ratelimit-*` to alternating names and values, under OpenAI's names, for the limit with the least
+ * left. https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
  * @param exactUse each holder's use in all processes, if known
  */
 export function addRateLimitHeaders(
@@ -26,7 +26,7 @@ export function addRateLimitHeaders(
     if (least === null) continue;
     const { limit, remaining, reset } = names[kind];
     const seconds = least.minute.freeAt(second, 0) - second;
-    // A clock that was set back can leave more than a minute.
+    // A clock that was set back can give more than a minute.
     const resetIn = durations[seconds] ?? formatDuration(seconds);
     headers.push(limit, String(least.limit), remaining, String(least.left), reset, resetIn);
   }

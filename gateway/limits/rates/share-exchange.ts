@@ -12,14 +12,14 @@ type ShareExchangeOptions = {
 };
 
 /**
- * Publishes what this process admitted and reads what others did, so that processes share one limit. Together they can
- * exceed it by what they admit within an interval.
+ * Publishes the admissions of this process and reads those of others, so that processes share one limit.
+ * Together they can exceed it by their admissions within an interval.
  */
 export class ShareExchange {
   readonly #options: ShareExchangeOptions;
-  /** Meters whose full minute was read from the others. */
+  /** Meters that have the others' use of a full minute. */
   readonly #received = new WeakSet<Meter>();
-  /** Other processes that used anything in the minute before the last count. */
+  /** The number of other processes with any use in the minute before the last count. */
   #others = 0;
   #countedIn = 0;
   #heardAt = Number.POSITIVE_INFINITY;
@@ -33,8 +33,8 @@ export class ShareExchange {
   }
 
   /**
-   * How many processes divide a limit: one, while the others' use is known. A process without news for two intervals
-   * keeps to its share, for example when the database is slow or unavailable.
+   * The number of processes that divide a limit: one, while the others' use is known. A process without news
+   * for two intervals, as when the database is slow or unavailable, limits itself to its share.
    */
   get sharedBy(): number {
     const { now, intervalMs } = this.#options;
@@ -87,7 +87,7 @@ export class ShareExchange {
     const fresh = [...meters].filter(([, meter]) => !this.#received.has(meter)).slice(0, freshMax);
     const freshIds = fresh.map(([id]) => id);
     const minuteFrom = second - secondsPerMinute + 1;
-    // Once a second is enough.
+    // One count per second suffices.
     if (second > this.#countedIn) {
       this.#others = await database.read(({ limitUses }) => limitUses.countOthers(processId, minuteFrom));
       this.#countedIn = second;
@@ -109,7 +109,8 @@ export class ShareExchange {
   }
 
   /**
-   * An old second changes when tokens are given back or a process publishes late. A run reads only a part. With 3,000 keys and two other processes, MariaDB needs 2.3 s for the minute and 0.15 s for 8 seconds.
+   * An old second changes when tokens are returned or a process publishes late. Each run reads one part. With
+   * 3,000 keys and two other processes, MariaDB needs 2.3 s for the minute and 0.15 s for 8 seconds.
    */
   #nextToReread(minuteFrom: number): { from: number; before: number } | null {
     // No other process can have changed anything.
@@ -120,11 +121,11 @@ export class ShareExchange {
   }
 }
 
-/** The rest follows in the next run. */
+/** The next run reads the remaining ones. */
 const freshMax = 500;
 
 /** The next run reads seconds that others publish within this delay, including clock differences. */
 const lateSeconds = 5;
 
-/** The whole minute is read again in this time. */
+/** The time in which the whole minute is read again. */
 const rereadMs = 2_000;

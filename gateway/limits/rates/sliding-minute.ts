@@ -1,6 +1,7 @@
 /**
- * The use of the last minute: the current second and the 59 before it. Sixty counters are exact. A token bucket is not:
- * after a pause it admits twice the limit within a minute. Other processes' use is added as they publish it.
+ * The use of the last minute: the current second and the 59 before it. Sixty counters are exact, but a token
+ * bucket admits twice the limit within a minute after a pause. The use of other processes is added when they
+ * publish it.
  */
 export class SlidingMinute {
   readonly #own = new Float64Array(secondsPerMinute);
@@ -41,7 +42,7 @@ export class SlidingMinute {
   /** The first second, from now on, in which `used` is at most `most` without further use. */
   freeAt(second: number, most: number): number {
     this.#advance(second);
-    // From the newest back, because recent seconds usually decide.
+    // Searches from the newest second, because recent seconds usually decide.
     let kept = 0;
     let at = this.#second;
     while (at > this.#second - secondsPerMinute && kept + this.#at(at) <= most) kept += this.#at(at--);

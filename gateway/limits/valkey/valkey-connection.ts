@@ -6,22 +6,22 @@ type ValkeyConnectionOptions = {
   /** The timeout of a command. */
   timeoutMs: number;
   log: Log;
-  /** The first command on a new connection. */
+  /** Sends the first command on a new connection. */
   greet: (client: Redis) => Promise<unknown>;
-  /** Runs after the greeting, when the connection accepts commands. Commands sent here go first. */
+  /** Runs after the greeting, when the connection accepts commands. Commands sent here precede all others. */
   came: () => void;
-  /** What the log reports. */
+  /** The messages for the log. */
   messages: { lost: string; back: string };
 };
 
 /**
- * A connection to Valkey or Redis that never blocks. A timeout, and everything after it until a new connection works,
- * returns null. https://valkey.io/topics/protocol
+ * A connection to Valkey or Redis that never blocks. After a timeout, all commands return null until a new
+ * connection works. https://valkey.io/topics/protocol
  */
 export class ValkeyConnection {
   readonly #options: ValkeyConnectionOptions;
   readonly #client: Redis;
-  /** In the order of sending, which is the order of the answers. */
+  /** The sent commands, in the order of their responses. */
   readonly #pending = new Set<PendingCommand>();
   #isThere: boolean | null = null;
   #watch: NodeJS.Timeout | undefined;
@@ -33,11 +33,11 @@ export class ValkeyConnection {
     this.#options = options;
     const { url, timeoutMs } = options;
     const startMs = Math.max(timeoutMs, connectTimeoutMs);
-    // The client only knows Redis's URL scheme.
+    // The client only supports Redis's URL scheme.
     this.#client = new Redis(url.replace(/^valkey/, "redis"), {
       connectTimeout: startMs,
       retryStrategy: () => reconnectWaitMs,
-      // Nothing waits for a connection, and nothing is sent twice: the first attempt may have succeeded.
+      // Commands neither wait for a connection nor are sent twice: the first attempt may have succeeded.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -104,7 +104,7 @@ export class ValkeyConnection {
     this.#firstAttemptOver();
   }
 
-  /** Timers run before pending input is read, so a blocked process must not blame Valkey. */
+  /** Timers run before pending input is read, so a blocked process would blame Valkey. */
   #look(): void {
     setImmediate(() => {
       this.#watch = undefined;

@@ -21,15 +21,14 @@ type ValkeyLimitsOptions = {
   log: Log;
   createSessionName: () => string;
   meters: ReadonlyMap<string, Meter>;
-  /** Milliseconds since 1970. Null = the server's clock, which all processes share. */
+  /** Milliseconds since 1970. Null uses the server's clock, which all processes share. */
   now?: (() => number) | null;
 };
 
 /**
- * Counts requests, tokens and concurrent requests for all processes in Valkey. Windows that start with a key's first
- * request, as other limiters use, admit twice the limit around their end. These scripts count by seconds, as
- * `SlidingMinute` does. Running requests belong to a session, one connection of one process. A process that dies loses
- * its session. One that reconnects reports its running requests again.
+ * Counts requests, tokens and concurrent requests for all processes in Valkey, by seconds, as `SlidingMinute`
+ * does. Running requests belong to a session: one connection of one process, which reports them again after a
+ * reconnect.
  */
 export class ValkeyLimits {
   readonly #options: ValkeyLimitsOptions;
@@ -64,7 +63,7 @@ export class ValkeyLimits {
     return this.#connection.isThere;
   }
 
-  /** False for the first minute: it does not know what was admitted while it was unavailable. */
+  /** False for the first minute, whose earlier admissions Valkey does not know. */
   get knowsAll(): boolean {
     return performance.now() >= this.#knowsAllFrom;
   }
@@ -97,8 +96,8 @@ export class ValkeyLimits {
   }
 
   /**
-   * The reservation of a request that was admitted without Valkey. It is reported if it still runs when Valkey returns,
-   * so its end is reported too. Nothing is given back that was not reserved here.
+   * The reservation of a request that was admitted without Valkey. A request that still runs when Valkey
+   * returns is reported, and so is its end. Only reserved use is returned.
    */
   assumeAdmitted(holders: readonly HolderLimits[]): Reservation {
     const settle = (more: number) => this.#settle(keysOf(holders), 0, 0, more);
@@ -141,7 +140,7 @@ export class ValkeyLimits {
     }
   }
 
-  /** A server without the session has lost the rest too. */
+  /** A server that lost the session has also lost the counts. */
   async #keepSession(): Promise<void> {
     const isThere = this.isThere;
     const before = await this.#connection.run(async (client) => ({
@@ -153,7 +152,7 @@ export class ValkeyLimits {
 
 type Script = { text: string; sha: string };
 
-/** The counted second, the index, kind and wait of the refusing holder, and each holder's use. */
+/** The counted second, the index, kind and wait of the rejecting holder, and each holder's use. */
 type ReserveAnswer = [
   second: number,
   holderNumber: number,
@@ -171,7 +170,7 @@ function readScript(name: string): Script {
   return { text, sha: hash("sha1", text) };
 }
 
-// Valkey clusters choose the server by the braces, and a script's keys must be on one server.
+// Braces make a Valkey cluster store all keys of a script on one server, as scripts require.
 const minuteKey = (id: string) => `{model-gateway}:minute:${id}`;
 const openRequestsKey = (id: string) => `{model-gateway}:under-way:${id}`;
 const keysOf = (holders: readonly HolderLimits[]) =>
@@ -180,5 +179,5 @@ const sessionKey = (session: string) => `{model-gateway}:session:${session}`;
 
 const sessionMs = 10_000;
 const beatIntervalMs = 2_000;
-/** The script has the same value. */
+/** The script contains the same value. */
 const openRequestsTtlSeconds = 86_400;
