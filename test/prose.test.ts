@@ -46,12 +46,35 @@ test("the linter rejects a passive that names its agent", (t) => {
 
 test("the linter counts the words of each sentence", (t) => {
   const sentence = (words: number) => `Word${" word".repeat(words - 1)}.`;
-  t.is(checkProse(textOf(`${sentence(25)} ${sentence(25)}`)).length, 0);
-  t.is(checkProse(textOf(`${sentence(25)} ${sentence(26)}`)).length, 1);
+  const problemsOf = (text: string) => checkProse({ ...textOf(text), kind: "document" });
+  t.is(problemsOf(`${sentence(25)} ${sentence(25)}`).length, 0);
+  t.is(problemsOf(`${sentence(25)} ${sentence(26)}`).length, 1);
 });
 
 test("the linter rejects a test title of more than 80 characters", (t) => {
   t.is(checkProse({ ...textOf("a".repeat(81)), kind: "title" }).length, 1);
+});
+
+const vague = [
+  ["What a client sees of an error.", /begins with "What"/],
+  ["The owner of the key. Null = unknown.", /"Null = "/],
+  ["The known facts. Null without any.", /"Null without any"/],
+  ["Converts an answer. May throw anything for a malformed one.", /"throw anything"/],
+  ["The number of records on their way to the database.", /"on their way"/],
+  ["Takes back the newest setup.", /"Takes back"/],
+  ["A word, and one more. ".repeat(13), /285 characters/],
+] as const;
+
+for (const [comment, problem] of vague) {
+  test(`the linter rejects the comment: ${comment.slice(0, 45)}`, (t) => {
+    t.regex(checkProse(textOf(comment))[0]?.problem ?? "", problem);
+    t.deepEqual(checkProse({ ...textOf("What's new in this release?"), kind: "document" }), []);
+  });
+}
+
+test("links and parameters do not count toward the length of a comment", (t) => {
+  const content = `/**\n * Reads a file. https://example.com/${"a".repeat(300)}\n * @param name ${"A name. ".repeat(40)}\n */`;
+  t.deepEqual(readTypeScript({ file: "a.ts", content }).flatMap(checkProse), []);
 });
 
 test("TypeScript: comments, messages and titles are extracted", (t) => {
@@ -77,6 +100,26 @@ test("TypeScript: comments, messages and titles are extracted", (t) => {
   t.deepEqual(titles, [{ file: "test/a.test.ts", line: 1, kind: "title", text: "a key expires" }]);
 });
 
+test("scripts: comments and messages are extracted", (t) => {
+  const script = [
+    "export const a = String.raw`",
+    "# Stops it.",
+    'stop "The file $name is missing."',
+    "`;",
+  ].join("\n");
+  t.deepEqual(
+    readTypeScript({ file: "gateway/a.ts", content: script }).map(({ line, kind, text }) => [
+      line,
+      kind,
+      text,
+    ]),
+    [
+      [2, "comment", "Stops it."],
+      [3, "message", "The file Code is missing."],
+    ],
+  );
+});
+
 test("Svelte: texts and labels are extracted, and expressions count as one word", (t) => {
   const content = [
     '<script lang="ts">',
@@ -87,6 +130,8 @@ test("Svelte: texts and labels are extracted, and expressions count as one word"
     "{#if name}",
     "  <p>Hello, <b>{name}</b>, welcome.</p>",
     "{/if}",
+    '<p>{name ? "Only an administrator can do this." : ""}</p>',
+    '<Field hint={name ? "Leave empty to keep it." : ""} />',
   ].join("\n");
   t.deepEqual(
     readSvelte("console/a.svelte", content).map(({ line, text }) => [line, text]),
@@ -95,6 +140,8 @@ test("Svelte: texts and labels are extracted, and expressions count as one word"
       [3, "No keys yet. Create one."],
       [5, "Base URL of Code"],
       [7, "Hello, Code , welcome."],
+      [9, "Only an administrator can do this."],
+      [10, "Leave empty to keep it."],
     ],
   );
 });

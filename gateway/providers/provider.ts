@@ -119,8 +119,8 @@ export type ChatApi = ChatTranslation & {
 
 export type ChatTranslation = {
   /**
-   * Builds the upstream's request. Throws `unsupported_parameter` for a parameter that changes the response and has no
-   * equivalent.
+   * Builds the upstream's request. Throws `unsupported_parameter` for a parameter that changes the response
+   * and has no equivalent.
    */
   buildRequest(body: ChatRequestBody, model: UpstreamModel): object;
   /** May throw any error for a malformed response. */
@@ -143,8 +143,8 @@ export type ChatAnswer = {
 /** Reads one stream, event by event. */
 export type ChatStreamReader = {
   /**
-   * Returns the event's choices for the client, often none. The gateway adds the role of the first delta. Throws
-   * `upstreamReported(…)` for a reported error, and may throw anything for a malformed event.
+   * Returns the event's choices for the client, often none. The gateway adds the role of the first delta.
+   * Throws `upstreamReported(…)` for a reported error, and may throw any error for a malformed event.
    */
   read(event: UpstreamEvent): ChunkChoice[];
   /** The counts so far. Must be cheap, because every delta reads them. */

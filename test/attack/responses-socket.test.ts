@@ -84,7 +84,7 @@ test("a client that sends turns and reads nothing is cut off, with bounded memor
     socket.send({ type: "response.create", model: key.model, input: "Hi" });
   await eventually(() => gateway.services.openExchanges.count().requests > 0 || upstream.requests.length > 0);
   await eventually(() => gateway.services.bodyBudget.bytes === 0);
-  // What fits into the system's buffers was answered, the rest was never sent upstream.
+  // Requests that fit into the system's buffers were answered. The others were never sent upstream.
   t.true(upstream.requests.length < 10, String(upstream.requests.length));
   socket.socket.resume();
   t.is(await socket.closed(), 1006);

@@ -11,15 +11,17 @@ export type Finding = { file: string; line: number; problem: string; text: strin
 
 const wordsMax = 25;
 const titleLengthMax = 80;
+const commentLengthMax = 240;
 
 const english = unified().use(retextEnglish).use(retextPassive).freeze();
 
-/** What breaks the rules of CONTRIBUTING.md: long sentences, passives that name their agent, retired phrases. */
+/** Violations of the rules in CONTRIBUTING.md: long texts, vague subjects, hidden agents, retired phrases. */
 export function checkProse({ file, line, kind, text }: Text): Finding[] {
   const problems: [problem: string, text: string][] = [];
   if (kind === "title" && text.length > titleLengthMax) {
     problems.push([`title of ${text.length} characters, at most ${titleLengthMax}`, text]);
   }
+  if (kind === "comment") problems.push(...checkComment(text));
   for (const { pattern, instead } of retiredPhrases) {
     const [phrase] = pattern.exec(text) ?? [];
     if (phrase) problems.push([`"${phrase}" is retired: ${instead}`, text]);
@@ -28,6 +30,19 @@ export function checkProse({ file, line, kind, text }: Text): Finding[] {
     problems.push(...checkSentences(paragraph.replaceAll(/\s+/g, " ")));
   }
   return problems.map(([problem, where]) => ({ file, line, problem, text: where.replaceAll(/\s+/g, " ") }));
+}
+
+/** Two lines are enough for a comment. Longer reasons belong into the README of the folder. */
+function checkComment(text: string): [string, string][] {
+  const problems: [string, string][] = [];
+  const [opening] = /^(Who|Whom|Whose|What|Why|How|Which)\b/.exec(text) ?? [];
+  if (opening) problems.push([`comment begins with "${opening}": name the subject with a noun`, text]);
+  // Parameters are separate paragraphs.
+  const { length } = (text.split(/\n\s*\n/)[0] ?? "").replaceAll(/\s+/g, " ").trim();
+  if (length > commentLengthMax) {
+    problems.push([`comment of ${length} characters, at most ${commentLengthMax}`, text]);
+  }
+  return problems;
 }
 
 function checkSentences(paragraph: string): [string, string][] {

@@ -19,18 +19,22 @@ export function readSvelte(file: string, content: string): Text[] {
       texts.push({ file, line: lineOf(position), kind: "interface", text: plain });
     }
   };
-  readFragment(root.fragment, add);
+  const addCode = ({ start, end }: AST.ExpressionTag) => {
+    const code = content.slice(start + 1, end - 1);
+    texts.push(...readTypeScript({ file, content: `(${code})`, firstLine: lineOf(start) }));
+  };
+  readFragment(root.fragment, { add, addCode });
   return texts;
 }
 
-type Add = (position: number, text: string) => void;
+type Sink = { add: (position: number, text: string) => void; addCode: (tag: AST.ExpressionTag) => void };
 
 /** Adjacent texts, expressions and inline elements form one text. */
-function readFragment({ nodes }: AST.Fragment, add: Add): void {
+function readFragment({ nodes }: AST.Fragment, sink: Sink): void {
   let start = -1;
   let text = "";
   const flush = () => {
-    if (start !== -1) add(start, text);
+    if (start !== -1) sink.add(start, text);
     start = -1;
     text = "";
   };
@@ -40,8 +44,9 @@ function readFragment({ nodes }: AST.Fragment, add: Add): void {
       text += node.data;
     } else if (node.type === "ExpressionTag" || isInline(node)) text += ` ${codeWord} `;
     else flush();
-    if ("attributes" in node) readAttributes(node, add);
-    for (const child of fragmentsOf(node)) readFragment(child, add);
+    if (node.type === "ExpressionTag") sink.addCode(node);
+    if ("attributes" in node) readAttributes(node, sink);
+    for (const child of fragmentsOf(node)) readFragment(child, sink);
   }
   flush();
 }
@@ -62,10 +67,13 @@ function isFragment(value: unknown): value is AST.Fragment {
 const readAttribute =
   /^(label|title|description|placeholder|help|hint|alt|aria-label|empty|message|confirm)$/;
 
-function readAttributes({ attributes }: AST.ElementLike, add: Add): void {
+function readAttributes({ attributes }: AST.ElementLike, { add, addCode }: Sink): void {
   for (const attribute of attributes) {
     if (attribute.type !== "Attribute" || !readAttribute.test(attribute.name)) continue;
-    if (!Array.isArray(attribute.value)) continue;
+    if (!Array.isArray(attribute.value)) {
+      if (attribute.value !== true) addCode(attribute.value);
+      continue;
+    }
     const text = attribute.value.map((part) => (part.type === "Text" ? part.data : codeWord)).join("");
     add(attribute.start, text);
   }

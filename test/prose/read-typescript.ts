@@ -1,4 +1,5 @@
 import ts from "typescript";
+import { readShell } from "./read-shell.ts";
 import { codeWord, type Text, withoutMarks } from "./text.ts";
 
 type Source = { file: string; content: string; firstLine?: number };
@@ -14,7 +15,12 @@ export function readTypeScript({ file, content, firstLine = 1 }: Source): Text[]
     text: withoutMarks(text),
   }));
   const visit = (node: ts.Node): void => {
-    if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) {
+    if (ts.isTaggedTemplateExpression(node) && ts.isNoSubstitutionTemplateLiteral(node.template)) {
+      const line = lineOf(node.template.getStart(source));
+      for (const found of readShell(node.template.rawText ?? "")) {
+        texts.push({ ...found, file, line: line + found.line });
+      }
+    } else if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) {
       const text = plainTextOf(node);
       const kind = kindOf(node, file, text);
       if (kind) texts.push({ file, line: lineOf(node.getStart(source)), kind, text: withoutMarks(text) });

@@ -31,4 +31,9 @@ export const retiredPhrases: readonly { pattern: RegExp; instead: string }[] = [
   { pattern: /\bnot (yet )?whole\b/i, instead: "incomplete" },
   { pattern: /\bof its own accord\b/i, instead: "automatically" },
   { pattern: /\bthat may hang on\b/i, instead: "depend on" },
+  { pattern: /\bnull = /i, instead: "Null means, or Null if" },
+  { pattern: /\b(null|empty|undefined) without (any|one)\b/i, instead: "name the missing thing" },
+  { pattern: /\bthrows? anything\b/i, instead: "any error" },
+  { pattern: /\bon (its|their) way\b/i, instead: "in flight" },
+  { pattern: /\b(take|takes|taken|took) (it |them )?back\b/i, instead: "undo, or revert" },
 ];

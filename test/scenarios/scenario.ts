@@ -5,8 +5,8 @@ import { thinkingSteps } from "./thinking-steps.ts";
 import { toolSteps } from "./tool-steps.ts";
 
 /**
- * Common uses of a model, written once. Each step has a client's request, the model's responses, the client's result
- * and the model's input. Tests play every step with every client and every kind of provider, each with its own vendor
- * API. All must produce the same result.
+ * Common uses of a model, written once. Each step has a client's request, the model's responses and input,
+ * and the client's result. Tests play every step with every client and kind of provider. All must produce the
+ * same result.
  */
 export const scenario: Step[] = [...conversationSteps, ...toolSteps, ...thinkingSteps, ...endingSteps];

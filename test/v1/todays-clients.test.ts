@@ -8,7 +8,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// What the SDKs of November 2026 send by default, each on an upstream that cannot do it itself.
+// The default requests of the SDKs of November 2026, each on an upstream that lacks the feature.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;

@@ -70,7 +70,10 @@ function usualCost(
   return Number((total + perPrice / 2n) / perPrice);
 }
 
-/** What a request of unknown cost costs at least: its known parts, premium terms and tokens at the usual price. */
+/**
+ * The minimum cost of a request of unknown cost: its known parts, with premium terms and tokens at the usual
+ * price.
+ */
 function leastCost(prices: Prices, usage: TokenUsage, at: Date): number {
   const { priceDetails = null, inputPrice: input, outputPrice: output } = prices;
   const rules = matchingRules(priceDetails ?? noDetails, {
