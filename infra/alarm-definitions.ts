@@ -115,5 +115,5 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
   ];
 }
 
-/** Counted by a log filter: lines with level error. */
+/** A log filter counts lines with level error. */
 export const loggedErrorsMetric = "LoggedErrors";

@@ -40,8 +40,7 @@ export class Revocation implements ChangeListener {
     await keyCache.refresh(entityId);
     if (!keyCache.has(entityId)) budgets.forget(entityId);
     await this.#updateOpenExchanges(entityId);
-    // Runs after the last request has ended. A process that never served the key cannot know whether it was
-    // deleted.
+    // Runs after the last request has ended. A process that never served the key cannot detect its deletion.
     if (wasKnown && !keyCache.hasActive(entityId)) keptResponses?.forget(entityId);
   }
 

@@ -42,7 +42,7 @@ export function toProviderDetails(row: ProviderRow, credentials: CredentialRow[]
   return { id, name, ...described, credentials: credentialDetails, createdAt, revision };
 }
 
-/** The fields of a kind that only another version of the gateway knows. */
+/** The fields of a kind that only another version of the gateway has. */
 const unknownFields: ProviderFields = { baseUrl: "required", apiKey: "optional" };
 
 function toCredentialDetails({ id, lastFour, weight, createdAt }: CredentialRow): CredentialDetails {

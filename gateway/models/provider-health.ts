@@ -34,7 +34,7 @@ type CredentialHealth = Pick<ProviderHealth, "lastErrorCode" | "lastErrorReason"
 
 type HealthOptions = { database: Database; runtime: Pick<Runtime, "now">; coolDowns: CoolDowns };
 
-/** Sorted by provider name. */
+/** Reads the health of each provider, sorted by name. */
 export async function readProviderHealth({
   database,
   runtime,

@@ -123,7 +123,6 @@ export class ProviderService {
     });
   }
 
-  /** The health of each provider. */
   health(): Promise<ProviderHealth[]> {
     return readProviderHealth(this.#options);
   }

@@ -201,8 +201,8 @@ export class Dialler {
   }
 
   /**
-   * @param onOpen requests may be written
-   * @param onBytes the buffer is reused afterwards; returns whether to continue reading
+   * @param onOpen runs once requests may be written
+   * @param onBytes receives a buffer that is reused, and returns whether to continue reading
    */
   dial(onOpen: () => void, onBytes: (bytes: Buffer) => boolean): Socket {
     const onread = {

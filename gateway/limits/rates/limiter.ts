@@ -84,7 +84,7 @@ export class Limiter {
 
   #count({ admission, holders, estimate, slot }: Counting, reservation: Reservation | null = null): void {
     const { now, sharedBy, exact } = this.#options;
-    // Valkey decides once it knows all requests.
+    // Valkey decides once its counts include all requests.
     if (!reservation || !exact?.knowsAll) {
       for (const limits of holders) checkLimits(limits, estimate, now(), sharedBy?.());
     }

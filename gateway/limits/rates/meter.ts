@@ -6,7 +6,7 @@ export class Meter {
   readonly tokens = new SlidingMinute();
   /** Requests in flight in this process. */
   concurrent = 0;
-  /** The first second with use that other processes do not know. Null if they know all. */
+  /** The first second whose use is not shared with other processes. Null if all use is shared. */
   unsharedFrom: number | null = null;
 
   addRequest(second: number, tokens: number): void {

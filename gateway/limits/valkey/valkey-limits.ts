@@ -63,7 +63,7 @@ export class ValkeyLimits {
     return this.#connection.isThere;
   }
 
-  /** False for the first minute, whose earlier admissions Valkey does not know. */
+  /** False for the first minute, because Valkey lacks the admissions before its return. */
   get knowsAll(): boolean {
     return performance.now() >= this.#knowsAllFrom;
   }

@@ -111,7 +111,8 @@ function workflowStep(baseUrl: string, slug: string): string {
 }
 
 /**
- * The smallest context window of the models with names that Claude Code does not know. Null if none is known.
+ * The smallest context window of the models that Claude Code does not recognize. Null if none has a known
+ * window.
  */
 function contextWindowOf({ light, daily, hard }: SetupModels): number | null {
   const windows = [light, daily, hard]

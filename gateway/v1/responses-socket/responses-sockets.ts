@@ -128,7 +128,7 @@ export class ResponsesSockets {
   }
 }
 
-/** @param use called at once, so that no message is lost. Throws `invalid_body` for an invalid handshake. */
+/** @param use runs at once, so that no message is lost. Throws `invalid_body` for an invalid handshake. */
 function shakeHands(
   server: WebSocketServer,
   request: IncomingMessage,
