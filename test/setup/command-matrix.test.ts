@@ -55,7 +55,7 @@ for (const { tool, shell, form, engine, awk } of runs) {
     const first = await run(shell, setup, ask);
     t.is(first.code, 0, first.stderr + first.stdout);
     t.true(first.stdout.includes("\nOK, 1 model\n"), first.stdout);
-    t.true(first.stdout.includes(`To take this back: ${pasted.undo}`), first.stdout);
+    t.true(first.stdout.includes(`To undo this: ${pasted.undo}`), first.stdout);
     t.false((first.stdout + first.stderr).includes(key));
     for (const file of files) {
       const written = path.join(home, file.path.replace("~/", ""));
