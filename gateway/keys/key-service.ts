@@ -101,8 +101,7 @@ export class KeyService {
       { expiresAt, limits },
     );
     if (ownerId !== undefined && ownerId !== author.id && author.role !== "admin") {
-      const message =
-        "Only an administrator can create keys for other users. Create one for yourself, or ask an administrator.";
+      const message = "Only an administrator can create keys for others. Create your own, or ask one.";
       throw new GatewayError("forbidden", message, { param: "ownerId" });
     }
     const { key, value, row } = this.#newKey(name, ownerId ?? author.id, columns);

@@ -108,7 +108,7 @@ test("without a terminal and a key, the setup explains what to do", async (t) =>
   t.deepEqual(await readTree(home), {});
 });
 
-const noKeysCharacters = "has characters that no key has: behind sk-gateway- are letters and digits";
+const noKeysCharacters = "contains an invalid character: only letters and digits follow sk-gateway-";
 const wrongKeys: [title: string, key: string, said: string][] = [
   [
     "of another product",
