@@ -1,13 +1,15 @@
 import { codeWord, type Text } from "./text.ts";
 
+type Found = Pick<Text, "line" | "kind" | "text">;
+
 /** Returns the comments and messages of a shell script within a source file. Lines count from 0. */
-export function readShell(script: string): Pick<Text, "line" | "kind" | "text">[] {
-  return script.split("\n").flatMap((code, line) => {
+export function readShell(script: string): Found[] {
+  return script.split("\n").flatMap((code, line): Found[] => {
     const [, comment] = /^\s*# (.*)$/.exec(code) ?? [];
-    if (comment !== undefined) return { line, kind: "comment" as const, text: comment };
+    if (comment !== undefined) return [{ line, kind: "comment", text: comment }];
     return [...code.matchAll(/"([^"]*)"|'([^']*)'/g)]
       .map(([, double, single]) => (double ?? single ?? "").replaceAll(/\$\w+|\\n|%s/g, codeWord))
       .filter((text) => /^[A-Z][\w ,:.()-]*$/.test(text) && text.split(" ").length >= 4)
-      .map((text) => ({ line, kind: "message" as const, text }));
+      .map((text) => ({ line, kind: "message", text }));
   });
 }
