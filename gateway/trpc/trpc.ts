@@ -17,7 +17,7 @@ const t = initTRPC.context<Context>().create({
         code: shape.data.code,
         httpStatus: shape.data.httpStatus,
         path: shape.data.path,
-        /** The invalid part of the input. */
+        /** The invalid member of the input. */
         param:
           ours?.param ?? (cause instanceof z.ZodError ? (cause.issues[0]?.path.join(".") ?? null) : null),
         retryAfterSeconds: ours?.retryAfterSeconds ?? null,

@@ -12,9 +12,7 @@ export function badAnswer(what: string, reason: GatewayError["reason"] = "unread
 
 export const compressed = () => badAnswer("compressed despite the request headers");
 
-/**
- * Converts anything thrown while an answer was read. The cause is dropped, because a parser's message quotes its input.
- */
+/** Converts an error from reading an answer. Drops the cause, because a parser's message quotes its input. */
 export function toAnswerError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : badAnswer("malformed");
 }
@@ -42,12 +40,12 @@ export function upstreamReported(
   );
 }
 
-/** The message of an error in OpenAI's format or a variant. Null without one. */
+/** The message of an error in OpenAI's format or a variant. Null for other payloads. */
 export function readErrorMessage(payload: Buffer): string | null {
   const parsed = parseJson(payload.toString("utf8"));
   const body: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
   const error = isObject(body) ? (body["error"] ?? body) : null;
-  // AWS spells `message` in both cases.
+  // AWS uses both `message` and `Message`.
   const message = isObject(error) ? (error["message"] ?? error["Message"]) : error;
   return typeof message === "string" ? message : null;
 }

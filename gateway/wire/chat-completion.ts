@@ -107,7 +107,7 @@ export type EmbeddingsRequestBody = {
   [field: string]: unknown;
 };
 
-/** How an upstream that speaks chat completions differs from OpenAI. */
+/** The differences of an upstream with chat completions from OpenAI. */
 export type ChatQuirks = {
   maxTokensName: "max_completion_tokens" | "max_tokens";
   developerRole: "developer" | "system";

@@ -127,7 +127,7 @@ function objectOf(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
 }
 
-/** Null for a count that no report has. */
+/** Null for a count that is missing in all reports. */
 type MessagesUsage = {
   /** Excludes tokens read from or written to a cache. */
   input: number | null;
@@ -139,8 +139,8 @@ type MessagesUsage = {
 };
 
 /**
- * Usage of an Anthropic answer from all its reports: the first and the last event of a stream have one each. Counts are
- * running totals, so the largest is the latest. Null without any report.
+ * Merges the usage reports of an Anthropic answer: the first and the last event of a stream have one each.
+ * Counts are running totals, so the largest is the latest. Null without reports.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
  */
 export function readMessagesUsage(...reports: unknown[]): MessagesUsage | null {
@@ -187,7 +187,7 @@ export type TokenUsage = {
   details?: UsageDetails | undefined;
 };
 
-/** Reads the counts of a chat completion's `usage`. Invalid ones are ignored, because upstreams are lenient here. */
+/** Reads the counts of a chat completion's `usage`. Ignores invalid ones, which some upstreams send. */
 export function readTokenUsage(usage: unknown, details?: UsageDetails): TokenUsage | null {
   if (!isObject(usage)) return null;
   const input = isObject(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {};
@@ -203,7 +203,7 @@ export function readTokenUsage(usage: unknown, details?: UsageDetails): TokenUsa
   };
 }
 
-/** The counts and details of `usage`, with the service tier that stands beside it. */
+/** Reads the counts and details of `usage`, with the service tier beside it. */
 export function readChatUsage(usage: unknown, serviceTier: unknown): TokenUsage | null {
   return isObject(usage) ? readTokenUsage(usage, readChatDetails(usage, serviceTier)) : null;
 }

@@ -31,7 +31,7 @@ export type ScenarioRequest = {
   messages: ScenarioMessage[];
   tools?: Record<string, ScenarioTool>;
   mustCall?: string;
-  /** JSON schema of the response. */
+  /** The JSON schema of the response. */
   schema?: Record<string, unknown>;
   effort?: "low" | "medium" | "high";
   temperature?: number;

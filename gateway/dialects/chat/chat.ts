@@ -238,7 +238,7 @@ function withUsage(request: ChatRequest): Record<string, unknown> {
 function changesBody(body: ChatRequestBody, { developerRole, maxTokensName }: ChatQuirks): boolean {
   return (
     (developerRole !== "developer" && body.messages.some(({ role }) => role === "developer")) ||
-    // Renaming one limit must not duplicate the other.
+    // Renaming one limit must not create a duplicate of the other.
     (maxTokensName === "max_tokens" &&
       body["max_tokens"] !== undefined &&
       body["max_completion_tokens"] !== undefined)
