@@ -100,6 +100,17 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
         description: "The cost in US dollars as the provider reported it.",
         resolve: ({ providerCost }) => toBigInt(providerCost),
       }),
+      leastCostUsd: t.field({
+        type: "Decimal",
+        nullable: true,
+        description:
+          "What budgets count for an unknown cost: the known parts at the usual price, in US dollars. Null for a known cost.",
+        resolve: ({ cost, costDetails }) => (cost === null ? BigInt(costDetails?.least ?? 0) : null),
+      }),
+      chargeFactor: t.float({
+        description: "The factors of the provider and the key, multiplied.",
+        resolve: ({ costDetails }) => costDetails?.factor ?? 1,
+      }),
       chargeUsd: t.field({
         type: "Decimal",
         nullable: true,

@@ -20,7 +20,7 @@ const documents = literals
   }));
 
 test("the console's queries match the schema of the usage history", (t) => {
-  t.is(documents.length, 5);
+  t.is(documents.length, 6);
   for (const { file, document } of documents) {
     t.deepEqual(validate(schema, parse(document)).map(String), [], file);
   }

@@ -1,0 +1,152 @@
+import { formatExactDollars, formatCount } from "#lib/format/numbers.ts";
+import { readNumber, writeNumber } from "#lib/read-number.ts";
+import type { Outputs } from "#lib/session/api.ts";
+
+type Prices = Outputs["models"]["get"]["prices"];
+type PriceRule = NonNullable<Prices["rules"]>[number];
+
+/** Conditions that the form can edit. All others are shown and kept. */
+export const conditionKinds = [
+  { value: "inputTokensAbove", label: "Prompt longer than", hint: "Tokens" },
+  { value: "serviceTier", label: "Service tier", hint: "Such as flex or priority" },
+  { value: "speed", label: "Speed", hint: "Such as fast" },
+  { value: "region", label: "Region", hint: "Such as us" },
+] as const;
+
+type ConditionKind = (typeof conditionKinds)[number]["value"];
+
+/** Prices that a condition usually changes. */
+export const rulePriceFields = [
+  { name: "input", label: "Input" },
+  { name: "cachedInput", label: "Cached input" },
+  { name: "cacheWrite", label: "Cache write" },
+  { name: "output", label: "Output" },
+] as const;
+
+type RulePrice = (typeof rulePriceFields)[number]["name"];
+
+/** A rule as text, for its fields. */
+export type RuleText = {
+  /** Null for a condition that the form cannot edit. */
+  kind: ConditionKind | null;
+  value: string;
+  factor: string;
+  prices: Record<RulePrice, string>;
+  isPartOnly: boolean;
+  /** The stored rule, whose other members stay. */
+  stored: PriceRule | null;
+};
+
+export const emptyRule: RuleText = {
+  kind: "serviceTier",
+  value: "",
+  factor: "",
+  prices: { input: "", cachedInput: "", cacheWrite: "", output: "" },
+  isPartOnly: false,
+  stored: null,
+};
+
+/** All rules in one text, so that a draft can compare them. Empty without rules. */
+export function toRulesText(rules: readonly PriceRule[] = []): string {
+  return rules.length === 0 ? "" : JSON.stringify(rules.map(toRuleText));
+}
+
+export function readRulesText(text: string): RuleText[] {
+  return text === "" ? [] : (JSON.parse(text) as RuleText[]);
+}
+
+export function writeRulesText(rules: readonly RuleText[]): string {
+  return rules.length === 0 ? "" : JSON.stringify(rules);
+}
+
+function toRuleText(rule: PriceRule): RuleText {
+  const given = Object.entries(rule.when).filter(([, value]) => value !== undefined);
+  const kind = conditionKinds.find(({ value }) => given.length === 1 && given[0]?.[0] === value)?.value;
+  const value = given[0]?.[1];
+  return {
+    kind: kind ?? null,
+    value: typeof value === "number" ? writeNumber(value) : typeof value === "string" ? value : "",
+    factor: writeNumber(rule.factor),
+    prices: {
+      input: writeNumber(rule.prices?.input),
+      cachedInput: writeNumber(rule.prices?.cachedInput),
+      cacheWrite: writeNumber(rule.prices?.cacheWrite),
+      output: writeNumber(rule.prices?.output),
+    },
+    isPartOnly: rule.part === "above",
+    stored: rule,
+  };
+}
+
+/** The rules in the gateway's format. */
+export function toRules(text: string): PriceRule[] {
+  return readRulesText(text).map((rule) => {
+    const { kind, value, stored } = rule;
+    if (kind === null && stored) return stored;
+    const prices = { ...stored?.prices };
+    for (const { name } of rulePriceFields) {
+      const price = readNumber(rule.prices[name]);
+      if (price !== null) prices[name] = price;
+      else if (prices[name] !== null) delete prices[name];
+    }
+    const factor = readNumber(rule.factor);
+    const condition = kind === "inputTokensAbove" ? readNumber(value) : value.trim().toLowerCase();
+    return {
+      when: { [kind ?? "serviceTier"]: condition },
+      ...(Object.keys(prices).length > 0 && { prices }),
+      ...(factor !== null && { factor }),
+      ...(kind === "inputTokensAbove" && rule.isPartOnly && { part: "above" as const }),
+    };
+  });
+}
+
+/** "Prompts above 272,000 tokens: input $5.00, output $22.50" */
+export function describeRule(rule: PriceRule): string {
+  const { when, prices = {}, factor, part } = rule;
+  const conditions = [
+    when.inputTokensAbove === undefined
+      ? []
+      : `${part ? "Part of the prompt" : "Prompts"} above ${formatCount(when.inputTokensAbove)} tokens`,
+    when.serviceTier === undefined ? [] : `Service tier ${when.serviceTier}`,
+    when.speed === undefined ? [] : `Speed ${when.speed}`,
+    when.region === undefined ? [] : `Region ${when.region}`,
+    when.hours === undefined ? [] : `${when.hours.from} to ${when.hours.to} UTC`,
+    when.from === undefined ? [] : `From ${when.from}`,
+    when.before === undefined ? [] : `Before ${when.before}`,
+  ].flat();
+  const changes = [
+    ...(factor === undefined ? [] : [`all prices × ${factor}`]),
+    ...Object.entries(prices).map(
+      ([name, price]) =>
+        `${componentLabel(name).toLowerCase()} ${typeof price === "number" ? formatExactDollars(price) : "unknown"}`,
+    ),
+  ];
+  return `${conditions.join(", ")}: ${changes.join(", ")}`;
+}
+
+/** Every stored rule in words, for the notice about another user's change. */
+export function describeRules(text: string): string {
+  return toRules(text).map(describeRule).join("; ");
+}
+
+const componentLabels: Record<string, string> = {
+  input: "Input",
+  cachedInput: "Cached input",
+  cacheWrite: "Cache write, 5 min",
+  cacheWrite1h: "Cache write, 1 h",
+  imageInput: "Image input",
+  cachedImageInput: "Cached image input",
+  audioInput: "Audio input",
+  cachedAudioInput: "Cached audio input",
+  output: "Output",
+  reasoning: "Reasoning",
+  imageOutput: "Image output",
+  audioOutput: "Audio output",
+  webSearch: "Web searches",
+  request: "Requests",
+};
+
+/** The name of a part of a cost. */
+export function componentLabel(name: string): string {
+  return componentLabels[name] ?? name;
+}

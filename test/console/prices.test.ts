@@ -1,0 +1,163 @@
+import type { Page } from "playwright-core";
+import test from "ava";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+async function addModel(gateway: TestGateway, upstreamModel: string, prices?: object): Promise<string> {
+  const { id: providerId } = await gateway.admin.providers.create.mutate({
+    name: "house",
+    kind: "openai-compatible",
+    preset: "openai",
+    apiKey: "test-secret-0123456789",
+  });
+  const slug = `house/${upstreamModel}`;
+  await gateway.admin.models.create.mutate({ slug, providerId, ...(prices && { prices }) });
+  return slug;
+}
+
+const summaryOf = (page: Page, count = "") =>
+  page.locator("summary").filter({ hasText: "Advanced prices" }).filter({ hasText: count });
+
+const hours = { when: { hours: { from: "01:00", to: "04:00" } }, prices: { input: 9 } };
+
+browserTest("three prices are visible, and the others open by keyboard", async (t) => {
+  const gateway = await startTestGateway(t);
+  const slug = await addModel(gateway, "weights", { input: 1, output: 2, rules: [hours] });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/${slug}` });
+  await page.getByLabel("Cached input", { exact: true }).waitFor();
+  const hourWrite = page.getByLabel("Cache write, 1 h");
+  t.false(await hourWrite.isVisible());
+  await assertAccessible(t, page);
+
+  await summaryOf(page, "1 set").focus();
+  await page.keyboard.press("Enter");
+  await hourWrite.fill("4");
+  await page.getByLabel("Web searches").fill("10");
+  await page.getByText("01:00 to 04:00 UTC: input $9.00").waitFor();
+  await page.getByRole("button", { name: "Add condition" }).press("Enter");
+  await page.keyboard.type("priority");
+  const tier = page.getByRole("group", { name: "Condition 2" });
+  await tier.getByLabel("All prices ×").fill("2.5");
+  await page.getByRole("button", { name: "Add condition" }).click();
+  const long = page.getByRole("group", { name: "Condition 3" });
+  await long.getByLabel("Applies to").click();
+  await page.getByRole("option", { name: "Prompt longer than" }).click();
+  await long.getByLabel("Tokens").fill("272,000");
+  await long.getByLabel("Input price", { exact: true }).fill("5");
+  await long.getByLabel("Only the part above costs more").check();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Model saved").waitFor();
+  const stored = [
+    hours,
+    { when: { serviceTier: "priority" }, factor: 2.5 },
+    { when: { inputTokensAbove: 272_000 }, prices: { input: 5 }, part: "above" },
+  ];
+  const { prices } = await gateway.admin.models.get.query({ slug });
+  t.like(prices, { input: 1, output: 2, cachedInput: null, cacheWrite1h: 4, webSearch: 10 });
+  t.deepEqual(prices.rules, stored);
+
+  await page.reload();
+  await summaryOf(page, "5 set").click();
+  await page.getByRole("button", { name: "Remove condition 1" }).click();
+  await page.getByRole("button", { name: "Add condition" }).and(page.locator(":focus")).waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Model saved").waitFor();
+  const { prices: left } = await gateway.admin.models.get.query({ slug });
+  t.deepEqual(left.rules, stored.slice(1));
+});
+
+browserTest("an invalid condition opens the advanced prices and says what to do", async (t) => {
+  const gateway = await startTestGateway(t);
+  const slug = await addModel(gateway, "weights", { input: 1, output: 2 });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/${slug}` });
+  const summary = summaryOf(page);
+  await summary.click();
+  await page.getByRole("button", { name: "Add condition" }).click();
+  await summary.click();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Fill this in.").waitFor();
+  const field = page.getByRole("group", { name: "Condition 1" }).getByLabel("Value");
+  await field.and(page.locator(":focus")).waitFor();
+  await field.fill("flex");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").filter({ hasText: "needs prices or a factor" }).waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Undo changes" }).click();
+  await field.waitFor({ state: "detached" });
+});
+
+browserTest("known tiers are shown for a new model and taken over for an old one", async (t) => {
+  const gateway = await startTestGateway(t);
+  const slug = await addModel(gateway, "gpt-5.4", { input: 2.5, rules: [] });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/${slug}` });
+  await page.getByRole("button", { name: "Use known values" }).click();
+  await summaryOf(page).click();
+  t.is(await page.getByLabel("Tokens").inputValue(), "272000");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Model saved").waitFor();
+  const { rules } = (await gateway.admin.models.get.query({ slug })).prices;
+  t.true((rules ?? []).some(({ when }) => when.serviceTier === "priority"));
+
+  await gateway.admin.models.update.mutate({ slug, prices: { rules: [] } });
+  const { revision } = await gateway.admin.models.get.query({ slug });
+  await page.getByLabel("Input", { exact: true }).fill("3");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").getByText("The list of conditions is now empty").waitFor();
+  await page.getByRole("button", { name: "Discard mine" }).click();
+  t.is((await gateway.admin.models.get.query({ slug })).revision, revision);
+
+  const { providerId } = await gateway.admin.models.get.query({ slug });
+  await page.goto(`/models/new?provider=${providerId}`);
+  await page.getByLabel("Provider model ID").fill("gpt-5.4-2026-03-05");
+  await page.getByLabel("Client name").fill("dated");
+  await page.getByLabel("Provider model ID").fill("gpt-5.4");
+  await summaryOf(page).click();
+  await page
+    .getByRole("list", { name: "Known conditions" })
+    .getByText("Prompts above 272,000 tokens: input $5.00")
+    .waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Add model" }).click();
+  await page.waitForURL("**/models/house/dated");
+  t.deepEqual((await gateway.admin.models.get.query({ slug: "house/dated" })).prices.rules, rules);
+});
+
+browserTest("a provider's and a key's charge factor are edited in their forms", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addModel(gateway, "weights");
+  const provider = (await gateway.admin.providers.list.query()).find(({ name }) => name === "house");
+  const path = `/providers/${provider?.id}`;
+  const page = await openSignedIn(t, { browser: browser(), gateway, path });
+  const factor = page.getByLabel("Charge factor");
+  await factor.fill("101");
+  await page.getByLabel("Cost source").click();
+  await page.getByRole("option", { name: "Provider's own figure" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("must be at most 100").waitFor();
+  await factor.fill("1.15");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Settings saved").waitFor();
+  await assertAccessible(t, page);
+  const saved = (await gateway.admin.providers.list.query()).find(({ name }) => name === "house");
+  t.like(saved, { costSource: "provider", chargeFactor: 1.15, timeouts: provider?.timeouts });
+
+  const { key } = await gateway.admin.keys.create.mutate({ name: "Charged", models: ["demo/echo"] });
+  await page.goto(`/keys/${key.id}?tab=limits`);
+  await factor.fill("0.9");
+  await page.getByRole("button", { name: "Save charge" }).click();
+  await page.getByText("Charge factor saved").waitFor();
+  await assertAccessible(t, page);
+  t.is((await gateway.admin.keys.get.query({ id: key.id })).chargeFactor, 0.9);
+  await gateway.admin.keys.setChargeFactor.mutate({ id: key.id, chargeFactor: 2 });
+  await factor.fill("");
+  await page.getByRole("button", { name: "Save charge" }).click();
+  await page.getByText("Someone else changed this factor to 2.").waitFor();
+  await page.getByRole("button", { name: "Save charge" }).click();
+  await page.getByText("Someone else changed this factor to 2.").waitFor({ state: "detached" });
+  t.is((await gateway.admin.keys.get.query({ id: key.id })).chargeFactor, null);
+});
