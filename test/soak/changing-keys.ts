@@ -1,0 +1,71 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { createConsoleClient } from "../helpers/test-gateway.ts";
+
+type KeysOptions = { url: string; email: string; password: string; models: string[] };
+
+/** A few keys, of which one is replaced and deactivated every second. The history is read as well. */
+export class ChangingKeys {
+  readonly #options: KeysOptions;
+  readonly #keys: { id: string; value: string }[] = [];
+  readonly #changing: Promise<void>;
+  #isStopping = false;
+  #turn = 0;
+  changes = 0;
+  /** While the database is away, nobody can change a key. */
+  refusedChanges = 0;
+
+  private constructor(options: KeysOptions, keys: { id: string; value: string }[]) {
+    this.#options = options;
+    this.#keys = keys;
+    this.#changing = this.#change();
+  }
+
+  static async create(options: KeysOptions): Promise<ChangingKeys> {
+    const admin = await signIn(options);
+    const keys = await Promise.all(Array.from({ length: keyCount }, () => createKey(admin, options.models)));
+    return new ChangingKeys(options, keys);
+  }
+
+  /** The keys in turn. */
+  next(): string {
+    return this.#keys[this.#turn++ % this.#keys.length]?.value ?? "";
+  }
+
+  stop(): Promise<void> {
+    this.#isStopping = true;
+    return this.#changing;
+  }
+
+  async #change(): Promise<void> {
+    let admin = await signIn(this.#options);
+    while (!this.#isStopping) {
+      await wait(changeIntervalMs);
+      try {
+        const key = await createKey(admin, this.#options.models);
+        const index = this.changes % this.#keys.length;
+        const [old] = this.#keys.splice(index, 1, key);
+        if (old) await admin.keys.deactivate.mutate({ id: old.id });
+        this.changes++;
+      } catch {
+        this.refusedChanges++;
+        // The access token may have expired.
+        admin = await signIn(this.#options).catch(() => admin);
+      }
+    }
+  }
+}
+
+const keyCount = 8;
+const changeIntervalMs = 1_000;
+
+type Admin = ReturnType<typeof createConsoleClient>;
+
+async function signIn({ url, email, password }: KeysOptions): Promise<Admin> {
+  const { accessToken } = await createConsoleClient(url).auth.signIn.mutate({ email, password });
+  return createConsoleClient(url, accessToken);
+}
+
+async function createKey(admin: Admin, models: string[]): Promise<{ id: string; value: string }> {
+  const { key, value } = await admin.keys.create.mutate({ name: "Soak", models });
+  return { id: key.id, value };
+}

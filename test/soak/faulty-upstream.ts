@@ -1,0 +1,53 @@
+import { createServer, type ServerResponse } from "node:http";
+import { answerParent } from "../bench/measured-process.ts";
+import { listenOnLoopback } from "../bench/listen.ts";
+import {
+  beginStream,
+  chunkEvent,
+  doneEvent,
+  sendCompletion,
+  usageEvent,
+} from "../helpers/scripted-upstream.ts";
+
+/** The provider of a soak, in its own process: `/healthy/v1` always responds, and `/faulty/v1` fails in turn. */
+const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
+  const body: Buffer[] = [];
+  request.on("data", (bytes: Buffer) => body.push(bytes));
+  request.on("end", () => {
+    const isStream = Buffer.concat(body).includes('"stream":true');
+    if (request.url?.startsWith("/healthy/")) return isStream ? stream(response) : sendCompletion(response);
+    faults[faulted++ % faults.length]?.(response);
+  });
+  request.on("error", () => response.destroy());
+});
+
+/** A client's departure must be able to interrupt a stream, so its end comes later. */
+function stream(response: ServerResponse): void {
+  beginStream(response);
+  response.write(chunkEvent("Hello").repeat(20));
+  setTimeout(() => response.end(chunkEvent(" again").repeat(20) + usageEvent + doneEvent), 10);
+}
+
+let faulted = 0;
+const faults: ((response: ServerResponse) => void)[] = [
+  (response) => void sendCompletion(response),
+  (response) => void response.writeHead(500).end("{}"),
+  (response) => void sendCompletion(response),
+  (response) => void response.writeHead(429, { "retry-after": "1" }).end("{}"),
+  (response) => void response.destroy(),
+  (response) => void response.writeHead(200, { "content-type": "application/json" }).end('{"choices":'),
+  (response) => {
+    beginStream(response);
+    response.write(chunkEvent("Hello"), () => response.destroy());
+  },
+  // Never ends: the gateway's idle timeout does.
+  (response) => {
+    beginStream(response);
+    response.write(chunkEvent("Hello"));
+  },
+];
+
+const answers = { start: () => listenOnLoopback(server) };
+export type FaultyUpstream = typeof answers;
+
+answerParent(answers);
