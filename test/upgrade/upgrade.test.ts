@@ -1,0 +1,138 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import Sqlite from "better-sqlite3";
+import test, { type ExecutionContext } from "ava";
+import { Database } from "../../db/database.ts";
+import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
+import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
+import { askHistory } from "../helpers/ask-history.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { queryDatabase } from "../helpers/query-database.ts";
+import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
+import { allDatabaseKinds, createTestDatabase, type DatabaseKind } from "../helpers/test-database.ts";
+import { administrator, createConsoleClient, startTestGateway } from "../helpers/test-gateway.ts";
+
+// Each folder has the database of a release, as write-fixture.ts wrote it. `before-0.1.0` has the first nine migrations.
+const root = path.join(import.meta.dirname, "../fixtures/upgrade");
+const releases = globSync("*", { cwd: root }).toSorted();
+
+type Fixture = {
+  writtenAt: string;
+  masterKey: string;
+  keyId: string;
+  keyValue: string;
+  inactive: { id: string; value: string };
+  model: string;
+  upstreamSecret: string;
+  records: UsageRecordRow[];
+};
+
+async function load(t: ExecutionContext, release: string, kind: DatabaseKind) {
+  const read = (name: string) => readFileSync(path.join(root, release, name), "utf8");
+  const facts = JSON.parse(read(`${kind}.json`)) as Fixture;
+  const url = await createTestDatabase(t, kind);
+  const sql = read(`${kind}.sql`);
+  if (kind === "sqlite") {
+    const database = new Sqlite(url.slice("sqlite:".length));
+    database.exec(sql);
+    database.close();
+    return { url, facts };
+  }
+  const { createConnection } = await import("mysql2/promise");
+  const connection = await createConnection({ uri: url, multipleStatements: true });
+  await connection.query(sql);
+  await connection.end();
+  return { url, facts };
+}
+
+type Row = Record<string, unknown>;
+
+async function readTables(url: string): Promise<Map<string, Row[]>> {
+  const list = url.startsWith("sqlite:")
+    ? "SELECT name AS name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()";
+  const tables = new Map<string, Row[]>();
+  for (const { name } of await queryDatabase(url, list)) {
+    tables.set(String(name), await queryDatabase(url, `SELECT * FROM ${String(name)}`));
+  }
+  return tables;
+}
+
+async function migrate(url: string): Promise<string[]> {
+  const limits = { connectionsMax: 2, connectTimeoutMs: 20_000, operationTimeoutMs: 20_000 };
+  const database = await Database.open(url, limits);
+  try {
+    return await database.migrate();
+  } finally {
+    await database.close();
+  }
+}
+
+for (const release of releases) {
+  for (const kind of allDatabaseKinds) {
+    test(`${kind}: the database of ${release} keeps every value of every row`, async (t) => {
+      const { url } = await load(t, release, kind);
+      const before = await readTables(url);
+      for (const [name, rows] of before) t.true(rows.length > 0, `${name} has rows in the fixture`);
+      await migrate(url);
+      t.deepEqual(await migrate(url), [], "a second run has nothing to do");
+      const after = await readTables(url);
+      for (const [name, rows] of before) {
+        const columns = Object.keys(rows[0] ?? {});
+        const format = (row: Row) => JSON.stringify(columns.map((column) => row[column]));
+        const kept = (after.get(name) ?? []).map(format);
+        t.deepEqual(
+          rows.map(format).filter((row) => !kept.includes(row)),
+          [],
+          name,
+        );
+        if (name !== "migrations") t.is(kept.length, rows.length, name);
+      }
+      const hasTools = before.get("usage_roll_ups")?.some((row) => "client_tool" in row) ?? false;
+      t.true((await assertRollUpsMatch(url, { areOld: !hasTools })) > 0);
+    });
+
+    test(`${kind}: keys, credentials, people and history of ${release} work after an upgrade`, async (t) => {
+      const { url, facts } = await load(t, release, kind);
+      const upstream = await createUpstream(t, ({ headers }, response) => {
+        if (headers.authorization === `Bearer ${facts.upstreamSecret}`) return sendCompletion(response);
+        response.writeHead(401).end("{}");
+      });
+      // Retention would delete the records one day.
+      const offsetMs = Date.parse(facts.writtenAt) - Date.now();
+      const gateway = await startTestGateway(t, {
+        kind,
+        environment: { DATABASE_URL: url, MASTER_KEY: facts.masterKey },
+        runtime: { now: () => Date.now() + offsetMs },
+      });
+      const { database } = gateway.services;
+      const records = await database.read(({ usageRecords }) => usageRecords.listByKey(facts.keyId, 100));
+      t.is(records.length, facts.records.length);
+      for (const [index, expected] of facts.records.entries()) {
+        t.like(records[index], { ...expected, createdAt: new Date(expected.createdAt) });
+      }
+      const { data } = await askHistory<{ usageSummary: { costUsd: string; requests: number }[] }>(
+        gateway,
+        gateway.accessToken,
+        "{ usageSummary(groupBy: [API_KEY]) { costUsd requests } }",
+      );
+      const cost = facts.records.reduce((sum, record) => sum + (record.cost ?? 0), 0);
+      t.deepEqual(data?.usageSummary, [{ costUsd: String(cost / 1e9), requests: facts.records.length }]);
+
+      const { auth } = createConsoleClient(gateway.url);
+      const { email, password } = administrator;
+      t.truthy((await auth.signIn.mutate({ email, password })).accessToken);
+      const { name, ...provider } = await providerOf(gateway);
+      t.is(name, "test");
+      await gateway.admin.providers.update.mutate({ ...provider, baseUrl: `${upstream.url}/v1` });
+      t.is((await postChat(gateway, facts.keyValue, chatBody(facts.model))).status, 200);
+      t.is((await postChat(gateway, facts.inactive.value, chatBody(facts.model))).status, 401);
+    });
+  }
+}
+
+async function providerOf({ admin }: Pick<Awaited<ReturnType<typeof startTestGateway>>, "admin">) {
+  const found = (await admin.providers.list.query()).find(({ kind }) => kind === "openai-compatible");
+  if (!found) throw new Error("The fixture has no provider.");
+  return { id: found.id, revision: found.revision, name: found.name };
+}
