@@ -10,6 +10,7 @@ import { LimitEvent } from "./entities/limit-event.ts";
 import { LimitUse } from "./entities/limit-use.ts";
 import { Model, ModelFallback } from "./entities/model.ts";
 import { Credential, Provider } from "./entities/provider.ts";
+import { ProviderHalfHour } from "./entities/provider-half-hour.ts";
 import { UsageRecord } from "./entities/usage-record.ts";
 import { UsageRollUp } from "./entities/usage-roll-up.ts";
 import { Invitation, Session, User } from "./entities/user.ts";
@@ -45,6 +46,7 @@ const entities = [
   Model,
   ModelFallback,
   Provider,
+  ProviderHalfHour,
   Session,
   UsageRecord,
   UsageRollUp,

@@ -11,6 +11,7 @@ import { DataKeyRepository } from "./repositories/data-key-repository.ts";
 import { LimitEventRepository } from "./repositories/limit-event-repository.ts";
 import { LimitUseRepository } from "./repositories/limit-use-repository.ts";
 import { ModelRepository } from "./repositories/model-repository.ts";
+import { ProviderHalfHourRepository } from "./repositories/provider-half-hour-repository.ts";
 import { ProviderRepository } from "./repositories/provider-repository.ts";
 import { sqliteOf } from "./repositories/raw-sql.ts";
 import { SessionRepository } from "./repositories/session-repository.ts";
@@ -150,6 +151,7 @@ function repositoriesOf(manager: EntityManager) {
     limitEvents: new LimitEventRepository(manager),
     limitUses: new LimitUseRepository(manager),
     models: new ModelRepository(manager),
+    providerHalfHours: new ProviderHalfHourRepository(manager),
     providers: new ProviderRepository(manager),
     sessions: new SessionRepository(manager),
     usageRecords: new UsageRecordRepository(manager),

@@ -42,7 +42,11 @@ export const ApiKey = table(
     /** The charge for the key's requests, in ten-thousandths of the cost. Null charges the cost. */
     chargeFactor: nullable(integer()),
   },
-  [index("api_keys_owner", ["ownerId"])],
+  [
+    index("api_keys_owner", ["ownerId"]),
+    index("api_keys_expiry", ["expiresAt"]),
+    index("api_keys_last_use", ["lastUsedAt"]),
+  ],
 );
 
 /**

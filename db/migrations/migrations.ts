@@ -10,6 +10,7 @@ import { DroppedParts } from "./0009-dropped-parts.ts";
 import { UsageAnalytics } from "./0011-usage-analytics.ts";
 import { TrueCosts } from "./0012-true-costs.ts";
 import { LeastCosts } from "./0013-least-costs.ts";
+import { ProviderHalfHours } from "./0014-provider-half-hours.ts";
 
 /** The migrations in their order. The result of a released migration never changes. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   UsageAnalytics,
   TrueCosts,
   LeastCosts,
+  ProviderHalfHours,
 ];

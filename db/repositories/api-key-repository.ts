@@ -1,14 +1,4 @@
-import {
-  And,
-  type EntityManager,
-  Equal,
-  type FindOptionsWhere,
-  In,
-  IsNull,
-  LessThan,
-  Not,
-  Raw,
-} from "typeorm";
+import { type EntityManager, In, IsNull, LessThan, Not } from "typeorm";
 import {
   ApiKey,
   ApiKeyModel,
@@ -18,7 +8,7 @@ import {
 } from "../entities/api-key.ts";
 import { Model } from "../entities/model.ts";
 import { User } from "../entities/user.ts";
-import { containing } from "./containing.ts";
+import { type ApiKeyFilter, hasBudget, matching, ownedBy, type OwnerScope } from "./api-key-filter.ts";
 import { WithheldModelRepository } from "./withheld-model-repository.ts";
 
 /** A key with its relations. A rotated key's newest value comes first. */
@@ -29,23 +19,6 @@ export type ApiKeyDetails = {
   /** The slugs of withheld models, including deleted ones. */
   withheldModels: string[];
   owner: { id: string; name: string } | null;
-};
-
-/**
- * The visible keys: one user's or everyone's. Part of every condition, so that another user's key ID finds
- * nothing.
- */
-export type OwnerScope = { ownerId: string } | "everyone";
-
-/** Matches keys that meet all conditions. */
-export type ApiKeyFilter = {
-  owner: OwnerScope;
-  /** An owner within the scope. */
-  ownerId?: string | undefined;
-  search?: string | undefined;
-  status?: ApiKeyRow["status"] | undefined;
-  /** A model that they can use. */
-  modelId?: string | undefined;
 };
 
 export type ApiKeyPage = ApiKeyFilter & { beforeId?: string | undefined; limit: number };
@@ -82,6 +55,17 @@ export class ApiKeyRepository {
 
   count(filter: ApiKeyFilter): Promise<number> {
     return this.#manager.count(ApiKey, { where: matching(filter) });
+  }
+
+  /** Some of the keys: those that expire first, otherwise the oldest. */
+  first(filter: ApiKeyFilter, take: number): Promise<ApiKeyRow[]> {
+    const order = filter.expires ? ({ expiresAt: "ASC" } as const) : ({ id: "ASC" } as const);
+    return this.#manager.find(ApiKey, { where: matching(filter), order, take });
+  }
+
+  /** The newest active keys with a budget. */
+  listBudgeted(owner: OwnerScope, take: number): Promise<ApiKeyRow[]> {
+    return this.#manager.find(ApiKey, { where: hasBudget(owner), order: { id: "DESC" }, take });
   }
 
   /** Whether a user has a key. Ignores the key of the first start. */
@@ -220,27 +204,6 @@ export class ApiKeyRepository {
       };
     });
   }
-}
-
-function ownedBy(owner: OwnerScope): { ownerId?: string } {
-  return owner === "everyone" ? {} : { ownerId: owner.ownerId };
-}
-
-function matching(filter: Omit<ApiKeyPage, "limit">): FindOptionsWhere<ApiKeyRow> {
-  const { owner, ownerId, search, status, modelId, beforeId } = filter;
-  const connected = (column: string) =>
-    `${column} IN (SELECT api_key_id FROM api_key_models WHERE model_id = :modelId)`;
-  const ids = [...(beforeId ? [LessThan(beforeId)] : []), ...(modelId ? [Raw(connected, { modelId })] : [])];
-  // Two conditions on the owner: a filter never widens the scope.
-  const owners = [owner === "everyone" ? undefined : owner.ownerId, ownerId].filter(
-    (each) => each !== undefined,
-  );
-  return {
-    ...(owners.length > 0 && { ownerId: And(...owners.map((each) => Equal(each))) }),
-    ...(status && { status }),
-    ...(search && { name: containing(search) }),
-    ...(ids.length > 0 && { id: And(...ids) }),
-  };
 }
 
 type CountRow = { id: string; count: number | string };

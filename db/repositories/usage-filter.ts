@@ -1,6 +1,6 @@
 import type { UsageStatus } from "../entities/usage-record.ts";
 import { allKeys, latencyBoundsMs, unknownFact } from "../entities/usage-roll-up.ts";
-import type { OwnerScope } from "./api-key-repository.ts";
+import type { OwnerScope } from "./api-key-filter.ts";
 
 /**
  * A filter of usage. `owner` is the user's permission, not part of the request. Empty text selects records

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EntityManager, MoreThanOrEqual } from "typeorm";
 import { UsageRecord, type UsageRecordRow } from "../entities/usage-record.ts";
-import type { OwnerScope } from "./api-key-repository.ts";
+import type { OwnerScope } from "./api-key-filter.ts";
 import { fromRaw, type RawValue, readRaw, sqliteOf, toRaw } from "./raw-sql.ts";
+import { ProviderHalfHourRepository } from "./provider-half-hour-repository.ts";
 import { pageQuery, type UsagePage } from "./usage-queries.ts";
 import { UsageRollUpRepository } from "./usage-roll-up-repository.ts";
 
@@ -69,6 +70,7 @@ export class UsageRecordRepository {
       ? await this.#insertIntoSqlite(each)
       : await this.#insertIntoMysql(each);
     await new UsageRollUpRepository(this.#manager).add(inserted);
+    await new ProviderHalfHourRepository(this.#manager).add(inserted);
   }
 
   /** The oldest records of an ID range, locked until the transaction ends. */

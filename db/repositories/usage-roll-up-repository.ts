@@ -1,7 +1,7 @@
 import { type EntityManager, In, MoreThan, Not } from "typeorm";
 import type { UsageRecordRow } from "../entities/usage-record.ts";
 import { allKeys, UsageRollUp, type UsageRollUpRow } from "../entities/usage-roll-up.ts";
-import type { OwnerScope } from "./api-key-repository.ts";
+import type { OwnerScope } from "./api-key-filter.ts";
 import { dailyCostsQuery, type DailyCostsOf } from "./daily-costs-query.ts";
 import { readRaw, sqliteOf, toMoment, toRaw } from "./raw-sql.ts";
 import { rollUp, sumNames } from "./roll-up.ts";

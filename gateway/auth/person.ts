@@ -1,4 +1,4 @@
-import type { OwnerScope } from "../../db/repositories/api-key-repository.ts";
+import type { OwnerScope } from "../../db/repositories/api-key-filter.ts";
 import type { Role } from "../../db/entities/user.ts";
 import { GatewayError } from "../errors.ts";
 

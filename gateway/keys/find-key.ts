@@ -2,7 +2,8 @@ import { enforcedLimits } from "../limits/key-limits.ts";
 import type { KnownKey } from "./authenticate-key.ts";
 import type { Budgets } from "../limits/budgets/budgets.ts";
 import type { Repositories, Database } from "../../db/database.ts";
-import type { ApiKeyDetails, ApiKeyFilter } from "../../db/repositories/api-key-repository.ts";
+import type { ApiKeyFilter } from "../../db/repositories/api-key-filter.ts";
+import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import { ownerScope, type Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
 
@@ -23,19 +24,34 @@ export type KeyFilter = {
   /** The slug of a model that the keys can use. */
   modelSlug?: string | undefined;
   ownerId?: string | undefined;
+  /** Active keys that expire within 7 days, or that never made a request. */
+  attention?: "expiring" | "unused" | undefined;
 };
 
 /** Returns null if no key can match. */
 export async function toKeyFilter(
   { models }: Repositories,
   person: Person,
-  { search, modelSlug, ownerId }: KeyFilter,
+  { search, modelSlug, ownerId, attention }: KeyFilter,
+  now: number,
 ): Promise<ApiKeyFilter | null> {
-  const filter = { owner: ownerScope(person), search, ownerId };
+  const filter = {
+    owner: ownerScope(person),
+    search,
+    ownerId,
+    ...(attention && attentionConditions(attention, now)),
+  };
   if (modelSlug === undefined) return filter;
   const model = await models.find({ slug: modelSlug });
   return model && { ...filter, modelId: model.id };
 }
+
+export function attentionConditions(attention: "expiring" | "unused", now: number) {
+  if (attention === "unused") return { neverUsed: true };
+  return { expires: { from: new Date(now), to: new Date(now + soonMs) } };
+}
+
+const soonMs = 7 * 86_400_000;
 
 /** Throws `invalid_value` for an unknown user. */
 export async function checkOwner({ users }: Repositories, ownerId: string | undefined): Promise<void> {

@@ -66,7 +66,7 @@ export class KeyService {
   ): Promise<{ items: ListedApiKey[]; nextCursor: string | null }> {
     const { status, cursor: beforeId, limit = keysPerPage } = query;
     const { found, marks } = await this.#database.read(async (repositories) => {
-      const filter = await toKeyFilter(repositories, person, query);
+      const filter = await toKeyFilter(repositories, person, query, this.#runtime.now());
       const some = { status, beforeId, limit: limit + 1 };
       const found = filter ? await repositories.apiKeys.list({ ...filter, ...some }) : [];
       const rows = found.map(({ key }) => key);
@@ -81,7 +81,7 @@ export class KeyService {
   /** The number of keys for each status filter. */
   count(person: Person, query: KeyFilter): Promise<KeyCounts> {
     return this.#database.read(async (repositories) => {
-      const filter = await toKeyFilter(repositories, person, query);
+      const filter = await toKeyFilter(repositories, person, query, this.#runtime.now());
       if (!filter) return { total: 0, active: 0, disabled: 0 };
       const active = await repositories.apiKeys.count({ ...filter, status: "active" });
       const disabled = await repositories.apiKeys.count({ ...filter, status: "disabled" });

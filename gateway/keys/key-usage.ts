@@ -1,6 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import type { Person } from "../auth/person.ts";
 import { findKey } from "./find-key.ts";
+import { type KeyAttention, readKeyAttention } from "./key-attention.ts";
 import type { Settings } from "../config/limit-variables.ts";
 import { budgetMark } from "../limits/budgets/budget-marks.ts";
 import type { Budgets, SharedBudgetUses } from "../limits/budgets/budgets.ts";
@@ -96,6 +97,11 @@ export class KeyUsageReader {
         at: createdAt,
       })),
     };
+  }
+
+  /** The active keys that may need a decision. */
+  attention(person: Person): Promise<KeyAttention> {
+    return readKeyAttention(this.#options.database, person, this.#options.now());
   }
 
   #budgetUse(id: string, period: BudgetPeriod, budgetUsd: number | null): BudgetUse {

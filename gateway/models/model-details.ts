@@ -1,6 +1,6 @@
 import type { Repositories } from "../../db/database.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
-import type { OwnerScope } from "../../db/repositories/api-key-repository.ts";
+import type { OwnerScope } from "../../db/repositories/api-key-filter.ts";
 import { readFallbacks } from "./model-fallbacks.ts";
 import { fromPriceColumns, type Prices } from "../known-models/prices.ts";
 

@@ -1,6 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { ErrorReason } from "../errors.ts";
+import { isProvidersFault } from "../../db/repositories/provider-half-hour-repository.ts";
 import type { RecentOutcome } from "../../db/repositories/usage-record-repository.ts";
 import { firstIdAt } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
@@ -112,12 +113,6 @@ function stateOf(settled: RecentOutcome[]): Pick<ProviderHealth, "state" | "sinc
   const turn = settled.findIndex((outcome) => isProvidersFault(outcome) !== isFailing);
   const first = settled[turn === -1 ? settled.length - 1 : turn - 1];
   return { state: isFailing ? "failing" : "ok", since: first?.createdAt ?? null };
-}
-
-/** An upstream that rejects an invalid request is healthy. A broken stream has status 200. */
-function isProvidersFault({ status, httpStatus }: RecentOutcome): boolean {
-  if (status !== "FAILED") return false;
-  return httpStatus < 400 || httpStatus >= 500 || httpStatus === 429;
 }
 
 /**

@@ -18,6 +18,7 @@ import { deleteModel } from "./delete-model.ts";
 import { type DiscoveredModel, describeModels } from "./discovered-models.ts";
 import type { EnvironmentKey, EnvironmentKeys } from "../config/environment-keys.ts";
 import { findProviderRow } from "./find-provider-row.ts";
+import { type HealthHistory, readHealthHistory } from "./health-history.ts";
 import { type Impact, readProviderImpact } from "./impact.ts";
 import { type ProviderDetails, toProviderDetails } from "./provider-details.ts";
 import { type ProviderHealth, readProviderHealth } from "./provider-health.ts";
@@ -125,6 +126,10 @@ export class ProviderService {
 
   health(): Promise<ProviderHealth[]> {
     return readProviderHealth(this.#options);
+  }
+
+  healthHistory(until: number): Promise<HealthHistory> {
+    return readHealthHistory(this.#options.database, until);
   }
 
   /** The effects of deleting the provider and its models. */

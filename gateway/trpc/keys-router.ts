@@ -14,7 +14,12 @@ import {
 } from "./inputs.ts";
 import { adminProcedure, procedure, router } from "./trpc.ts";
 
-const filter = { search, modelSlug: slug.optional(), ownerId: id.optional() };
+const filter = {
+  search,
+  modelSlug: slug.optional(),
+  ownerId: id.optional(),
+  attention: z.enum(["expiring", "unused"]).optional(),
+};
 const status = z.enum(["active", "disabled"]);
 const overlapSeconds = z
   .int()

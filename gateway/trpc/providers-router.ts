@@ -7,6 +7,7 @@ import {
   chargeFactor,
   environmentVariable,
   id,
+  moment,
   preset,
   providerName,
   revision,
@@ -58,6 +59,13 @@ export const providersRouter = router({
 
   /** The health of each provider, from the last hour's requests and this process's cool-downs. */
   health: adminProcedure.query(({ ctx }) => ctx.services.providers.health()),
+
+  /** The 48 half-hours until a moment, by default now. */
+  healthHistory: adminProcedure
+    .input(z.strictObject({ until: moment.optional() }).default({}))
+    .query(({ ctx, input }) =>
+      ctx.services.providers.healthHistory(input.until?.getTime() ?? ctx.runtime.now()),
+    ),
 
   /** The effects of deleting the provider and its models. */
   impact: adminProcedure

@@ -71,7 +71,8 @@ browserTest("a long-time user sees no newcomer's steps after deleting the only k
   await gateway.admin.keys.delete.mutate({ id });
   const page = await openSignedIn(t, { browser: browser(), gateway });
   await page.getByRole("link", { name: /^Requests 1/ }).waitFor();
-  await page.getByRole("listitem").filter({ hasText: "house" }).waitFor();
+  const health = page.getByRole("region", { name: "Provider health" });
+  await health.getByRole("listitem").filter({ hasText: "house" }).waitFor();
   t.is(await page.getByRole("heading", { name: "Next steps" }).count(), 0);
 });
 

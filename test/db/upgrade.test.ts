@@ -40,6 +40,7 @@ for (const kind of allDatabaseKinds) {
       "UsageAnalytics1764633600000",
       "TrueCosts1764720000000",
       "LeastCosts1764806400000",
+      "ProviderHalfHours1764892800000",
     ]);
 
     await writeAsBefore("req_2");
@@ -76,6 +77,7 @@ for (const kind of allDatabaseKinds) {
       "UsageAnalytics1764633600000",
       "TrueCosts1764720000000",
       "LeastCosts1764806400000",
+      "ProviderHalfHours1764892800000",
     ]);
 
     await writeAsBefore("key_2");
@@ -109,7 +111,11 @@ for (const kind of allDatabaseKinds) {
     await writeAsBefore("req_1", 1_200_000);
     await writeAsBefore("req_2", null);
 
-    t.deepEqual(await migrate(dataSource), ["TrueCosts1764720000000", "LeastCosts1764806400000"]);
+    t.deepEqual(await migrate(dataSource), [
+      "TrueCosts1764720000000",
+      "LeastCosts1764806400000",
+      "ProviderHalfHours1764892800000",
+    ]);
 
     await writeAsBefore("req_3", 7);
     const rows = await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10));

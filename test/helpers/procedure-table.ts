@@ -75,9 +75,13 @@ export const procedureTable: Record<string, ProcedureRow> = {
 
   "overview.get": { access: "members" },
   "overview.budgets": { access: "members" },
+  "overview.top": { access: "members" },
+  "overview.spending": { access: "members" },
+  "overview.keys": { access: "members" },
 
   "providers.list": { access: "administrators" },
   "providers.health": { access: "administrators" },
+  "providers.healthHistory": { access: "administrators" },
   "providers.presets": { access: "administrators" },
   "providers.privateHosts": { access: "administrators" },
   "providers.create": { access: "administrators", input: { name: "new", kind: "demo", timeouts: {} } },

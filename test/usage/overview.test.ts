@@ -37,14 +37,26 @@ for (const kind of allDatabaseKinds) {
     await gateway.services.database.write(({ usageRecords }) => usageRecords.insertAll(records));
 
     const all = await gateway.admin.overview.get.query();
-    t.is(all.hours.length, 24);
-    t.is(new Date(all.hours[0]?.startsAt ?? 0).getTime(), hour - 23 * hourMs);
+    t.is(all.intervals.length, 24);
+    t.is(new Date(all.intervals[0]?.startsAt ?? 0).getTime(), hour - 23 * hourMs);
     t.deepEqual(
-      all.hours.map(({ requests }) => requests),
+      all.intervals.map(({ requests }) => requests),
       [1, ...Array.from({ length: 21 }, () => 0), 3, 1],
     );
-    t.like(all.hours[22], { requests: 3, errors: 1, costUsd: 0.5, unknownCosts: 1, averageLatencyMs: 300 });
-    t.like(all.hours[5], { requests: 0, errors: 0, costUsd: 0, averageLatencyMs: null, p95LatencyMs: null });
+    t.like(all.intervals[22], {
+      requests: 3,
+      errors: 1,
+      costUsd: 0.5,
+      unknownCosts: 1,
+      averageLatencyMs: 300,
+    });
+    t.like(all.intervals[5], {
+      requests: 0,
+      errors: 0,
+      costUsd: 0,
+      averageLatencyMs: null,
+      p95LatencyMs: null,
+    });
     t.like(all.total, {
       requests: 5,
       errors: 1,
@@ -52,11 +64,62 @@ for (const kind of allDatabaseKinds) {
       unknownCosts: 1,
       averageLatencyMs: 1_133,
     });
-    t.like(all.dayBefore, { requests: 2, errors: 1, costUsd: 0.000000007, unknownCosts: 1 });
+    t.like(all.before, { requests: 2, errors: 1, costUsd: 0.000000007, unknownCosts: 1 });
 
     const own = await member.console.overview.get.query();
     t.like(own.total, { requests: 2, errors: 1, costUsd: 2, averageLatencyMs: 100 });
-    t.like(own.dayBefore, { requests: 0, errors: 0, costUsd: 0 });
+    t.like(own.before, { requests: 0, errors: 0, costUsd: 0 });
+  });
+}
+
+for (const kind of allDatabaseKinds) {
+  test(`${kind}: the forecast adds the average of the last week for the rest of the month`, async (t) => {
+    const now = Date.UTC(2027, 10, 21);
+    const gateway = await startTestGateway(t, { kind, runtime: { now: () => now } });
+    const member = await addPerson(gateway, "member@example.com");
+    const record = (daysAgo: number, dollars: number, more: Partial<UsageRecordRow> = {}) => {
+      const createdAt = now - daysAgo * 24 * hourMs;
+      return usageRow(createId("req", { now: () => createdAt, randomBytes }), {
+        createdAt: new Date(createdAt),
+        cost: dollars * 1e9,
+        ...more,
+      });
+    };
+    const records = [
+      record(0, 1, { ownerId: member.id, model: "house/small" }),
+      record(2, 6, { apiKeyId: "key_two", model: "house/large" }),
+      record(2, 0, { cost: null, status: "FAILED", errorReason: "http_503" }),
+      record(3, 0, { cost: null, status: "INTERRUPTED", errorReason: "shutdown" }),
+      record(15, 100),
+      record(22, 40),
+      record(52, 7),
+    ];
+    await gateway.services.database.write(({ usageRecords }) => usageRecords.insertAll(records));
+
+    const spending = await gateway.admin.overview.spending.query();
+    t.like(spending, { monthToDateUsd: 107, lastMonthUsd: 40, dailyAverageUsd: 7 / 3, averagedDays: 3 });
+    t.is(spending.unknownCosts, 2);
+    t.is(spending.forecastUsd.toFixed(6), (107 + (7 / 3) * 10).toFixed(6));
+    t.is((await member.console.overview.spending.query()).monthToDateUsd, 1);
+
+    const top = await gateway.admin.overview.top.query({ period: "7d" });
+    t.like(top.keys[0], { id: "key_two", requests: 1, costUsd: 6 });
+    t.deepEqual(
+      top.models.map(({ name }) => name),
+      ["house/large", "house/small", records[2]?.model ?? ""],
+    );
+    t.is(top.models[2]?.costUsd, null);
+    t.like(top.people[0], { id: "", requests: 3, costUsd: 6 });
+    t.like(top.people[1], { id: member.id, requests: 1, costUsd: 1 });
+    t.deepEqual(top.errors.map(({ reason, requests }) => `${reason} ${requests}`).toSorted(), [
+      "http_503 1",
+      "shutdown 1",
+    ]);
+    const own = await member.console.overview.top.query({ period: "30d" });
+    t.is(own.keys.length, 1);
+    t.deepEqual(own.people, []);
+    t.is((await gateway.admin.overview.get.query({ period: "30d" })).total.costUsd, 147);
+    t.is((await gateway.admin.overview.get.query({ period: "7d" })).intervals.length, 7);
   });
 }
 

@@ -20,41 +20,62 @@ type Activity = {
 export type UsageOverview = {
   from: Date;
   to: Date;
-  /** The 24 hours, oldest first. The last hour is incomplete. */
-  hours: (Activity & { startsAt: Date })[];
+  /** Hours or days, oldest first. The last one is still running. */
+  intervals: (Activity & { startsAt: Date })[];
   total: Activity;
-  /** The same period, one day earlier. */
-  dayBefore: Activity;
+  /** The same length of time, one period earlier. */
+  before: Activity;
 };
 
-/** The last 24 hours of the user's visible usage, compared with the previous day. */
+/** The lengths of the overview, in hours or days that end with the current one. */
+export const overviewPeriods = {
+  "24h": { interval: "hour", count: 24 },
+  "7d": { interval: "day", count: 7 },
+  "30d": { interval: "day", count: 30 },
+} as const;
+
+export type OverviewPeriod = keyof typeof overviewPeriods;
+
+/** The usage of a period that a user can see, compared with the period before. */
 export async function readOverview(
   history: UsageHistory,
   person: Person,
-  now: number,
+  { period, now }: { period: OverviewPeriod; now: number },
 ): Promise<UsageOverview> {
-  const from = (Math.floor(now / hourMs) - 23) * hourMs;
-  const read = (start: number, end: number, interval: "hour" | null) =>
+  const { interval, count } = overviewPeriods[period];
+  const lengthMs = interval === "hour" ? hourMs : dayMs;
+  const from = startOf(period, now);
+  const read = (start: number, end: number, by: typeof interval | null) =>
     history.summarize(
       person,
       { from: new Date(start), to: new Date(end) },
-      { groupBy: ["status"], interval },
+      { groupBy: ["status"], interval: by },
     );
-  const sums = await read(from, now + 1, "hour");
-  const byHour = Map.groupBy(sums, ({ startsAt }) => startsAt?.getTime());
-  const hours = Array.from({ length: 24 }, (_, index) => from + index * hourMs);
+  const sums = await read(from, now + 1, interval);
+  const byStart = Map.groupBy(sums, ({ startsAt }) => startsAt?.getTime());
+  const starts = Array.from({ length: count }, (_, index) => from + index * lengthMs);
   return {
     from: new Date(from),
     to: new Date(now),
-    hours: hours.map((start) => ({ startsAt: new Date(start), ...toActivity(byHour.get(start) ?? []) })),
+    intervals: starts.map((start) => ({
+      startsAt: new Date(start),
+      ...toActivity(byStart.get(start) ?? []),
+    })),
     total: toActivity(sums),
-    dayBefore: toActivity(await read(from - dayMs, now + 1 - dayMs, null)),
+    before: toActivity(await read(from - count * lengthMs, now + 1 - count * lengthMs, null)),
   };
 }
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const nanoPerDollar = 1e9;
+
+/** The start of the period's first hour or day, in UTC. */
+export function startOf(period: OverviewPeriod, now: number): number {
+  const { interval, count } = overviewPeriods[period];
+  const lengthMs = interval === "hour" ? hourMs : dayMs;
+  return (Math.floor(now / lengthMs) - (count - 1)) * lengthMs;
+}
 
 function toActivity(sums: UsageSum[]): Activity {
   const all = total(sums);

@@ -10,7 +10,7 @@ type RetentionOptions = {
 };
 
 /**
- * Deletes usage records after their retention period. Roll-ups stay. MySQL drops whole months, up to a month later.
+ * Deletes usage records after their retention period. Roll-ups stay, and the health of providers stays for a month. MySQL drops whole months, up to a month later.
  * SQLite deletes small batches, so that writers rarely wait.
  */
 export class Retention {
@@ -28,6 +28,9 @@ export class Retention {
   async run(): Promise<void> {
     const { database, runtime, retentionDays } = this.#options;
     const now = runtime.now();
+    await database.write(({ providerHalfHours }) =>
+      providerHalfHours.deleteBefore(new Date(now - healthDays * dayMs)),
+    );
     const beforeId = retentionDays === 0 ? null : firstIdAt("req", now - retentionDays * dayMs);
     if (database.isSqlite) {
       if (beforeId !== null) await this.#deleteBefore(beforeId);
@@ -76,6 +79,8 @@ const intervalMs = 60 * 60_000;
 /** Leaves a starting process its resources. */
 const firstRunMs = 60_000;
 const recordsPerTurn = 500;
+/** The half-hours of providers, which only the overview shows. */
+const healthDays = 31;
 const monthsAhead = 3;
 
 /** The month of `now` and later months, each with the first ID after it. */

@@ -20,6 +20,8 @@ export const periods = {
   "24h": { label: "Last 24 hours", hours: 24 },
   "7d": { label: "Last 7 days", hours: 7 * 24 },
   "30d": { label: "Last 30 days", hours: 30 * 24 },
+  month: { label: "This month", hours: null },
+  "last-month": { label: "Last month", hours: null },
   "12mo": { label: "Last 12 months", hours: 365 * 24 },
   custom: { label: "Custom …", hours: null },
 } as const;
@@ -74,12 +76,21 @@ const toDay = (time: number) => toMinuteText(time, readZone()).slice(0, "2026-11
  */
 function timesOf(period: Period, now: number): { from: number; to: number } {
   const { hours } = periods[period];
+  if (period === "month") return { from: startOfMonth(now, 0), to: now };
+  if (period === "last-month") return { from: startOfMonth(now, -1), to: startOfMonth(now, 0) };
   if (hours === null) {
     const { from, to } = toTimes(readDays(), readZone());
     return { from, to: Math.min(to, now) };
   }
   const step = period === "24h" ? hourMs : dayMs;
   return { from: Math.floor((now - hours * hourMs) / step) * step + step, to: now };
+}
+
+/** The start of a month in the page's zone: this one or, with an offset, another. */
+function startOfMonth(now: number, offset: number): number {
+  const time = new Date(now);
+  if (readZone() === "utc") return Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset);
+  return new Date(time.getFullYear(), time.getMonth() + offset).getTime();
 }
 
 /** The filter in the URL, until `now`. Custom days must be valid. */

@@ -1,0 +1,22 @@
+import { urlState } from "#lib/url-state.ts";
+
+/** The periods of the overview. Those of Usage and Requests have the same names and starts. */
+export const periods = {
+  "24h": { label: "Last 24 hours", short: "24 h" },
+  "7d": { label: "Last 7 days", short: "7 days" },
+  "30d": { label: "Last 30 days", short: "30 days" },
+} as const;
+
+export type Period = keyof typeof periods;
+
+export function readPeriod(): Period {
+  const period = urlState("period");
+  return Object.hasOwn(periods, period) ? (period as Period) : "24h";
+}
+
+/** A page with the overview's period and further filters. */
+export function pageOf(path: string, filters: Record<string, string> = {}): string {
+  const period = readPeriod();
+  const search = new URLSearchParams({ ...(period !== "24h" && { period }), ...filters });
+  return search.size > 0 ? `${path}?${search}` : path;
+}

@@ -1,0 +1,48 @@
+import type { Database } from "../../db/database.ts";
+import type { ApiKeyRow } from "../../db/entities/api-key.ts";
+import { ownerScope, type Person } from "../auth/person.ts";
+import { attentionConditions } from "./find-key.ts";
+import { budgetMarks } from "../limits/budgets/budget-marks.ts";
+
+type NamedKey = Pick<ApiKeyRow, "id" | "name">;
+
+/** The active keys that may need a decision, a few of each kind. Counts include the others. */
+export type KeyAttention = {
+  /** Keys that expire within 7 days, soonest first. */
+  expiring: { count: number; keys: (NamedKey & { expiresAt: Date | null })[] };
+  /** Keys that have spent 80 or 100 percent of a budget, most first. */
+  budgets: { count: number; keys: (NamedKey & { spentPercent: number })[] };
+  /** Keys that never made a request, oldest first. */
+  unused: { count: number; keys: (NamedKey & { createdAt: Date })[] };
+};
+
+export function readKeyAttention(database: Database, person: Person, now: number): Promise<KeyAttention> {
+  const owner = ownerScope(person);
+  return database.read(async (repositories) => {
+    const { apiKeys } = repositories;
+    const expiring = { owner, status: "active", ...attentionConditions("expiring", now) } as const;
+    const unused = { owner, status: "active", ...attentionConditions("unused", now) } as const;
+    const budgeted = await apiKeys.listBudgeted(owner, budgetedMax);
+    const marks = await budgetMarks(repositories, budgeted, now);
+    const marked = budgeted
+      .flatMap(({ id, name }) => ({ id, name, spentPercent: marks.get(id) ?? 0 }))
+      .filter(({ spentPercent }) => spentPercent > 0)
+      .toSorted((one, other) => other.spentPercent - one.spentPercent);
+    const [soon, never] = [await apiKeys.first(expiring, keysMax), await apiKeys.first(unused, keysMax)];
+    return {
+      expiring: {
+        count: await apiKeys.count(expiring),
+        keys: soon.map(({ id, name, expiresAt }) => ({ id, name, expiresAt })),
+      },
+      budgets: { count: marked.length, keys: marked.slice(0, keysMax) },
+      unused: {
+        count: await apiKeys.count(unused),
+        keys: never.map(({ id, name, createdAt }) => ({ id, name, createdAt })),
+      },
+    };
+  });
+}
+
+const keysMax = 5;
+/** The newest keys with a budget. Each costs a read of its sums. */
+const budgetedMax = 200;

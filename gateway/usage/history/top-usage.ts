@@ -1,0 +1,61 @@
+import type { Person } from "../../auth/person.ts";
+import type { UsageHistory } from "./usage-history.ts";
+import type { UsageSummary } from "./usage-summary.ts";
+import { type OverviewPeriod, startOf } from "./usage-overview.ts";
+
+/** A group's part of a period. `id` is empty for requests without a model or owner. */
+type TopRow = { id: string; name: string; requests: number; costUsd: number | null };
+
+/** The largest groups of a period by cost, and by requests where nothing has a price. */
+export type TopUsage = {
+  keys: TopRow[];
+  models: TopRow[];
+  /** Empty for members. */
+  people: TopRow[];
+  /** By the number of failed and interrupted requests. */
+  errors: { reason: string; requests: number }[];
+};
+
+export async function readTopUsage(
+  history: UsageHistory,
+  person: Person,
+  { period, now }: { period: OverviewPeriod; now: number },
+): Promise<TopUsage> {
+  const times = { from: new Date(startOf(period, now)), to: new Date(now + 1) };
+  const read = (groupBy: ("apiKeyId" | "ownerId" | "model" | "errorReason")[]) =>
+    history.summarize(person, times, { groupBy, interval: null });
+  const keys = await read(["apiKeyId"]);
+  const models = await read(["model"]);
+  const people = person.role === "admin" ? await read(["ownerId"]) : [];
+  const reasons = await read(["errorReason"]);
+  return {
+    keys: topOf(keys, ({ apiKeyId = "", apiKeyName = "" }) => ({ id: apiKeyId, name: apiKeyName })),
+    models: topOf(models, ({ model = "" }) => ({ id: model, name: model })),
+    people: topOf(people, ({ ownerId = "", ownerName = "" }) => ({
+      id: ownerId ?? "",
+      name: ownerName,
+    })),
+    errors: reasons
+      .map(({ errorReason, outcomes }) => ({
+        reason: errorReason ?? "",
+        requests: outcomes.FAILED + outcomes.INTERRUPTED,
+      }))
+      .filter(({ requests }) => requests > 0)
+      .toSorted((one, other) => other.requests - one.requests)
+      .slice(0, rowsMax),
+  };
+}
+
+const rowsMax = 5;
+
+function topOf(rows: UsageSummary[], nameOf: (row: UsageSummary) => Pick<TopRow, "id" | "name">): TopRow[] {
+  const costOf = ({ cost }: UsageSummary) => Number(cost);
+  return rows
+    .toSorted((one, other) => costOf(other) - costOf(one) || other.requests - one.requests)
+    .slice(0, rowsMax)
+    .map((row) => ({
+      ...nameOf(row),
+      requests: row.requests,
+      costUsd: row.requests === row.unknownCosts ? null : costOf(row) / 1e9,
+    }));
+}

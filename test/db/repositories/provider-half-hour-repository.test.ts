@@ -1,0 +1,51 @@
+import test from "ava";
+import type { UsageRecordRow } from "../../../db/entities/usage-record.ts";
+import { openTestDatabase, usageRow } from "../../helpers/open-test-database.ts";
+import { allDatabaseKinds } from "../../helpers/test-database.ts";
+
+const noon = Date.UTC(2026, 10, 21, 12);
+const minuteMs = 60_000;
+
+let count = 0;
+function record(minutes: number, more: Partial<UsageRecordRow> = {}): UsageRecordRow {
+  const id = `req_${String(count++).padStart(26, "0")}`;
+  const createdAt = new Date(noon + minutes * minuteMs);
+  return usageRow(id, { createdAt, provider: "house", latencyMs: 300, ...more });
+}
+
+for (const kind of allDatabaseKinds) {
+  test(`${kind}: records are summed by provider and half-hour, once each`, async (t) => {
+    const database = await openTestDatabase(t, kind);
+    const records = [
+      record(0),
+      record(29, { latencyMs: 5_000 }),
+      record(30),
+      record(1, { status: "FAILED", httpStatus: 429 }),
+      record(1, { status: "FAILED", httpStatus: 400 }),
+      record(1, { status: "CANCELLED" }),
+      record(1, { provider: "other" }),
+      record(1, { provider: "" }),
+    ];
+    const write = (rows: UsageRecordRow[]) =>
+      database.write(({ usageRecords }) => usageRecords.insertAll(rows));
+    await write(records.slice(0, 2));
+    await write(records);
+
+    const read = (from: number, last: number) =>
+      database.read(({ providerHalfHours }) =>
+        providerHalfHours.list(new Date(noon + from * minuteMs), new Date(noon + last * minuteMs)),
+      );
+    const [first, second, third, ...rest] = await read(0, 30);
+    t.deepEqual(rest, []);
+    t.like(first, { provider: "house", requests: 5, failures: 1, successes: 2, latencyMs: 5_300 });
+    t.like(first, { startsAt: new Date(noon), latency1: 1, latency5: 1 });
+    t.like(second, { provider: "other", requests: 1, failures: 0, successes: 1 });
+    t.like(third, { startsAt: new Date(noon + 30 * minuteMs), provider: "house", requests: 1 });
+    t.is((await read(30, 30)).length, 1);
+
+    await database.write(({ providerHalfHours }) =>
+      providerHalfHours.deleteBefore(new Date(noon + 30 * minuteMs)),
+    );
+    t.is((await read(0, 60)).length, 1);
+  });
+}
