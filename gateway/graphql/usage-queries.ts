@@ -1,3 +1,4 @@
+import { type FieldNode, Kind } from "graphql";
 import { GatewayError } from "../errors.ts";
 import { isId } from "../ids.ts";
 import type { Builder } from "./builder.ts";
@@ -68,11 +69,12 @@ export function addUsageQueries(builder: Builder): void {
         groupBy: t.arg({ type: [enums.UsageDimension], required: true }),
         interval: t.arg({ type: enums.UsageInterval }),
       },
-      resolve(_root, args, { services, person }) {
+      resolve(_root, args, { services, person }, { fieldNodes }) {
         const groupBy = [...new Set(args.groupBy)];
         return services.usageHistory.summarize(person, toCriteria(args.filter), {
           groupBy,
           interval: args.interval ?? null,
+          isWithoutTimes: !fieldNodes.some(mayWantTimes),
         });
       },
     }),
@@ -109,6 +111,13 @@ function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
       to: t.field({ type: "DateTime", description: "Requests made before this time." }),
     }),
   });
+}
+
+/** Whether a field's selection has percentiles, directly or perhaps in a fragment. */
+function mayWantTimes({ selectionSet }: FieldNode): boolean {
+  return (selectionSet?.selections ?? []).some(
+    (selection) => selection.kind !== Kind.FIELD || /^p\d/.test(selection.name.value),
+  );
 }
 
 /** A missing filter equals null. */

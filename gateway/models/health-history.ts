@@ -8,9 +8,9 @@ type HalfHour = {
   requests: number;
   /** The failures that the provider caused. */
   failures: number;
-  /** Of successful requests. Null without one. */
+  /** The average of successful requests. Null if none succeeded. */
   averageLatencyMs: number | null;
-  /** Null for fewer than 20 successful requests. */
+  /** The p95 of successful requests. Null for fewer than 20. */
   p95LatencyMs: number | null;
 };
 

@@ -4,6 +4,7 @@ import { createId } from "../../gateway/ids.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { createLog } from "../../gateway/log.ts";
 import { percentileMs } from "../../gateway/usage/history/latency.ts";
+import { askHistory } from "../helpers/ask-history.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { usageRow } from "../helpers/open-test-database.ts";
 import { allDatabaseKinds } from "../helpers/test-database.ts";
@@ -135,4 +136,23 @@ test("a percentile is null for too few requests", (t) => {
   t.is(percentileMs([1, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), null);
   t.is(percentileMs([18, 0, 0, 0, 0, 0, 0, 0, 0, 1], 0.95), null);
   t.is(percentileMs([20, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), 238);
+});
+
+test("a query receives percentiles through an alias and through a fragment", async (t) => {
+  const gateway = await startTestGateway(t);
+  const now = Date.now();
+  const records = Array.from({ length: 30 }, () =>
+    usageRow(createId("req", { now: () => now, randomBytes }), {
+      createdAt: new Date(now - hourMs),
+      latencyMs: 3_000,
+    }),
+  );
+  await gateway.services.database.write(({ usageRecords }) => usageRecords.insertAll(records));
+  const ask = async (query: string) => (await askHistory(gateway, gateway.accessToken, query)).data;
+  const direct = await ask("{ usageSummary(groupBy: []) { slow: p95DurationMs } }");
+  const spread = await ask(
+    "{ usageSummary(groupBy: []) { ...Times } } fragment Times on UsageSummaryRow { slow: p95DurationMs }",
+  );
+  t.deepEqual(direct, { usageSummary: [{ slow: 3_900 }] });
+  t.deepEqual(spread, direct);
 });

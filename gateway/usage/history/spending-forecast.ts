@@ -25,7 +25,11 @@ export async function forecastSpending(
   const monthOf = (offset: number) => Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + offset);
   const [lastMonth, month, nextMonth] = [monthOf(-1), monthOf(0), monthOf(1)];
   const read = (from: number, to: number, interval: "day" | null) =>
-    history.summarize(person, { from: new Date(from), to: new Date(to) }, { groupBy: [], interval });
+    history.summarize(
+      person,
+      { from: new Date(from), to: new Date(to) },
+      { groupBy: [], interval, isWithoutTimes: true },
+    );
   const [current] = await read(month, now + 1, null);
   const [last] = await read(lastMonth, month, null);
   const weekStart = now - averagedDaysMax * dayMs;

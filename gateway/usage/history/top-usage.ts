@@ -1,4 +1,5 @@
 import type { Person } from "../../auth/person.ts";
+import { addSums } from "./add-sums.ts";
 import type { UsageHistory } from "./usage-history.ts";
 import type { UsageSummary } from "./usage-summary.ts";
 import { type OverviewPeriod, startOf } from "./usage-overview.ts";
@@ -23,10 +24,12 @@ export async function readTopUsage(
 ): Promise<TopUsage> {
   const times = { from: new Date(startOf(period, now)), to: new Date(now + 1) };
   const read = (groupBy: ("apiKeyId" | "ownerId" | "model" | "errorReason")[]) =>
-    history.summarize(person, times, { groupBy, interval: null });
-  const keys = await read(["apiKeyId"]);
+    history.summarize(person, times, { groupBy, interval: null, isWithoutTimes: true });
+  // One read for both. A key rarely changes its owner.
+  const owned = await read(["apiKeyId", "ownerId"]);
+  const keys = addUp(owned, ({ apiKeyId }) => apiKeyId);
+  const people = person.role === "admin" ? addUp(owned, ({ ownerId }) => ownerId) : [];
   const models = await read(["model"]);
-  const people = person.role === "admin" ? await read(["ownerId"]) : [];
   const reasons = await read(["errorReason"]);
   return {
     keys: topOf(keys, ({ apiKeyId = "", apiKeyName = "" }) => ({ id: apiKeyId, name: apiKeyName })),
@@ -47,6 +50,13 @@ export async function readTopUsage(
 }
 
 const rowsMax = 5;
+
+function addUp(rows: UsageSummary[], keyOf: (row: UsageSummary) => string | undefined): UsageSummary[] {
+  const groups = Map.groupBy(rows, keyOf);
+  return [...groups.values()].map((group) =>
+    group.reduce((one, other) => ({ ...one, ...addSums(one, other) })),
+  );
+}
 
 function topOf(rows: UsageSummary[], nameOf: (row: UsageSummary) => Pick<TopRow, "id" | "name">): TopRow[] {
   const costOf = ({ cost }: UsageSummary) => Number(cost);

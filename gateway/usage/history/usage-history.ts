@@ -78,7 +78,11 @@ export type UsagePage = { records: OwnedRecord[]; hasMore: boolean };
 /** A record with the current name of the key's owner. Null without an owner. */
 export type OwnedRecord = UsageRecordRow & { ownerName: string | null };
 
-export type SummaryGrouping = { groupBy: readonly UsageDimension[]; interval: UsageInterval | null };
+export type SummaryGrouping = {
+  groupBy: readonly UsageDimension[];
+  interval: UsageInterval | null;
+  isWithoutTimes?: boolean;
+};
 
 function filterOf(person: Person, criteria: UsageCriteria): UsageFilter {
   const { from: _from, to: _to, status, statuses, ...conditions } = criteria;

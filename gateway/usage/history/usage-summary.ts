@@ -12,6 +12,8 @@ export type UsageSummaryQuery = {
   period: Period;
   groupBy: readonly UsageDimension[];
   interval: UsageInterval | null;
+  /** Leaves out the distributions of times, which are zeros then. */
+  isWithoutTimes?: boolean;
 };
 
 type SummaryLimits = { usageQueryTimeoutMs: number; usageSummaryRowsMax: number };
@@ -31,7 +33,7 @@ export type UsageSummary = UsageSum & {
  */
 export async function summarizeUsage(
   repositories: Repositories,
-  { filter, period, groupBy, interval }: UsageSummaryQuery,
+  { filter, period, groupBy, interval, isWithoutTimes = false }: UsageSummaryQuery,
   { usageQueryTimeoutMs, usageSummaryRowsMax }: SummaryLimits,
 ): Promise<UsageSummary[]> {
   refuseRecordFacts(filter);
@@ -40,7 +42,7 @@ export async function summarizeUsage(
   const rowsMax = usageSummaryRowsMax * statusesMax + 1;
   const rows = new Map<string, UsageSummary>();
   for (const part of splitPeriod(period, interval === "hour")) {
-    const query = { filter, groupBy: summedBy, interval, of: summed(part), rowsMax };
+    const query = { filter, groupBy: summedBy, interval, of: summed(part), rowsMax, isWithoutTimes };
     for (const sum of await repositories.usageRollUps.sum(query, usageQueryTimeoutMs)) {
       const key = [sum.startsAt?.getTime(), ...groupBy.map((dimension) => sum[dimension])].join("\n");
       const other = rows.get(key);
