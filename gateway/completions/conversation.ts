@@ -58,12 +58,12 @@ function prepareNative(
   endpoint: Endpoint,
 ): Attempt {
   const { request, context, headers } = call;
-  const bytes = native.buildRequest(request, upstreamModel, chat.quirks);
+  const parts = native.buildRequest(request, upstreamModel, chat.quirks);
   const target = withClientHeaders(endpoint, headers, native.forwardedHeaders);
   return {
     dropped: request.dropped ?? null,
     events: relayNative(call, native, endpoint.secret),
-    begin: (events) => context.upstreams.call(target, bytes, timeouts, events),
+    begin: (events) => context.upstreams.call(target, parts, timeouts, events),
   };
 }
 
@@ -84,7 +84,7 @@ function prepareTranslated(
   return {
     dropped: [request.dropped, dialect.droppedIn(request)].filter(Boolean).join(", ").slice(0, 255) || null,
     events: relayTranslated(call, dialect, translation, endpoint.secret),
-    begin: (events) => context.upstreams.call(endpoint, bytes, timeouts, events),
+    begin: (events) => context.upstreams.call(endpoint, [bytes], timeouts, events),
   };
 }
 

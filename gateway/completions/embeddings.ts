@@ -24,9 +24,9 @@ export const embeddings: Operation<EmbeddingsRequest> = {
       throw new GatewayError("invalid_value", message, { param: "model" });
     }
     const isNative = api.form === "native";
-    const bytes = isNative
+    const parts = isNative
       ? spliceModel(request, upstreamModel.name)
-      : Buffer.from(JSON.stringify(api.buildRequest(request.body, upstreamModel)));
+      : [Buffer.from(JSON.stringify(api.buildRequest(request.body, upstreamModel)))];
     const reading = isNative
       ? nativeEmbeddings(slug)
       : translatedEmbeddings(api.readAnswer, {
@@ -36,7 +36,7 @@ export const embeddings: Operation<EmbeddingsRequest> = {
         });
     return {
       events: new AnswerRelay(exchange, reading, context.limits.upstreamAnswerBytesMax),
-      begin: (events) => context.upstreams.call(api.endpoint, bytes, timeouts, events),
+      begin: (events) => context.upstreams.call(api.endpoint, parts, timeouts, events),
     };
   },
 };

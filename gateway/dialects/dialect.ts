@@ -39,7 +39,10 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
 };
 
 export type DialectRequest = {
-  body: Record<string, unknown>;
+  /** Parsed when it is first read. */
+  readonly body: Record<string, unknown>;
+  /** The body without its long texts, for checks. */
+  outline: Record<string, unknown>;
   bytes: Buffer;
   /** The requested slug. */
   model: string;
@@ -90,8 +93,8 @@ export type StreamWriter = {
 export type NativeDialect<Request extends DialectRequest = DialectRequest> = {
   /** Matches the client headers that the upstream receives, in lower case. */
   forwardedHeaders: RegExp | null;
-  /** The body for the upstream: usually the client's bytes with another model name. */
-  buildRequest(request: Request, model: UpstreamModel, quirks: ChatQuirks | null): Buffer;
+  /** The body for the upstream, in parts: usually the client's bytes with another model name. */
+  buildRequest(request: Request, model: UpstreamModel, quirks: ChatQuirks | null): readonly Buffer[];
   /** Throws a `GatewayError` for an answer in an unexpected format. */
   readAnswer(bytes: Buffer, slug: string): { bytes: Buffer; usage: TokenUsage | null };
   /** A global pattern that matches the names of JSON members with output text, up to the opening quote. */

@@ -1,14 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { GatewayError } from "../errors.ts";
-import {
-  isObject,
-  countValues,
-  isKey,
-  measureText,
-  scanMembers,
-  textSizeRatioMax,
-  type VisitMember,
-} from "../wire/json.ts";
+import { isObject, countValues, isKey, scanMembers, type VisitMember } from "../wire/json.ts";
+import { longTextBytesMin, LongTexts, measureText } from "../wire/long-texts.ts";
 import type { RequestMembers } from "./request-members.ts";
 import { invalidType, invalidValue, missing } from "../wire/parameter-errors.ts";
 
@@ -21,11 +14,34 @@ export type BodyLimits = Readonly<
  * excessive nesting, and `request_too_large` for bodies that would block other requests.
  */
 export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): Record<string, unknown> {
+  checkBody(bytes, limits, visit);
+  return parseObject(bytes.toString("utf8"));
+}
+
+/** A body of which checks need everything but its long texts. */
+export type OutlinedBody = {
+  /** The parsed body with a placeholder for each long text. Never sent. */
+  outline: Record<string, unknown>;
+  /** Parses the whole body, once. */
+  readWhole: () => Record<string, unknown>;
+};
+
+/** Outlines a request body, because a relay needs long texts as bytes only. Checks what `parseBody` checks. */
+function outlineBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): OutlinedBody {
+  const texts = checkBody(bytes, limits, visit);
+  const outline = parseObject(texts?.outline() ?? bytes.toString("utf8"));
+  let whole = texts ? null : outline;
+  return { outline, readWhole: () => (whole ??= parseObject(bytes.toString("utf8"))) };
+}
+
+/** Checks everything but the syntax outside long texts. Returns the long texts of a long body. */
+function checkBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): LongTexts | null {
   const { requestJsonDepthMax, requestJsonValuesMax, requestTextBytesMax } = limits;
   if (!isUtf8(bytes))
     throw new GatewayError("invalid_body", "The request body is not valid UTF-8. Encode it as UTF-8.");
   const count = countValues(requestJsonValuesMax);
-  const result = scanMembers(bytes, 0, bytes.length, requestJsonDepthMax, visit, count);
+  const texts = bytes.length > longTextBytesMin ? new LongTexts(bytes) : null;
+  const result = scanMembers(bytes, 0, bytes.length, requestJsonDepthMax, visit, count, texts);
   // Rejected before the parser runs: megabytes of brackets would take it seconds.
   if (result === "not an object") {
     throw new GatewayError("invalid_body", "The request body is not a valid JSON object. Check its syntax.");
@@ -42,45 +58,46 @@ export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember)
       `The request body has more than ${requestJsonValuesMax} JSON values. Send fewer, or raise REQUEST_JSON_VALUES_MAX.`,
     );
   }
-  const mayBeTooLarge = bytes.length * textSizeRatioMax > requestTextBytesMax;
+  // Measured only where the texts' escapes leave a doubt.
+  const mayBeTooLarge = (texts?.textSizeMax ?? 0) > requestTextBytesMax;
   if (mayBeTooLarge && measureText(bytes, requestTextBytesMax) > requestTextBytesMax) {
     throw new GatewayError(
       "request_too_large",
       `The request body has more than ${requestTextBytesMax} bytes of text, without base64 media and with four bytes per escape. Send less text, or raise REQUEST_TEXT_BYTES_MAX.`,
     );
   }
-  return parseObject(bytes);
+  return texts;
 }
 
 /**
- * Parses a request body and finds the position of the model's name. It is null if a known member occurs
+ * Outlines a request body and finds the position of the model's name. It is null if a known member occurs
  * twice.
  * @param visit gets the positions of all other members
  */
-export function parseModelBody(
+export function outlineModelBody(
   bytes: Buffer,
   limits: BodyLimits,
   members: RequestMembers,
   visit?: VisitMember,
-): { body: Record<string, unknown>; modelRange: ByteRange | null } {
+): OutlinedBody & { modelRange: ByteRange | null } {
   let modelRange: ByteRange = { start: 0, end: 0 };
   const walked = { count: 0, bytes: 0 };
-  const body = parseBody(bytes, limits, (keyStart, keyEnd, start, end) => {
+  const { outline, readWhole } = outlineBody(bytes, limits, (keyStart, keyEnd, start, end) => {
     walked.count++;
     walked.bytes += keyEnd - keyStart;
     if (isKey(bytes, keyStart, keyEnd, "model")) modelRange = { start, end };
     else visit?.(keyStart, keyEnd, start, end);
   });
-  const isDoubled = members.check(bytes, body, walked);
-  return { body, modelRange: isDoubled ? null : modelRange };
+  const isDoubled = members.check(bytes, outline, walked);
+  return { outline, readWhole, modelRange: isDoubled ? null : modelRange };
 }
 
 export type ByteRange = { start: number; end: number };
 
-function parseObject(bytes: Buffer): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   let body: unknown;
   try {
-    body = JSON.parse(bytes.toString("utf8"));
+    body = JSON.parse(text);
   } catch (cause) {
     // The parser's message quotes the body, which may be confidential.
     throw new GatewayError("invalid_body", "The request body is not valid JSON. Check its syntax.", {

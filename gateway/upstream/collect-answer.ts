@@ -10,7 +10,7 @@ type CollectOptions = {
   timeouts: UpstreamTimeouts;
   bytesMax: number;
   /** A body makes it a POST request instead of GET. */
-  body?: Buffer;
+  body?: readonly Buffer[];
   signal?: AbortSignal;
 };
 

@@ -109,19 +109,19 @@ export class Connection implements CallHolder {
     this.#request = null;
   }
 
-  #write(call: NetworkCall, { head, body }: UpstreamRequest): void {
+  #write(call: NetworkCall, { head, body, bodyLength }: UpstreamRequest): void {
     call.onSent();
     if (call.isPaused) this.pause();
-    if (body !== null && body.length <= joinedBytesMax) {
-      const bytes = Buffer.allocUnsafe(head.length + body.length);
-      bytes.write(head, "latin1");
-      body.copy(bytes, head.length);
+    if (body !== null && bodyLength <= joinedBytesMax) {
+      const bytes = Buffer.allocUnsafe(head.length + bodyLength);
+      let at = bytes.write(head, "latin1");
+      for (const part of body) at += part.copy(bytes, at);
       return void this.#socket.write(bytes);
     }
     // Sends the request in one system call, without a copy of the body.
     this.#socket.cork();
     this.#socket.write(head, "latin1");
-    if (body !== null) this.#socket.write(body);
+    for (const part of body ?? []) if (part.length > 0) this.#socket.write(part);
     this.#socket.uncork();
   }
 

@@ -36,5 +36,7 @@ export type UpstreamTimeouts = {
 export type UpstreamRequest = {
   /** The head ends with the empty line, and has one character per byte. */
   head: string;
-  body: Buffer | null;
+  /** In parts, which are sent one after the other. */
+  body: readonly Buffer[] | null;
+  bodyLength: number;
 };

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { GatewayError } from "../errors.ts";
-import type { Endpoint } from "../providers/provider.ts";
+import type { Endpoint, UpstreamRequest as SignedRequest } from "../providers/provider.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { HttpLimits } from "./http-limits.ts";
@@ -36,12 +36,12 @@ export class Upstreams {
   /** Sends a POST request, or a GET request without a body. `events` receives the events. */
   call(
     endpoint: Endpoint,
-    body: Buffer | null,
+    body: readonly Buffer[] | null,
     timeouts: UpstreamTimeouts,
     events: UpstreamEvents,
   ): UpstreamCall {
     if (endpoint.answer) {
-      const answer = endpoint.answer({ method: methodOf(body), body, date: new Date(this.#now()) });
+      const answer = endpoint.answer(this.#wholeRequest(body));
       return new LocalCall(answer, timeouts, events);
     }
     const call = new NetworkCall(events, timeouts);
@@ -53,12 +53,12 @@ export class Upstreams {
   async #callSigned(
     endpoint: Endpoint,
     sign: NonNullable<Endpoint["sign"]>,
-    body: Buffer | null,
+    body: readonly Buffer[] | null,
     timeouts: UpstreamTimeouts,
     call: NetworkCall,
   ): Promise<void> {
     try {
-      const signature = await sign({ method: methodOf(body), body, date: new Date(this.#now()) });
+      const signature = await sign(this.#wholeRequest(body));
       this.#send(endpoint, signature, body, timeouts, call);
     } catch (cause) {
       call.fail(
@@ -76,7 +76,7 @@ export class Upstreams {
   #send(
     endpoint: Endpoint,
     signature: string[],
-    body: Buffer | null,
+    body: readonly Buffer[] | null,
     timeouts: UpstreamTimeouts,
     call: NetworkCall,
   ): void {
@@ -90,6 +90,13 @@ export class Upstreams {
       // Deferred: the caller needs the call object before the first event.
       queueMicrotask(() => call.onFailure(cause as Error));
     }
+  }
+
+  #wholeRequest(body: readonly Buffer[] | null): SignedRequest {
+    const date = new Date(this.#now());
+    return body === null
+      ? { method: "GET", body, date }
+      : { method: "POST", body: Buffer.concat(body), date };
   }
 
   /** Closes connections to other origins and of other credentials, after their calls. */
@@ -132,10 +139,6 @@ export class Upstreams {
   }
 }
 
-function methodOf(body: Buffer | null): "GET" | "POST" {
-  return body === null ? "GET" : "POST";
-}
-
 type SharedHead = {
   head: string;
   /** Calls with different credentials never share a connection. */
@@ -160,11 +163,16 @@ function formatSharedHead({ origin, path, headers }: Endpoint): string {
  * Formats a POST request, or a GET request without a body.
  * @param moreHeaders alternating names and values
  */
-function formatRequest(sharedHead: string, moreHeaders: string[], body: Buffer | null): UpstreamRequest {
+function formatRequest(
+  sharedHead: string,
+  moreHeaders: string[],
+  body: readonly Buffer[] | null,
+): UpstreamRequest {
   const fields = moreHeaders.length === 0 ? "" : formatFields(moreHeaders);
-  return body === null
-    ? { head: `GET${sharedHead}${fields}\r\n`, body }
-    : { head: `POST${sharedHead}${fields}content-length: ${body.length}\r\n\r\n`, body };
+  if (body === null) return { head: `GET${sharedHead}${fields}\r\n`, body, bodyLength: 0 };
+  let bodyLength = 0;
+  for (const part of body) bodyLength += part.length;
+  return { head: `POST${sharedHead}${fields}content-length: ${bodyLength}\r\n\r\n`, body, bodyLength };
 }
 
 function formatFields(headers: string[]): string {

@@ -27,6 +27,7 @@ export function scanMembers(
   depthMax: number,
   visit: VisitMember,
   count: ValueCount = countValues(Infinity),
+  texts: StringSkipper | null = null,
 ): ScanResult {
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== openBrace) return "not an object";
@@ -39,7 +40,7 @@ export function scanMembers(
     if (bytes[at] !== colon) return "not an object";
     const valueStart = skipSpace(bytes, at + 1, end);
     count.tenths += 10;
-    const valueEnd = skipValue(bytes, valueStart, end, depthMax, count);
+    const valueEnd = skipValue(bytes, valueStart, end, depthMax, count, texts);
     if (valueEnd === tooDeep) return "too deep";
     if (count.tenths > count.tenthsMax) return "too many values";
     if (visit(keyStart, keyEnd, valueStart, valueEnd) === false) return "stopped";
@@ -65,6 +66,12 @@ export type ScanResult = "complete" | "stopped" | "not an object" | "too deep" |
  * as one. Ten numbers or literals count as one.
  */
 export type ValueCount = { tenths: number; readonly tenthsMax: number };
+
+/**
+ * Skips strings of more than a few characters. Returns the position after the closing quote, or null to leave the
+ * string to the scan.
+ */
+export type StringSkipper = { skip(start: number, end: number): number | null };
 
 export function countValues(valuesMax: number): ValueCount {
   return { tenths: 0, tenthsMax: valuesMax * 10 };
@@ -106,6 +113,7 @@ function skipValue(
   end: number,
   depthMax: number,
   count: ValueCount,
+  texts: StringSkipper | null,
 ): number {
   const { tenthsMax } = count;
   let { tenths } = count;
@@ -115,7 +123,7 @@ function skipValue(
     const byte = bytes[at];
     if (byte === quote) {
       tenths += 10;
-      at = skipString(bytes, at + 1, end);
+      at = skipString(bytes, at + 1, end, texts);
       if (depth === 0) break;
       continue;
     }
@@ -148,7 +156,12 @@ function skipValue(
  * Returns the position after the closing quote. `indexOf` is faster for long strings, and a loop for short
  * ones.
  */
-function skipString(bytes: Uint8Array, start: number, end: number): number {
+export function skipString(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  texts: StringSkipper | null = null,
+): number {
   let at = start;
   let near = Math.min(end, start + nearBytes);
   while (at < end) {
@@ -157,6 +170,8 @@ function skipString(bytes: Uint8Array, start: number, end: number): number {
       if (byte === quote) return at + 1;
       at += byte === backslash ? 2 : 1;
     }
+    const textEnd = texts && texts.skip(start, end);
+    if (textEnd) return textEnd;
     const found = bytes.indexOf(quote, at);
     if (found === -1 || found >= end) return end;
     let backslashes = 0;
@@ -169,50 +184,6 @@ function skipString(bytes: Uint8Array, start: number, end: number): number {
 }
 
 const nearBytes = 32;
-
-/**
- * The size of a JSON text in bytes, weighted by processing time: long base64 strings count nothing, an escape
- * counts four. Inexact above `sizeMax`.
- */
-export function measureText(bytes: Buffer, sizeMax: number): number {
-  let size = 0;
-  let end = 0;
-  for (let at = bytes.indexOf(quote); at !== -1 && size <= sizeMax; at = bytes.indexOf(quote, end)) {
-    const start = at + 1;
-    size += start - end;
-    end = skipString(bytes, start, bytes.length);
-    if (end - start >= mediaBytesMin && isBase64(bytes, start + dataUrlHeadBytes, end - 1)) continue;
-    size += end - start;
-    if (size <= sizeMax) size += 3 * countEscapes(bytes, start, end);
-  }
-  return size + bytes.length - end;
-}
-
-/** The maximum ratio of the weighted size to the bytes. */
-export const textSizeRatioMax = 2.5;
-
-function countEscapes(bytes: Uint8Array, start: number, end: number): number {
-  let escapes = 0;
-  for (let at = start; at < end; at++) {
-    if (bytes[at] !== backslash) continue;
-    escapes++;
-    at++;
-  }
-  return escapes;
-}
-
-function isBase64(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (base64[bytes[at] ?? 0] === 0) return false;
-  return true;
-}
-
-const base64 = new Uint8Array(256);
-for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_") {
-  base64[character.charCodeAt(0)] = 1;
-}
-const mediaBytesMin = 4_096;
-/** Room for the start of a data URL. */
-const dataUrlHeadBytes = 256;
 
 function skipSpace(bytes: Uint8Array, start: number, end: number): number {
   let at = start;

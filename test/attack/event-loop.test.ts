@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from "ava";
 import { limitVariables } from "../../gateway/config/limit-variables.ts";
-import { countValues, measureText, scanMembers } from "../../gateway/wire/json.ts";
+import { countValues, scanMembers } from "../../gateway/wire/json.ts";
+import { measureText } from "../../gateway/wire/long-texts.ts";
 import { cannedUpstreams } from "../bench/canned-upstreams.ts";
 import { type MeasuredProcess, startProcess } from "../bench/measured-process.ts";
 import { setUpGateway } from "../bench/set-up-gateway.ts";

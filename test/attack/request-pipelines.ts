@@ -66,7 +66,8 @@ function converse(dialect: Dialect, bytes: Buffer, { api, model }: Target): void
   const { endpointName } = dialect;
   const isNative =
     endpointName === "chat/completions" ? chatApi.quirks : api.dialects?.[endpointName] !== undefined;
-  if (isNative) play(chatApi.endpoint, dialect.native.buildRequest(request, model, chatApi.quirks));
+  if (isNative)
+    play(chatApi.endpoint, Buffer.concat(dialect.native.buildRequest(request, model, chatApi.quirks)));
   else {
     const body = { ...dialect.toChatRequest(request), stream: request.stream };
     play(chatApi.endpoint, toBytes(chatApi.buildRequest(body, model)));

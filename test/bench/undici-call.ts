@@ -20,7 +20,7 @@ export function createUndiciCall(): Upstreams["call"] {
   return ({ origin, path, headers }, body, timeouts, events) => {
     const call = new UndiciCall(events, timeouts.totalTimeoutMs);
     const method = body === null ? "GET" : "POST";
-    poolOf(origin, timeouts).dispatch({ method, path, headers, body }, call);
+    poolOf(origin, timeouts).dispatch({ method, path, headers, body: body && Buffer.concat(body) }, call);
     return call;
   };
 }

@@ -44,7 +44,7 @@ export function callUpstream(
   };
   const call = upstreams.call(
     { origin, path: pathname + search, headers: [], secret: null, ...endpoint },
-    body === null ? null : Buffer.from(body),
+    body === null ? null : [Buffer.from(body)],
     { ...patience, ...timeouts },
     {
       onHeaders: (status, headers) => Object.assign(told, { status, headers }),

@@ -2,7 +2,7 @@ import { readChatUsage } from "../../wire/token-usage.ts";
 import type { Dialect, ShownError, DialectRequest, NativePiece, NativeReader } from "../dialect.ts";
 import { ChatStreamWriter } from "./chat-stream-writer.ts";
 import { type ChatRequestBody, chatRoles, type ChatQuirks, applyQuirks } from "../../wire/chat-completion.ts";
-import { isObject, isKey } from "../../wire/json.ts";
+import { isObject, isKey, type VisitMember } from "../../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import { refuseOtherModels, RequestMembers, requestMembers } from "../request-members.ts";
 import {
@@ -17,10 +17,10 @@ import {
   parameterCheck,
   type BodyLimits,
   type ByteRange,
-  parseModelBody,
+  outlineModelBody,
   requestSchema,
 } from "../parse-body.ts";
-import { applyEdits, type Edit } from "../../wire/bytes.ts";
+import { applyEdits, type Edit, splitByEdits } from "../../wire/bytes.ts";
 import { badAnswer, readErrorMessage, upstreamReported } from "../../wire/bad-answer.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import { ChunkRewriter } from "./chunk-rewriter.ts";
@@ -74,7 +74,8 @@ function formatError({ message, type, param, code }: ShownError): object {
 
 /** A parsed chat completion request and its bytes, which upstreams of the same dialect receive. */
 type ChatRequest = DialectRequest & {
-  body: ChatRequestBody;
+  readonly body: ChatRequestBody;
+  outline: ChatRequestBody;
   /** Positions of the members that may change. Null if a known member occurs twice. */
   layout: ChatRequestLayout | null;
   /** Whether the client requested the usage chunk. */
@@ -95,23 +96,27 @@ type ChatRequestLayout = {
 export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest {
   let streamOptions: ByteRange | null = null;
   let maxCompletionTokensKey: ByteRange | null = null;
-  const { body, modelRange } = parseModelBody(bytes, limits, chatMembers, (keyStart, keyEnd, start, end) => {
+  const visit: VisitMember = (keyStart, keyEnd, start, end) => {
     if (isKey(bytes, keyStart, keyEnd, "stream_options")) streamOptions = { start, end };
     else if (isKey(bytes, keyStart, keyEnd, "max_completion_tokens"))
       maxCompletionTokensKey = { start: keyStart, end: keyEnd };
-  });
+  };
+  const { outline: body, readWhole, modelRange } = outlineModelBody(bytes, limits, chatMembers, visit);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
   refuseOtherModels(body);
-  const request = body as ChatRequestBody;
-  const { stream_options: options } = request;
+  const outline = body as ChatRequestBody;
+  const { stream_options: options } = outline;
   // Another spelling could override the request for usage, which would make costs estimates.
   if (options) streamOptionsMembers.checkKeys(options, Object.keys(options));
-  const stream = request.stream === true;
+  const stream = outline.stream === true;
   return {
-    body: request,
+    get body() {
+      return readWhole() as ChatRequestBody;
+    },
+    outline,
     bytes,
-    model: request.model,
+    model: outline.model,
     modelRange,
     layout: modelRange && { model: modelRange, streamOptions, maxCompletionTokensKey },
     stream,
@@ -205,13 +210,14 @@ const doneEvent = Buffer.from("data: [DONE]\n\n");
  * The body for an upstream that speaks chat completions: the client's bytes with another `model` and, for a stream, a
  * request for the usage chunk. Large integers, key order and unknown fields stay as written.
  */
-export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, quirks: ChatQuirks): Buffer {
-  const { bytes, layout } = request;
+export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, quirks: ChatQuirks): Buffer[] {
+  const { bytes, layout, outline } = request;
   const addsUsage = request.stream && !request.includeUsage;
+  const withUsage = { ...outline.stream_options, include_usage: true };
   // Two parsers may disagree about a duplicate member, so the checked value is sent.
-  if (layout === null || changesBody(request.body, quirks)) {
+  if (layout === null || changesBody(outline, quirks)) {
     const body = { ...applyQuirks(request.body, quirks), model: name };
-    return Buffer.from(JSON.stringify(addsUsage ? { ...body, stream_options: withUsage(request) } : body));
+    return [Buffer.from(JSON.stringify(addsUsage ? { ...body, stream_options: withUsage } : body))];
   }
 
   const { model, streamOptions, maxCompletionTokensKey } = layout;
@@ -220,18 +226,14 @@ export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, qui
     edits.push({ ...maxCompletionTokensKey, text: quirks.maxTokensName });
   }
   if (addsUsage) {
-    if (streamOptions) edits.push({ ...streamOptions, text: JSON.stringify(withUsage(request)) });
+    if (streamOptions) edits.push({ ...streamOptions, text: JSON.stringify(withUsage) });
     else {
       const first = bytes.indexOf("{") + 1;
       edits.push({ start: first, end: first, text: '"stream_options":{"include_usage":true},' });
     }
   }
   edits.sort((left, right) => left.start - right.start);
-  return applyEdits(bytes, edits);
-}
-
-function withUsage(request: ChatRequest): Record<string, unknown> {
-  return { ...request.body.stream_options, include_usage: true };
+  return splitByEdits(bytes, edits);
 }
 
 /** Whether the quirks change more than one member's name. */

@@ -7,14 +7,15 @@ import {
   integerFrom,
   parameterCheck,
   type BodyLimits,
-  parseModelBody,
+  outlineModelBody,
   requestSchema,
 } from "../parse-body.ts";
 import { requestMembers } from "../request-members.ts";
 
 /** A parsed embeddings request and its bytes. */
 export type EmbeddingsRequest = {
-  body: EmbeddingsRequestBody;
+  /** Parsed when it is first read. */
+  readonly body: EmbeddingsRequestBody;
   bytes: Buffer;
   /** The requested slug. */
   model: string;
@@ -29,11 +30,18 @@ export type EmbeddingsRequest = {
  * https://platform.openai.com/docs/api-reference/embeddings/create
  */
 export function readEmbeddingsRequest(bytes: Buffer, limits: BodyLimits): EmbeddingsRequest {
-  const { body, modelRange } = parseModelBody(bytes, limits, embeddingsMembers);
-  checkRequired(body, requiredParameters);
-  checkOptional(body, optionalParameters);
-  const request = body as EmbeddingsRequestBody;
-  return { body: request, bytes, model: request.model, modelRange, stream: false };
+  const { outline, readWhole, modelRange } = outlineModelBody(bytes, limits, embeddingsMembers);
+  checkRequired(outline, requiredParameters);
+  checkOptional(outline, optionalParameters);
+  return {
+    get body() {
+      return readWhole() as EmbeddingsRequestBody;
+    },
+    bytes,
+    model: String(outline["model"]),
+    modelRange,
+    stream: false,
+  };
 }
 
 const tokens = { type: "array", items: { type: "integer", minimum: 0 } };

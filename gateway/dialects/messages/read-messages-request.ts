@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/json.ts";
+import { isObject, listOf } from "../../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
 import { listDropped } from "../dropped.ts";
@@ -15,7 +15,7 @@ import {
   type ParameterCheck,
   parameterCheck,
   type BodyLimits,
-  parseModelBody,
+  outlineModelBody,
   requestSchema,
 } from "../parse-body.ts";
 import { currentTools } from "./current-tools.ts";
@@ -26,7 +26,7 @@ import { currentTools } from "./current-tools.ts";
  */
 export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   const request = readRequest(bytes, limits);
-  const { max_tokens: given } = request.body;
+  const { max_tokens: given } = request.outline;
   // Anthropic also requires it. 0 requests that Anthropic fill its cache.
   if (given === undefined || given === null) throw missing("max_tokens");
   return request;
@@ -34,39 +34,44 @@ export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectR
 
 /** Parses and validates a `count_tokens` request, which needs no `max_tokens`. */
 export function readCountRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
-  return { ...readRequest(bytes, limits), stream: false };
+  const request = readRequest(bytes, limits);
+  request.stream = false;
+  return request;
 }
 
 function readRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
-  const { body, modelRange } = parseModelBody(bytes, limits, messagesMembers);
-  checkRequired(body, requiredParameters);
-  checkOptional(body, optionalParameters);
-  const dropped = dropModelTools(body);
-  refuseOtherModels(body);
-  for (const { tool, param } of currentTools(body)) refuseModelOfTool(tool, param);
-  const range = dropped === null ? modelRange : null;
+  const { outline, readWhole, modelRange } = outlineModelBody(bytes, limits, messagesMembers);
+  checkRequired(outline, requiredParameters);
+  checkOptional(outline, optionalParameters);
+  const dropped = findModelTools(outline);
+  const kept = dropped === null ? outline : withoutModelTools(outline);
+  refuseOtherModels(kept);
+  for (const { tool, param } of currentTools(kept)) refuseModelOfTool(tool, param);
   return {
-    body,
+    get body() {
+      return dropped === null ? readWhole() : withoutModelTools(readWhole());
+    },
+    outline: kept,
     bytes,
-    model: String(body["model"]),
-    modelRange: range,
-    stream: body["stream"] === true,
+    model: String(outline["model"]),
+    modelRange: dropped === null ? modelRange : null,
+    stream: outline["stream"] === true,
     dropped,
   };
 }
 
-/**
- * Removes tools that call another model, such as Claude Code's `advisor_20260301`, so that the request can
- * succeed.
- * @returns their names for `x-gateway-dropped`, or null
- */
-function dropModelTools(body: Record<string, unknown>): string | null {
-  const { tools } = body;
-  if (!Array.isArray(tools)) return null;
-  const isDropped = (tool: unknown) => findModelOfTool(tool, "") !== null;
-  const dropped = listDropped(body, { members: [], isToolDropped: isDropped });
-  if (dropped !== null) body["tools"] = tools.filter((tool) => !isDropped(tool));
-  return dropped;
+/** The tools that call another model, such as Claude Code's `advisor_20260301`, for `x-gateway-dropped`. */
+function findModelTools(body: Record<string, unknown>): string | null {
+  return listDropped(body, { members: [], isToolDropped: callsModel });
+}
+
+/** Removes these tools, so that the request can succeed. */
+function withoutModelTools(body: Record<string, unknown>): Record<string, unknown> {
+  return { ...body, tools: listOf(body["tools"]).filter((tool) => !callsModel(tool)) };
+}
+
+function callsModel(tool: unknown): boolean {
+  return findModelOfTool(tool, "") !== null;
 }
 
 const textOrBlocks = parameterCheck({ type: ["string", "array"] }, (value, name) => {

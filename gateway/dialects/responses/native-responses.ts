@@ -16,7 +16,8 @@ export const nativeResponses: NativeDialect = {
   forwardedHeaders: /^x-openai-internal-codex-responses-lite$/,
   buildRequest(request, { name }) {
     // Rejected because the gateway could not count its cost. A stream reports everything.
-    if (request.body["background"] === true && !request.stream) throw unsupported("background", noBackground);
+    if (request.outline["background"] === true && !request.stream)
+      throw unsupported("background", noBackground);
     return spliceModel(withoutSealedReasoning(request), name);
   },
   readAnswer(bytes, slug) {

@@ -14,7 +14,7 @@ import {
   ofType,
   parameterCheck,
   type BodyLimits,
-  parseModelBody,
+  outlineModelBody,
   type RequestSchema,
   requestSchema,
 } from "../parse-body.ts";
@@ -25,12 +25,21 @@ import {
  * https://platform.openai.com/docs/api-reference/responses/create
  */
 export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
-  const { body, modelRange } = parseModelBody(bytes, limits, responsesMembers);
+  const { outline: body, readWhole, modelRange } = outlineModelBody(bytes, limits, responsesMembers);
   checkRequired(body, requiredParameters);
   checkInputIsGiven(body);
   checkOptional(body, optionalParameters);
   refuseOtherModels(body);
-  return { body, bytes, model: String(body["model"]), modelRange, stream: body["stream"] === true };
+  return {
+    get body() {
+      return readWhole();
+    },
+    outline: body,
+    bytes,
+    model: String(body["model"]),
+    modelRange,
+    stream: body["stream"] === true,
+  };
 }
 
 /** A request may have only state that OpenAI stores. */

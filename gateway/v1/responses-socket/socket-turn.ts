@@ -140,6 +140,7 @@ export class SocketTurn {
     };
     const writer = responses.createStreamWriter(envelope, {
       body,
+      outline: body,
       bytes: this.#request,
       model: slug,
       modelRange: null,

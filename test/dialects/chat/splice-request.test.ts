@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
 import { spliceRequest, readChatRequest } from "../../../gateway/dialects/chat/chat.ts";
+import type { ChatQuirks } from "../../../gateway/wire/chat-completion.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../../helpers/spell-object.ts";
 import { bodyLimits } from "../../helpers/body-limits.ts";
@@ -19,9 +20,11 @@ const plainKeys = ["model", "messages", "stream", "stream_options"];
 
 /** Returns the upstream's bytes for a client's request. */
 function splice(text: string): string {
-  return spliceRequest(readChatRequest(Buffer.from(text), bodyLimits), upstreamModel, openAi).toString(
-    "utf8",
-  );
+  return spliceWith(text, openAi).toString("utf8");
+}
+
+function spliceWith(text: string, quirks: ChatQuirks): Buffer {
+  return Buffer.concat(spliceRequest(readChatRequest(Buffer.from(text), bodyLimits), upstreamModel, quirks));
 }
 
 /** Returns the members of every request, and the streaming options. */
@@ -145,7 +148,7 @@ for (const doubled of [
 test("a limit of null does not replace the other limit", (t) => {
   const sent = `{"model":"a/b",${messages},"max_tokens":5,"max_completion_tokens":null}`;
   const quirks = { ...openAi, maxTokensName: "max_tokens" } as const;
-  const bytes = spliceRequest(readChatRequest(Buffer.from(sent), bodyLimits), upstreamModel, quirks);
+  const bytes = spliceWith(sent, quirks);
   const { max_tokens: limit, ...rest } = JSON.parse(bytes.toString("utf8"));
   t.is(limit, 5);
   t.false("max_completion_tokens" in rest);
