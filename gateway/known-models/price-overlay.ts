@@ -24,7 +24,8 @@ const models: Record<string, ModelInfo[]> = {
 /** Conditions that the package lacks. The first matching entry of each condition applies. */
 type OverlayRule = { models: RegExp; rule: PriceRule; source: string; readOn: string };
 
-const openai = { source: "https://openai.com/api-fast-mode/", readOn: "2026-11-24" };
+const openai = { source: "https://openai.com/api-fast-mode/", readOn: "2026-11-25" };
+const earlier = { source: "https://openai.com/api-priority-processing/", readOn: "2026-11-25" };
 const flex = {
   source: "https://developers.openai.com/api/docs/guides/flex-processing",
   readOn: "2026-11-24",
@@ -35,7 +36,7 @@ const anthropic = {
 };
 const fast = {
   source: "https://platform.claude.com/docs/en/build-with-claude/fast-mode",
-  readOn: "2026-11-24",
+  readOn: "2026-11-25",
 };
 const google = { source: "https://ai.google.dev/gemini-api/docs/optimization", readOn: "2026-11-24" };
 
@@ -43,14 +44,22 @@ const priority = (factor: number): PriceRule => ({ when: { serviceTier: "priorit
 
 const rules: Record<string, OverlayRule[]> = {
   openai: [
-    { models: /^gpt-(?:6|5\.6)/, rule: priority(2), ...openai },
+    // The page lists no model of GPT-6. Their priority tier has no price here.
+    { models: /^gpt-5\.6/, rule: priority(2), ...openai },
     { models: /^gpt-5\.5(?!-pro)/, rule: priority(2.5), ...openai },
     { models: /^gpt-5\.4(?!-pro|-nano)/, rule: priority(2), ...openai },
-    { models: /^gpt-5(?:\.[12])?(?:$|-20|-codex)/, rule: priority(2), ...openai },
+    { models: /^gpt-5(?:\.[12])?(?:$|-20|-codex(?!-mini))/, rule: priority(2), ...openai },
     { models: /^gpt-5-mini/, rule: priority(1.8), ...openai },
     { models: /^gpt-4\.1(?:$|-20|-mini)/, rule: priority(1.75), ...openai },
     { models: /^gpt-4\.1-nano/, rule: priority(2), ...openai },
     { models: /^gpt-4o(?:$|-2024-(?:08|11))/, rule: priority(1.7), ...openai },
+    { models: /^gpt-4o-2024-05-13/, rule: priority(1.75), ...earlier },
+    { models: /^o3(?:$|-20)/, rule: priority(1.75), ...earlier },
+    {
+      models: /^o4-mini(?:$|-20)/,
+      rule: { when: { serviceTier: "priority" }, prices: { input: 2, cachedInput: 0.5, output: 8 } },
+      ...earlier,
+    },
     {
       models: /^gpt-4o-mini(?:$|-20)/,
       rule: { when: { serviceTier: "priority" }, prices: { input: 0.25, cachedInput: 0.125, output: 1 } },
@@ -68,7 +77,8 @@ const rules: Record<string, OverlayRule[]> = {
       ...anthropic,
     },
     { models: /^claude-opus-4-[67]/, rule: { when: { speed: "fast" }, factor: 6 }, ...fast },
-    { models: /^claude-(?:opus-(?:4-8|[5-9])|fable)/, rule: { when: { speed: "fast" }, factor: 2 }, ...fast },
+    // The page has no price for other models.
+    { models: /^claude-opus-(?:4-8|5)/, rule: { when: { speed: "fast" }, factor: 2 }, ...fast },
   ],
   google: [{ models: /^gemini/, rule: { when: { serviceTier: "flex" }, factor: 0.5 }, ...google }],
 };

@@ -124,6 +124,10 @@ export const openai: PricedAnswer[] = [
   chat("gpt-4.1", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "priority"),
   chat("gpt-4.1-nano", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.001", "priority"),
   chat("o3", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.005", "flex"),
+  // 3.50 and 14; 2, 0.50 and 8; 8.75 and 26.25: https://openai.com/api-priority-processing/
+  chat("o3", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "priority"),
+  chat("o4-mini", { prompt_tokens: 1_000, cached: 400, completion_tokens: 1_000 }, "0.0094", "priority"),
+  chat("gpt-4o-2024-05-13", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.035", "fast"),
   chat("gpt-5.4", { prompt_tokens: 300_000, completion_tokens: 1_000 }, "1.5225"),
   chat("gpt-5.4", { prompt_tokens: 272_000, completion_tokens: 1_000 }, "0.695"),
   chat("gpt-5.4", { prompt_tokens: 272_001, completion_tokens: 1_000 }, "1.382505"),

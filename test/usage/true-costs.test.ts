@@ -1,11 +1,13 @@
 import test from "ava";
 import { findKnownModel } from "../../gateway/known-models/known-models.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
 import { postTo } from "../helpers/post-chat.ts";
 import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 import { anthropic, openai, type PricedAnswer, responses } from "./priced-answers.ts";
+import { bedrock, converseAnswer, converseStream } from "./priced-bedrock-answers.ts";
 import { gemini } from "./priced-gemini-answers.ts";
 
 // Every answer goes through the real server to a scripted upstream, whole and as a stream, in two client formats.
@@ -15,7 +17,7 @@ let upstream: ScriptedUpstream;
 
 type Vendor = {
   name: string;
-  kind: "openai-compatible" | "anthropic" | "gemini";
+  kind: "openai-compatible" | "anthropic" | "gemini" | "bedrock";
   preset?: string;
   url: string;
   answers: PricedAnswer[];
@@ -48,6 +50,13 @@ const vendors: Vendor[] = [
     clients: ["responses"],
   },
   {
+    name: "bedrock",
+    kind: "bedrock",
+    url: "https://bedrock-runtime.us-east-1.amazonaws.com",
+    answers: bedrock,
+    clients: ["chat/completions", "messages", "responses"],
+  },
+  {
     name: "gemini",
     kind: "gemini",
     url: "https://generativelanguage.googleapis.com",
@@ -64,14 +73,22 @@ test.before(async () => {
     const vendor = vendors.find(({ name }) => body.includes(`${name} answer `));
     const answer = vendor?.answers[Number(/ answer (\d+)\./.exec(body)?.[1])];
     if (!vendor || !answer) throw new Error(`No answer for ${body}`);
-    const isStream = body.includes('"stream":true') || url.includes("streamGenerateContent");
-    response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
+    const isStream = body.includes('"stream":true') || /streamGenerateContent|converse-stream/.test(url);
+    const streamType = vendor.kind === "bedrock" ? bedrockForm.streamContentType : "text/event-stream";
+    response.writeHead(200, { "content-type": isStream ? streamType : "application/json" });
     response.end(isStream ? formats[vendor.name]?.stream(answer) : formats[vendor.name]?.whole(answer));
   });
   gateway = await startTestGateway(shared);
   for (const vendor of vendors) {
     const { name, kind, preset } = vendor;
-    await connectUpstream(gateway, upstream, { name, kind, ...(preset && { preset }) });
+    if (kind === "bedrock")
+      await gateway.admin.providers.create.mutate({
+        name,
+        kind,
+        baseUrl: bedrockForm.baseUrl(upstream.url),
+        apiKey: bedrockForm.credential,
+      });
+    else await connectUpstream(gateway, upstream, { name, kind, ...(preset && { preset }) });
   }
 });
 
@@ -126,7 +143,7 @@ function bodyOf(client: Client, prompt: string): object {
   return { messages: [{ role: "user", content: prompt }], ...(client === "messages" && { max_tokens: 100 }) };
 }
 
-type Format = { whole: (answer: PricedAnswer) => string; stream: (answer: PricedAnswer) => string };
+type Format = { whole: (answer: PricedAnswer) => string; stream: (answer: PricedAnswer) => string | Buffer };
 
 const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const event = (value: { type: string; [member: string]: unknown }) => `event: ${value.type}\n${data(value)}`;
@@ -190,6 +207,7 @@ const formats: Record<string, Format> = {
         .join("");
     },
   },
+  bedrock: { whole: converseAnswer, stream: converseStream },
   gemini: {
     whole: ({ usage }) => JSON.stringify({ candidates: [candidate], usageMetadata: usage }),
     stream: ({ usage }) => data({ candidates: [candidate], usageMetadata: usage }),
