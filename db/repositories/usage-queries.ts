@@ -129,6 +129,7 @@ const sumsOfRollUps: Record<string, string> = {
   cacheWriteInputTokens: "SUM(cache_write_input_tokens)",
   reasoningTokens: "SUM(reasoning_tokens)",
   cost: "SUM(cost)",
+  markup: "SUM(markup)",
   unknownCosts: "SUM(unknown_costs)",
   latencyMs: "SUM(latency_ms)",
   ...bucketSums("latency", latencyBoundsMs, (index) => `SUM(latency${index})`),

@@ -22,6 +22,8 @@ export type UsageSum = {
   reasoningTokens: bigint;
   /** Nano-dollars of the requests with a known cost. */
   cost: bigint;
+  /** Nano-dollars that factors add to the cost. */
+  markup: bigint;
   unknownCosts: number;
   /** Milliseconds, summed over all requests. */
   latencyMs: bigint;
@@ -55,6 +57,7 @@ export function toUsageSum(row: RawRow): UsageSum {
     cacheWriteInputTokens: sum("cacheWriteInputTokens"),
     reasoningTokens: sum("reasoningTokens"),
     cost: sum("cost"),
+    markup: sum("markup"),
     unknownCosts: Number(sum("unknownCosts")),
     latencyMs: sum("latencyMs"),
     latencies: buckets("latency", latencyBoundsMs),

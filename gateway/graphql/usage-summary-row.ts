@@ -53,6 +53,13 @@ export function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnum
         resolve: ({ cost, requests, unknownCosts }) =>
           requests > 0 && requests === unknownCosts ? null : cost,
       }),
+      chargeUsd: t.field({
+        type: "Decimal",
+        nullable: true,
+        description: "`costUsd` with the factors of each request's provider and key.",
+        resolve: ({ cost, markup, requests, unknownCosts }) =>
+          requests > 0 && requests === unknownCosts ? null : cost + markup,
+      }),
       unknownCosts: t.exposeInt("unknownCosts", {
         description: "The number of unpriced requests, which `costUsd` omits.",
       }),

@@ -54,6 +54,9 @@ browserTest("the breakdown answers who spent most, sorts, filters and exports", 
     lines.slice(1).reduce((sum, each) => sum + Number(each.split(",")[2]), 0),
     records.length,
   );
+  t.true(lines[0]?.endsWith(",charge_usd"));
+  const charge = bobs.reduce((sum, { cost, markup }) => sum + (cost ?? 0) + markup, 0);
+  t.is(Number(line.split(",").at(-1)), charge / 1e9);
 
   await page.getByRole("button", { name: "Bob", exact: true }).click();
   await page.waitForURL(new RegExp(`person=${person}`));

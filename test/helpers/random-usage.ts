@@ -24,6 +24,7 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
     reasoningTokens: random.chance(0.2) ? random.upTo(1_000) : null,
   };
   const known = status === "FAILED" ? null : usage;
+  const cost = costOf(prices, known);
   return {
     id: createId("req", { now: () => createdAt.getTime(), randomBytes: (size) => randomBytes(random, size) }),
     createdAt,
@@ -47,11 +48,11 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
     dropped: null,
     ...(known ?? noUsage),
     estimated: false,
-    cost: costOf(prices, known),
+    cost,
     ...prices,
     costDetails: null,
     providerCost: null,
-    markup: 0,
+    markup: Math.round((cost ?? 0) / 8),
     latencyMs,
     timeToFirstTokenMs: status === "FAILED" ? null : Math.round(latencyMs / 3),
   };

@@ -36,6 +36,7 @@ export function sumUp(
           group.length,
           sum(({ inputTokens }) => inputTokens ?? 0),
           sum(({ cost }) => cost ?? 0),
+          sum(({ markup }) => markup),
           sum(({ cost }) => (cost === null ? 1 : 0)),
           sum(({ status }) => (status === "SUCCEEDED" ? 1 : 0)),
           sum(({ status }) => (status === "FAILED" ? 1 : 0)),

@@ -1,6 +1,7 @@
 import test from "ava";
 import { recomputeCosts } from "../../gateway/usage/history/recompute-costs.ts";
 import { addModel, type Script } from "../helpers/add-model.ts";
+import { askHistory } from "../helpers/ask-history.ts";
 import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -74,6 +75,12 @@ test("the factors of a provider and a key multiply the charge, not the cost", as
   await gateway.admin.models.update.mutate({ slug, prices: { input: 2, output: 20 } });
   await recomputeCosts(gateway.services.database, { ...day(), model: slug });
   t.like((await usageOf(gateway, id))[0], { cost: 2 * ours, markup: -1_600_000 });
+
+  for (const dimension of ["OWNER", "API_KEY", "MODEL", "PROVIDER"]) {
+    const query = `{ usageSummary(filter: { model: "${slug}" }, groupBy: [${dimension}]) { requests costUsd chargeUsd } }`;
+    const { data } = await askHistory(gateway, gateway.accessToken, query);
+    t.deepEqual(data, { usageSummary: [{ requests: 1, costUsd: "0.004", chargeUsd: "0.0024" }] }, dimension);
+  }
 });
 
 test("embeddings follow the same rules", async (t) => {

@@ -112,10 +112,10 @@ for (const kind of allDatabaseKinds) {
         for (const groupBy of groupings) {
           const rows = await history().summarize(person, criteria, { groupBy, interval });
           const shown = rows
-            .map(({ startsAt, requests, inputTokens, cost, unknownCosts, outcomes, ...row }) => [
+            .map(({ startsAt, requests, inputTokens, cost, markup, unknownCosts, outcomes, ...row }) => [
               [startsAt?.toISOString(), ...groupBy.map((name) => row[name])].join(),
               [
-                [requests, inputTokens, cost, unknownCosts],
+                [requests, inputTokens, cost, markup, unknownCosts],
                 [outcomes.SUCCEEDED, outcomes.FAILED],
                 [total(row.durations), total(row.firstTokens)],
               ].join(),

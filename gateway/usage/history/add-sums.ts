@@ -11,6 +11,7 @@ export function addSums(one: UsageSum, other: UsageSum): UsageSum {
     cacheWriteInputTokens: one.cacheWriteInputTokens + other.cacheWriteInputTokens,
     reasoningTokens: one.reasoningTokens + other.reasoningTokens,
     cost: one.cost + other.cost,
+    markup: one.markup + other.markup,
     unknownCosts: one.unknownCosts + other.unknownCosts,
     latencyMs: one.latencyMs + other.latencyMs,
     latencies: addCounts(one.latencies, other.latencies),

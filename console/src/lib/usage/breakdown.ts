@@ -16,6 +16,7 @@ export type BreakdownRow = {
   cached: number;
   output: number;
   cost: number | null;
+  charge: number | null;
   unpriced: number;
   share: number;
   /** The change since the previous period, as a factor. Null for a new group. */
@@ -58,6 +59,7 @@ export function toBreakdown(
         cached: Number(row.cachedInputTokens),
         output: Number(row.outputTokens),
         cost: row.costUsd === null ? null : Number(row.costUsd),
+        charge: row.chargeUsd === null ? null : Number(row.chargeUsd),
         unpriced: row.unknownCosts,
         share: total === 0 ? 0 : valueOf(row) / total,
         change: previous === 0 ? null : valueOf(row) / previous,
@@ -187,4 +189,6 @@ export const csvColumns: CsvColumn<BreakdownRow>[] = [
   ["unpriced_requests", ({ unpriced }) => unpriced],
   ["share", ({ share }) => share],
   ["change", ({ change }) => change],
+  // New columns come last, because scripts may count columns.
+  ["charge_usd", ({ charge }) => charge],
 ];

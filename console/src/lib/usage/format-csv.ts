@@ -33,4 +33,5 @@ const columns: CsvColumn<UsageRecord>[] = [
   ["owner_name", (record) => record.ownerName],
   ["limited_by", (record) => record.limitedBy],
   ["error_reason", (record) => record.errorReason],
+  ["charge_usd", (record) => record.chargeUsd],
 ];

@@ -29,6 +29,7 @@ export const usageRecordFields = /* GraphQL */ `
     reasoningTokens
     estimated
     costUsd
+    chargeUsd
     latencyMs
     timeToFirstTokenMs
   }
@@ -81,6 +82,8 @@ export type UsageRecord = {
   reasoningTokens: number | null;
   estimated: boolean;
   costUsd: string | null;
+  /** The cost with the factors of the provider and the key. */
+  chargeUsd: string | null;
   latencyMs: number;
   timeToFirstTokenMs: number | null;
 };

@@ -47,6 +47,7 @@ const usageBreakdownDocument = /* GraphQL */ `
       cachedInputTokens
       outputTokens
       costUsd
+      chargeUsd
       unknownCosts
     }
     before: usageSummary(filter: $before, groupBy: $groupBy) {
@@ -96,6 +97,7 @@ export type UsageTotalsRow = Omit<UsageSummaryRow, "interval"> & {
   p95DurationMs: number | null;
   p50TimeToFirstTokenMs: number | null;
   cachedInputTokens: string;
+  chargeUsd: string | null;
 };
 
 /** The same group in the previous period. */
