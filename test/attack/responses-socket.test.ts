@@ -1,11 +1,17 @@
 import { connect } from "node:net";
 import { once } from "node:events";
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import { WebSocket } from "ws";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { openSocket, responseOf } from "../helpers/responses-socket.ts";
-import { createUpstream } from "../helpers/scripted-upstream.ts";
+import {
+  beginStream,
+  chunkEvent,
+  createUpstream,
+  doneEvent,
+  usageEvent,
+} from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 // Hostile clients of the WebSocket on `/v1/responses`.
@@ -90,29 +96,61 @@ test("a client that sends turns and reads nothing is cut off, with bounded memor
   t.is(await socket.closed(), 1006);
 });
 
-test("a client that does not answer pings is cut off", async (t) => {
-  const environment = { CLIENT_STALL_TIMEOUT_MS: "2000", STREAM_PING_INTERVAL_MS: "500" };
+test.serial("a client that does not answer pings is cut off", async (t) => {
+  const environment = { CLIENT_STALL_TIMEOUT_MS: "20000", STREAM_PING_INTERVAL_MS: "50" };
   const gateway = await startTestGateway(t, { environment });
   const { value } = await createKey(gateway);
+  const advance = controlClock(t);
   const headers = { authorization: `Bearer ${value}` };
   const url = `${gateway.url.replace("http", "ws")}/v1/responses`;
   const silent = new WebSocket(url, { headers, autoPong: false });
+  await once(silent, "open");
   const live = await openSocket(t, gateway, value);
+  advance(15_000);
+  await live.turn({ model, input: "Hi" });
+  t.is(silent.readyState, WebSocket.OPEN);
+  advance(15_000);
   await once(silent, "close");
-  t.is(live.socket.readyState, WebSocket.OPEN);
+  t.is((await live.turn({ model, input: "Hi" })).at(-1)?.type, "response.completed");
 });
 
-test("a connection older than RESPONSES_SOCKET_MS_MAX closes between two turns", async (t) => {
-  const environment = { RESPONSES_SOCKET_MS_MAX: "1000", STREAM_PING_INTERVAL_MS: "50" };
+test.serial("a connection older than RESPONSES_SOCKET_MS_MAX closes between two turns", async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const upstream = await createUpstream(t, async (_request, response) => {
+    beginStream(response);
+    response.write(chunkEvent("one"));
+    await gate.promise;
+    response.end(usageEvent + doneEvent);
+  });
+  const environment = { RESPONSES_SOCKET_MS_MAX: "10000", STREAM_PING_INTERVAL_MS: "50" };
   const gateway = await startTestGateway(t, { environment });
-  const { value } = await createKey(gateway);
-  const socket = await openSocket(t, gateway, value);
-  socket.send({ type: "response.create", model, input: "/slow 700 one two" });
+  const key = await connectUpstream(gateway, upstream);
+  const advance = controlClock(t);
+  const socket = await openSocket(t, gateway, key.value);
+  socket.send({ type: "response.create", model: key.model, input: "Hi" });
+  await socket.until(() => socket.frames.find(({ delta }) => delta === "one"));
+  advance(10_001);
+  // Each check sends a ping, so one began after the clock advanced.
+  for (const _ of [1, 2]) await once(socket.socket, "ping");
+  gate.resolve();
   t.is(await socket.closed(), 1000);
   const types = socket.frames.map(({ type }) => type);
   t.deepEqual(types.slice(-2), ["response.completed", "error"]);
   t.is(socket.frames.at(-1)?.error?.code, "websocket_connection_limit_reached");
 });
+
+/** Only the returned function moves the clock, so a busy machine cannot exceed a window. Needs a serial test. */
+function controlClock(t: ExecutionContext): (ms: number) => void {
+  const { now } = performance;
+  let time = now.call(performance);
+  performance.now = () => time;
+  t.teardown(() => {
+    performance.now = now;
+  });
+  return (ms) => {
+    time += ms;
+  };
+}
 
 test("a deactivated key's idle connection is closed", async (t) => {
   const gateway = await startTestGateway(t, { environment: { STREAM_PING_INTERVAL_MS: "50" } });
