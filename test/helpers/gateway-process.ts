@@ -39,9 +39,9 @@ export function startGatewayProcess(
   return { child, stdout: () => said.stdout, stderr: () => said.stderr, exited, listening };
 }
 
-const main = fileURLToPath(new URL("../../gateway/main.ts", import.meta.url));
+const main = fileURLToPath(new URL("../../gateway/main.js", import.meta.url));
 
-/** A process that runs `gateway/main.ts`, as `npm start` does. */
+/** A process that runs `gateway/main.js`, as `npm start` does. */
 export type GatewayProcess = {
   child: ChildProcess;
   /** Returns the output so far. */

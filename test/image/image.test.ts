@@ -152,7 +152,7 @@ suite("the image declares its labels, user, command and data folder", (t) => {
     "node",
     "--max-semi-space-size=16",
     "--no-allocation-site-pretenuring",
-    "gateway/main.ts",
+    "gateway/main.js",
   ]);
   t.deepEqual(Object.keys(config.Volumes), ["/data"]);
   t.is(config.Labels["org.opencontainers.image.title"], "Model Gateway");
