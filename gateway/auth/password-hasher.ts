@@ -3,7 +3,8 @@ import type { Runtime } from "../runtime.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 
 /**
- * Hashes and verifies passwords, one at a time. Each hash needs 19 MiB and a thread of the pool that also serves the disk. A flood of sign-ins must not use them all. Throws `service_unavailable` when the queue is full.
+ * Hashes and verifies passwords, one at a time, because each hash needs 19 MiB and a thread of the pool that
+ * also serves the disk. Throws `service_unavailable` if the queue is full.
  */
 export class PasswordHasher {
   readonly #runtime: Pick<Runtime, "randomBytes">;

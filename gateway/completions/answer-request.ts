@@ -7,8 +7,7 @@ import type { AnswerContext, ModelRequest, Operation, ReceivedRequest } from "./
 
 /**
  * The path of every request for a model, from its body to the upstream's socket. Throws a `GatewayError` for
- * a rejected request. Synchronous, because each promise costs every request some microseconds. Only a queued
- * request continues later.
+ * a rejected request. Synchronous, because each promise would cost every request some microseconds.
  */
 export function answerRequest(
   context: AnswerContext,

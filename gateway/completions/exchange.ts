@@ -163,8 +163,7 @@ type OpenExchange = {
 
 /**
  * The requests in flight: revocation ends them, and shutdown waits for them. Gaps of the array are filled
- * from its end. A `Set` would be rehashed constantly, and V8's old tables would keep finished requests in
- * memory.
+ * from its end. A `Set` would be rehashed constantly, and V8 would keep finished requests in memory.
  */
 export class OpenExchanges {
   readonly #open: OpenExchange[] = [];

@@ -5,9 +5,8 @@ import { GatewayError } from "../errors.ts";
 import { GrowingBody } from "../wire/bytes.ts";
 
 /**
- * Reads and decompresses the request body. `bytesMax` bounds both forms. Throws `request_too_large`,
- * `unsupported_encoding` or `invalid_body`, `service_unavailable` if `held` has no room, and
- * `ClientGoneError` if the client disconnects.
+ * Reads and decompresses the request body. `bytesMax` bounds both forms. Throws a `GatewayError`, also if
+ * `held` has no room, and `ClientGoneError` if the client disconnects.
  */
 export function readBody(request: IncomingMessage, bytesMax: number, held: HeldBody): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -130,8 +129,8 @@ function tooLarge(bytesMax: number): GatewayError {
 }
 
 /**
- * Bounds the bytes of request bodies in this process, from their first byte until their requests end. One holder, such
- * as an API key, may use half of them.
+ * Bounds the bytes of request bodies in this process, from their first byte until their requests end. One
+ * holder, such as an API key, may use half of them.
  */
 export class BodyBudget {
   readonly #bytesMax: number;

@@ -15,8 +15,8 @@ const otherSellers = [
 ];
 
 /**
- * `npm run prices:check [-- <folder>]`: prints the differences between the installed price list and its newest release,
- * or the unpacked package in a folder. Exits with 1 for differences, and with 2 if it cannot compare.
+ * `npm run prices:check [-- <folder>]`: prints the differences between the installed price list and its
+ * newest release, or a package in a folder. Exits with 1 for differences, and with 2 if it cannot compare.
  */
 try {
   const differences = await compare(process.argv[2]);

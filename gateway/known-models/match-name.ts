@@ -1,9 +1,9 @@
 import type { MatchLogic, ModelInfo } from "@pydantic/genai-prices";
 
 /**
- * Finds the entry of a model's name. The package's `starts_with` and `contains` rules are guesses:
- * `claude-sonnet-5` matches `claude-sonnet-5-5`. Such a match counts only if the rest of the name is an
- * edition, because a wrong price is worse than none.
+ * Finds the entry of a model's name. The package's rules are guesses: `claude-sonnet-5` matches
+ * `claude-sonnet-5-5`. A guess counts only if the rest of the name is an edition: a wrong price is worse than
+ * none.
  */
 export function findModel<Model extends ModelInfo>(models: readonly Model[], name: string): Model | null {
   const lowered = name.toLowerCase();
@@ -53,7 +53,9 @@ function isClose(rule: Rule, name: string): boolean {
   return isExact(rule, name);
 }
 
-/** Whether the name from `start` on is the literal plus an edition, and the text before it is only a location. */
+/**
+ * Whether the name from `start` on is the literal plus an edition, and the text before it is only a location.
+ */
 function isEditionOf(name: string, literal: string, start: number): boolean {
   const wanted = literal.toLowerCase();
   if (start < 0 || !name.startsWith(wanted, start)) return false;
@@ -67,14 +69,16 @@ function withoutPath(name: string): string {
 }
 
 /**
- * `-2026-03-05`, `-20250929`, `@default` and `-v1:0`: editions of one model, at one price unless they have their own
- * entry.
+ * `-2026-03-05`, `-20250929`, `@default` and `-v1:0`: editions of one model, at one price unless they have
+ * their own entry.
  */
 function withoutEdition(name: string): string {
   return name.replace(/(?:@.*|-v\d+(?::\d+)?)$/, "").replace(/-20\d\d(?:-?\d\d){2}$/, "");
 }
 
-/** Also removes suffixes that are editions only in the context of a rule: `-2506`, `-001`, and partial dates. */
+/**
+ * Also removes suffixes that are editions only in the context of a rule: `-2506`, `-001`, and partial dates.
+ */
 function withoutAnyEdition(name: string): string {
   return withoutEdition(name)
     .replace(/-(?:20\d{2,6}|2\d(?:0\d|1[0-2])|0\d{0,2}|\d\d-20\d\d)$/, "")

@@ -8,8 +8,8 @@ import type { Runtime } from "../runtime.ts";
 import { sellerOf } from "./seller-of.ts";
 
 /**
- * Models of earlier releases have four prices. Those with the catalogue's four get its other prices and conditions, so
- * that long prompts and premium tiers cost what the provider bills. All others stay as they are. Runs once per model.
+ * Adds the catalogue's other prices and conditions to models of earlier releases that have its four prices.
+ * All others stay. Runs once per model.
  */
 export async function fillPriceDetails(
   database: Database,

@@ -15,8 +15,7 @@ type FirstStartOptions = {
 
 /**
  * Prepares an unused database with the demo provider, its free model and, if the database is embedded, an API
- * key. Returns the key's value once. Returns null on later starts, and in all but one of several starting
- * processes.
+ * key. Returns the key's value once, and null on later starts and in other starting processes.
  */
 export function firstStart(options: FirstStartOptions): Promise<string | null> {
   const { database, runtime, keys, models, providers, withKey } = options;

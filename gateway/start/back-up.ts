@@ -8,8 +8,8 @@ import { decodeRecords } from "../usage/recording/shipper.ts";
 import { segmentSuffix, type UsageRecord } from "../usage/recording/spool.ts";
 
 /**
- * `backup <file>`: copies the SQLite database, and the usage records that still wait in the spool, while gateways run.
- * Returns the exit code. Throws a `StartError` for wrong parameters, for MySQL, and if the file exists.
+ * `backup <file>`: copies the SQLite database, and usage records in the spool, while gateways run. Returns
+ * the exit code. Throws a `StartError` for wrong parameters, for MySQL, and if the file exists.
  */
 export async function backUp(
   config: Config,

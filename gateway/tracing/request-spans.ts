@@ -16,8 +16,7 @@ import { findKind } from "../providers/registry.ts";
 
 /**
  * A span for each request to `/v1`, with a child span for each upstream call, created at its end. Names
- * follow OpenTelemetry's conventions for HTTP servers and generative AI. Spans contain no text of clients or
- * upstreams.
+ * follow OpenTelemetry's conventions. Spans contain no text of clients or upstreams.
  * @param now milliseconds since 1970
  */
 export function createRequestSpans(tracer: Tracer, now: () => number): RequestObserver {

@@ -71,7 +71,9 @@ type OpenedRequest = Pick<EndpointContext, "id" | "observed"> & {
   heldBody: HeldBody;
 };
 
-/** The exchange of a request whose key is known. Throws `service_unavailable` while usage cannot be recorded. */
+/**
+ * The exchange of a request whose key is known. Throws `service_unavailable` while usage cannot be recorded.
+ */
 export function openExchange(
   { recorder, observer, openExchanges }: ModelEndpointOptions,
   { endpointName: endpoint }: Operation,
@@ -114,8 +116,7 @@ export type ClientTool = (typeof signs)[number][0];
 
 /**
  * The first match counts. Forks and tools on shared libraries send the same User-Agent, so their own headers
- * are checked first. Observed in November 2026, except for entries marked "read", which come from source
- * code.
+ * come first. Observed in November 2026. Entries marked "read" come from source code.
  */
 const signs = [
   ["kilo-code", "x-title", /^Kilo Code$/],

@@ -11,7 +11,7 @@ export type Finding = { file: string; line: number; problem: string; text: strin
 
 const wordsMax = 25;
 const titleLengthMax = 80;
-const commentLengthMax = 240;
+const commentLengthMax = 220;
 
 const english = unified().use(retextEnglish).use(retextPassive).freeze();
 

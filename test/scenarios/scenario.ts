@@ -6,7 +6,6 @@ import { toolSteps } from "./tool-steps.ts";
 
 /**
  * Common uses of a model, written once. Each step has a client's request, the model's responses and input,
- * and the client's result. Tests play every step with every client and kind of provider. All must produce the
- * same result.
+ * and the client's result. Tests play every step with every client and kind of provider, with the same result.
  */
 export const scenario: Step[] = [...conversationSteps, ...toolSteps, ...thinkingSteps, ...endingSteps];

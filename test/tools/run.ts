@@ -5,9 +5,9 @@ import { installTool } from "./install-tool.ts";
 import { toolMatrix } from "./tool-matrix.ts";
 
 /**
- * `npm run test:tools` installs missing coding tools outside of the project and tries them all. With `--fast`, it
- * leaves out those that install or start slowly. The last line is machine-readable: `N passed, N failed[, N skipped]`;
- * only tools that their registry refuses are skipped.
+ * `npm run test:tools` installs missing coding tools outside of the project and tests them all. `--fast`
+ * omits slow ones. Tools that their registry refuses are skipped. The last line is `N passed, N failed[, N
+ * skipped]`.
  */
 async function run(parameters: string[]): Promise<void> {
   for (const { tool, version, api, verified } of toolMatrix) {

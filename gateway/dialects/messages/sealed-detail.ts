@@ -4,9 +4,8 @@ import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 import { readPartialDetail } from "../../wire/reasoning-details.ts";
 
 /**
- * Keeps details that thinking blocks have no field for in `signature` or `data`, which clients return
- * unchanged. Contains no secret. Unsigned reasoning gets an empty seal, because Claude Code 2.1.329 returns
- * unsigned thinking to Anthropic.
+ * Keeps details without a field of their own in `signature` or `data`, which clients return unchanged.
+ * Unsigned reasoning gets an empty seal, because Claude Code 2.1.329 returns unsigned thinking to Anthropic.
  */
 export function sealDetail({ text: _text, summary: _summary, ...detail }: Partial<ReasoningDetail>): string {
   return `${sealPrefix}${Buffer.from(JSON.stringify(detail)).toString("base64url")}`;

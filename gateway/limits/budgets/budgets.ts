@@ -35,8 +35,7 @@ type BudgetsOptions = {
 
 /**
  * Enforces the budgets of keys, users and the whole gateway. Spending is counted separately by key ID, user
- * ID or `allKeys`, because each comes from other sums of the usage history. Budgets without a setting are not
- * counted.
+ * ID or `allKeys`, because each comes from other sums. Budgets without a setting are not counted.
  */
 export class Budgets {
   readonly #options: BudgetsOptions;

@@ -35,9 +35,8 @@ type LimiterOptions = {
 };
 
 /**
- * Admits a request, or throws `rate_limit_exceeded`, `token_limit_exceeded`, `concurrency_limit_exceeded`,
- * `insufficient_quota`, or `service_unavailable` for a full process. Decides in memory, or asynchronously in
- * Valkey: `fail` then gets the error. A rejected request uses nothing.
+ * Admits a request, or throws an error of its limits, or `service_unavailable` for a full process. Decides in
+ * memory, or asynchronously in Valkey: `fail` then gets the error. A rejected request uses nothing.
  */
 export class Limiter {
   readonly #options: LimiterOptions;

@@ -1,7 +1,6 @@
 /**
  * The use of the last minute: the current second and the 59 before it. Sixty counters are exact, but a token
- * bucket admits twice the limit within a minute after a pause. The use of other processes is added when they
- * publish it.
+ * bucket admits twice the limit after a pause. The use of other processes follows their publication.
  */
 export class SlidingMinute {
   readonly #own = new Float64Array(secondsPerMinute);

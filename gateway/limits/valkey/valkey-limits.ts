@@ -26,9 +26,8 @@ type ValkeyLimitsOptions = {
 };
 
 /**
- * Counts requests, tokens and concurrent requests for all processes in Valkey, by seconds, as `SlidingMinute`
- * does. Running requests belong to a session: one connection of one process, which reports them again after a
- * reconnect.
+ * Counts requests, tokens and concurrent requests for all processes in Valkey, by seconds. Running requests
+ * belong to a session: one connection of one process, which reports them again after a reconnect.
  */
 export class ValkeyLimits {
   readonly #options: ValkeyLimitsOptions;

@@ -63,8 +63,8 @@ function toToolChoice(body: ChatRequestBody): ToolChoice | undefined {
 }
 
 /**
- * Declares the tools that the conversation has called, for a request without tools: the API answers 400 to `tool_use`
- * blocks without them.
+ * Declares the tools that the conversation has called, for a request without tools: the API answers 400 to
+ * `tool_use` blocks without them.
  */
 function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
   const names = messages.flatMap(({ content }) =>
@@ -74,9 +74,9 @@ function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
 }
 
 /**
- * Reduces a JSON schema to the subset that Anthropic enforces, and describes the removed constraints, as
- * Anthropic's SDKs do. An open object stays open, which the API rejects, because closing it would change its
- * meaning. https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+ * Reduces a JSON schema to the subset that Anthropic enforces, and describes the removed constraints. An open
+ * object stays open, although the API rejects it: closing it would change its meaning.
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
  */
 export function toStrictSchema(schema: Record<string, unknown>): Record<string, unknown> {
   const strict: Record<string, unknown> = {};

@@ -71,9 +71,8 @@ function readUsage(usage: unknown): ChatUsage | null {
 }
 
 /**
- * Normalizes a choice of an OpenAI-compatible upstream: text content, reasoning in `reasoning_content`, call
- * arguments as JSON text. Throws `upstreamReported(…)` for a reported failure, and any error for a malformed
- * choice.
+ * Normalizes a choice: text content, reasoning in `reasoning_content`, call arguments as JSON text. Throws
+ * `upstreamReported(…)` for a reported failure, and any error for a malformed choice.
  */
 function readChatChoice(choice: unknown, name: "message" | "delta"): object {
   if (!isObject(choice)) throw new Error("The choice is malformed.");
@@ -124,7 +123,8 @@ function toText(value: unknown, type: "text" | "thinking" = "text"): string {
 }
 
 /**
- * OpenAI sends the arguments in every piece of a call. Some upstreams omit them, and Ollama's own API sends an object.
+ * OpenAI sends the arguments in every piece of a call. Some upstreams omit them, and Ollama's own API sends
+ * an object.
  */
 function readCall(call: unknown): object[] {
   if (!isObject(call) || !isObject(call["function"])) return [];

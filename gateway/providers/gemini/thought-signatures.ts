@@ -2,7 +2,9 @@ import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-com
 import { isObject } from "../../wire/json.ts";
 
 /**
- * The signatures that return with an assistant message, which Gemini 3 and later require on calls. Each is sent in two places: see "Thought signatures" in README.md. A client that drops both continues with `skippedSignature`. https://ai.google.dev/gemini-api/docs/thought-signatures
+ * The signatures that return with an assistant message, which Gemini 3 requires on calls. Each is sent in two
+ * places: see "Thought signatures" in README.md. A lost one is replaced by `skippedSignature`.
+ * https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 export class ThoughtSignatures {
   /** The signature of the text. Null if it is missing. */

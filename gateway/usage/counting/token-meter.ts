@@ -1,7 +1,6 @@
 /**
- * Estimates the tokens of text as it passes, in nanoseconds per character. Fitted to OpenAI's newest encoding
- * (o200k), with an error of about 15 % in most languages and code. The real tokenizer needs 70 MB and 200 ms
- * to load.
+ * Estimates the tokens of text as it passes. Fitted to OpenAI's newest encoding (o200k), with an error of
+ * about 15 % in most languages and code. The real tokenizer needs 70 MB and 200 ms to load.
  */
 export class TokenMeter {
   /** The count without the last run of characters. */

@@ -27,9 +27,8 @@ export type RecomputedModel = {
 };
 
 /**
- * Recomputes the costs of a period with current prices, a few hundred records at a time, and corrects the
- * roll-ups in the same transactions. Can be interrupted and repeated. Skips records without a model, a price
- * or an upstream call.
+ * Recomputes the costs of a period with current prices, in small transactions that correct the roll-ups too.
+ * Can be interrupted and repeated. Skips records without a model, a price or an upstream call.
  * @param onProgress receives the time of the last processed record
  */
 export async function recomputeCosts(

@@ -15,8 +15,8 @@ type SpoolOptions = {
 };
 
 /**
- * The records of this process, in files that outlive it until the database has them. Only this process uses the files.
- * A file is reused for later records, because creating and removing one costs much more than a record.
+ * The records of this process, in files that outlive it until the database has them. A file is reused for
+ * later records, because creating and removing one costs much more than a record.
  */
 export class Spool {
   readonly #options: SpoolOptions;
@@ -207,7 +207,8 @@ class OpenSegment implements Segment {
 export type UsageRecord = UsageRecordRow;
 
 /**
- * Encodes a record: the length and CRC32 of its JSON, 32 bits each, then the JSON. CRC32C would need JavaScript.
+ * Encodes a record: the length and CRC32 of its JSON, 32 bits each, then the JSON. CRC32C would need
+ * JavaScript.
  * @returns the number of bytes, or 0 when the buffer has too few after `at`
  */
 export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): number {
@@ -238,7 +239,7 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   const record = JSON.parse(bytes.toString("utf8", start, end)) as UsageRecord;
   const { limitedBy = null, errorReason = null, dropped = null } = record;
   const { costDetails = null, providerCost = null, markup = 0 } = record;
-  // Also missing in records that the previous release left behind.
+  // Records of the previous release lack some of these members.
   const added = { limitedBy, errorReason, dropped, costDetails, providerCost, markup };
   return { ...record, ...added, createdAt: new Date(record.createdAt) };
 }

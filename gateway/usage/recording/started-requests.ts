@@ -10,9 +10,8 @@ export type StartedRequest = {
 };
 
 /**
- * Running requests in a file of slots, known even after a crash. Requests are written to their slot after
- * 10–20 ms, so short requests never touch the disk. A stale slot is harmless: the first record with an ID
- * counts.
+ * Running requests in a file of slots, known even after a crash. Requests are written after 10–20 ms, so
+ * short requests never touch the disk. A stale slot is harmless: the first record with an ID counts.
  */
 export class StartedRequests {
   readonly #path: string;

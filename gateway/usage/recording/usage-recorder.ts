@@ -23,8 +23,7 @@ type UsageRecorderOptions = {
 
 /**
  * Records every request: at once in a spool on disk, then in the database, in batches. Records survive the
- * process and an outage of the database. While the recorder is full, the gateway rejects new requests, so
- * that none goes unrecorded.
+ * process and an outage of the database. While the recorder is full, the gateway rejects new requests.
  */
 export class UsageRecorder {
   readonly #options: UsageRecorderOptions;

@@ -6,8 +6,8 @@ import type { System } from "./stand-in-system.ts";
 import { enumerate, Hash, isTrue, List, Native, Thrown, toNumber, toText } from "./values.ts";
 
 /**
- * Runs functions in the editors' subset of PowerShell, where PowerShell is not installed: uncaught output is returned,
- * variables are dynamically scoped, and StrictMode applies. Unknown syntax throws. It proves only the text's logic.
+ * Runs functions in the editors' subset of PowerShell, where PowerShell is not installed: uncaught output is
+ * returned, scopes are dynamic, and StrictMode applies. Unknown syntax throws. Proves only the text's logic.
  */
 export function runPowerShell(
   tree: Tree,

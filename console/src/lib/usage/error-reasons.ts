@@ -26,7 +26,7 @@ const limits = {
   budget_per_day: "daily budget",
   budget_per_week: "weekly budget",
   budget_per_month: "monthly budget",
-  budget_total: "total budget",
+  budget_total: "lifetime budget",
 } satisfies Partial<Record<NamedReason, string>>;
 
 const failures: Record<Exclude<NamedReason, LimitReason>, string> = {
