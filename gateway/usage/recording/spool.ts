@@ -207,8 +207,7 @@ class OpenSegment implements Segment {
 export type UsageRecord = UsageRecordRow;
 
 /**
- * Encodes a record: the length and CRC32 of its JSON, 32 bits each, then the JSON. CRC32C would need
- * JavaScript.
+ * Encodes a record: the length and CRC32 of its JSON, 32 bits each, then the JSON.
  * @returns the number of bytes, or 0 when the buffer has too few after `at`
  */
 export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): number {
