@@ -104,7 +104,7 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
         type: "Decimal",
         nullable: true,
         description:
-          "What budgets count for an unknown cost: the known parts at the usual price, in US dollars. Null for a known cost.",
+          "The amount that budgets count for an unknown cost: the known parts at the usual price, in US dollars. Null for a known cost.",
         resolve: ({ cost, costDetails }) => (cost === null ? BigInt(costDetails?.least ?? 0) : null),
       }),
       chargeFactor: t.float({

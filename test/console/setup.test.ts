@@ -98,7 +98,7 @@ browserTest("the tool picker is searched and used with the keyboard alone", asyn
   await page.keyboard.press("ArrowUp");
   await page.getByRole("radio", { name: "Qwen Code", checked: true }).waitFor();
   await page.getByLabel("Search tools").fill("nothing has this name");
-  await page.getByText("No match.").waitFor();
+  await page.getByText("No matches. Use").waitFor();
   await assertAccessible(t, page);
 });
 

@@ -79,7 +79,7 @@ test("a missing tool or key helper is reported", async (t) => {
   const { code, stdout, stderr } = await run("dash", claudeCode.command);
   t.is(code, 0, stderr);
   t.regex(stderr, /claude is not installed.*npm install -g @anthropic-ai\/claude-code/);
-  t.regex(stderr, /there is no curl, wget, node, python3 or perl/);
+  t.regex(stderr, /Install curl, wget, node, python3 or perl/);
   t.true(stdout.includes("settings.json"));
   t.true(settingsPath in (await readTree(home)));
 });

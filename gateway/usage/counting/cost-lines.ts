@@ -46,7 +46,7 @@ export function costLines(
   return [...lines.values()];
 }
 
-/** Prices are for a million. */
+/** Prices are per million units. */
 export const perPrice = 1_000_000n;
 
 function whenOf({ when }: { when?: string }): { when?: string } {

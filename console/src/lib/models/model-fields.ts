@@ -11,7 +11,7 @@ export const usualPriceFields = [
   { name: "output", label: "Output", param: "prices.output", empty: "unknown" },
 ] as const;
 
-/** `empty` is what a part without its own price costs. */
+/** `empty` is the price of a part without its own. */
 export const advancedPriceFields = [
   advanced("cacheWrite", "as input"),
   advanced("cacheWrite1h", "2 × input"),
@@ -30,7 +30,7 @@ function advanced<Name extends string>(name: Name, empty: string) {
   return { name, label: componentLabel(name), param: `prices.${name}`, empty } as const;
 }
 
-/** For users who do not manage the model. */
+/** The prices for users who do not manage the model. */
 export const priceFields = [
   usualPriceFields[0],
   usualPriceFields[1],
@@ -76,7 +76,7 @@ const otherNames = {
   fallbacks: "The list of fallbacks",
 };
 
-/** A field's text for people. */
+/** A field's text for display. */
 export function describeField(field: ModelField, text: string): string {
   return field === "rules" ? describeRules(text) : text.replaceAll("\n", ", ");
 }
@@ -102,7 +102,7 @@ export function toFactText({
   };
 }
 
-/** Of a new model. */
+/** The fields of a new model. */
 export function emptyFacts(): FactText {
   const prices = { input: null, cachedInput: null, cacheWrite: null, output: null };
   return toFactText({ contextWindow: null, outputTokensMax: null, prices });

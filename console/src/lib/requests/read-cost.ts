@@ -20,11 +20,11 @@ const costDocument = /* GraphQL */ `
   }
 `;
 
-/** A part of a cost, in US dollars as text. Null is unknown. */
+/** A part of a cost, in US dollars as text. Null if unknown. */
 export type CostLine = {
   component: string;
   quantity: number;
-  /** Per million. */
+  /** The price per million. */
   priceUsd: string | null;
   amountUsd: string | null;
   when: string | null;
