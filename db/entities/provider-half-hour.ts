@@ -1,8 +1,8 @@
 import { bigInteger, id, integer, moment, type RowOf, table } from "./table.ts";
 
 /**
- * The requests of a provider in half an hour (UTC), written in the transaction that inserts the records. Apart from the
- * roll-ups, because those have one row per key and model, so half-hours there would cost every insert.
+ * The requests of a provider in half an hour (UTC), written in the transaction that inserts the records. The
+ * roll-ups have no half-hours, because one row per key and model would cost every insert.
  */
 export const ProviderHalfHour = table(
   "provider_half_hours",

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/** The health of providers by half-hour, empty at first, and the order of keys by expiry and by last use. */
+/** Adds the health of providers by half-hour, empty at first, and indexes of keys by expiry and last use. */
 export class ProviderHalfHours implements MigrationInterface {
   readonly name = "ProviderHalfHours1764892800000";
 

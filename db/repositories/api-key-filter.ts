@@ -2,7 +2,10 @@ import { And, Equal, type FindOptionsWhere, IsNull, LessThan, MoreThanOrEqual, N
 import type { ApiKeyRow } from "../entities/api-key.ts";
 import { containing } from "./containing.ts";
 
-/** The visible keys: one user's or everyone's. Part of every condition, so that a foreign ID finds nothing. */
+/**
+ * The visible keys: one user's or everyone's. Part of every condition, so that another user's key ID finds
+ * nothing.
+ */
 export type OwnerScope = { ownerId: string } | "everyone";
 
 /** Matches keys that meet all conditions. */
@@ -12,7 +15,7 @@ export type ApiKeyFilter = {
   ownerId?: string | undefined;
   search?: string | undefined;
   status?: ApiKeyRow["status"] | undefined;
-  /** A model that they can use. */
+  /** A model that the keys can use. */
   modelId?: string | undefined;
   /** Keys that expire in `from` ≤ time < `to`. */
   expires?: { from: Date; to: Date } | undefined;

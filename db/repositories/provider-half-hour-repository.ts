@@ -59,7 +59,7 @@ export function isProvidersFault({
 
 const halfHourMs = 1_800_000;
 
-/** In a fixed order, which prevents deadlocks. Requests that never reached a provider are left out. */
+/** A fixed order prevents deadlocks. Omits requests that never reached a provider. */
 function sumUp(records: readonly UsageRecordRow[]): ProviderHalfHourRow[] {
   const sums = new Map<string, ProviderHalfHourRow>();
   for (const record of records) {

@@ -123,7 +123,7 @@ export class UsageRollUpRepository {
 }
 
 const rowsPerStatement = 500;
-/** On SQLite: about 2 ms of work. */
+/** Rows per turn of the event loop on SQLite: about 2 ms of work. */
 const sumsPerTurn = 100;
 
 /** `id` is the ID of a key or an owner. */

@@ -39,7 +39,7 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
 };
 
 export type DialectRequest = {
-  /** Parsed when it is first read. */
+  /** The parsed body. Parsed on first read. */
   readonly body: Record<string, unknown>;
   /** The body without its long texts, for checks. */
   outline: Record<string, unknown>;

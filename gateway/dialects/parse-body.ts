@@ -18,9 +18,9 @@ export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember)
   return parseObject(bytes.toString("utf8"));
 }
 
-/** A body of which checks need everything but its long texts. */
+/** A request body whose long texts are not parsed. */
 export type OutlinedBody = {
-  /** The parsed body with a placeholder for each long text. Never sent. */
+  /** The parsed body with a placeholder for each long text. It is never sent. */
   outline: Record<string, unknown>;
   /** Parses the whole body, once. */
   readWhole: () => Record<string, unknown>;
@@ -34,7 +34,7 @@ function outlineBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): Out
   return { outline, readWhole: () => (whole ??= parseObject(bytes.toString("utf8"))) };
 }
 
-/** Checks everything but the syntax outside long texts. Returns the long texts of a long body. */
+/** Checks everything except the syntax outside long texts. Returns the long texts of a long body. */
 function checkBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): LongTexts | null {
   const { requestJsonDepthMax, requestJsonValuesMax, requestTextBytesMax } = limits;
   if (!isUtf8(bytes))
@@ -58,7 +58,7 @@ function checkBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): LongT
       `The request body has more than ${requestJsonValuesMax} JSON values. Send fewer, or raise REQUEST_JSON_VALUES_MAX.`,
     );
   }
-  // Measured only where the texts' escapes leave a doubt.
+  // Measured only if the escapes of the texts leave a doubt.
   const mayBeTooLarge = (texts?.textSizeMax ?? 0) > requestTextBytesMax;
   if (mayBeTooLarge && measureText(bytes, requestTextBytesMax) > requestTextBytesMax) {
     throw new GatewayError(
@@ -72,7 +72,7 @@ function checkBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): LongT
 /**
  * Outlines a request body and finds the position of the model's name. It is null if a known member occurs
  * twice.
- * @param visit gets the positions of all other members
+ * @param visit receives the positions of all other members
  */
 export function outlineModelBody(
   bytes: Buffer,

@@ -18,7 +18,7 @@ export type HealthHistory = {
   from: Date;
   /** The start of the last half-hour. */
   last: Date;
-  /** By name, the present ones and those with requests. Half-hours without requests are left out. */
+  /** Providers by name: the present ones and those with requests. Omits half-hours without requests. */
   providers: { name: string; halfHours: HalfHour[] }[];
 };
 

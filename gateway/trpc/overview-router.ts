@@ -7,7 +7,7 @@ import { procedure, router } from "./trpc.ts";
 const period = z.enum(Object.keys(overviewPeriods) as (keyof typeof overviewPeriods)[]).default("24h");
 const ofPeriod = z.strictObject({ period }).default({ period: "24h" });
 
-/** The console's first page. For a member, only their own keys count. */
+/** The console's first page. Members see only their own keys. */
 export const overviewRouter = router({
   /** The completed onboarding steps. The page hides them. */
   onboarding: procedure.query(({ ctx }) => ctx.services.onboarding.steps(ctx.person)),
@@ -31,7 +31,7 @@ export const overviewRouter = router({
     forecastSpending(ctx.services.usageHistory, ctx.person, ctx.runtime.now()),
   ),
 
-  /** The keys that expire soon, that have spent most of a budget, or that nobody used. */
+  /** The keys that expire soon, that have spent most of a budget, or that were never used. */
   keys: procedure.query(({ ctx }) => ctx.services.keyUsage.attention(ctx.person)),
 
   /** The spending of budgets for all keys of the user and for the whole gateway. */

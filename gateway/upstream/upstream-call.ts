@@ -36,7 +36,7 @@ export type UpstreamTimeouts = {
 export type UpstreamRequest = {
   /** The head ends with the empty line, and has one character per byte. */
   head: string;
-  /** In parts, which are sent one after the other. */
+  /** The body in parts, which are sent one after the other. */
   body: readonly Buffer[] | null;
   bodyLength: number;
 };

@@ -85,7 +85,7 @@ function skipSpaceBack(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** Members of which no check reads more than the type. Names that equal one but for escapes are not text. */
+/** Members whose text no check reads. Names that differ only by escapes are not text. */
 const textNames = new Set([
   "content",
   "text",
@@ -106,7 +106,7 @@ const textNames = new Set([
 ]);
 const textNameLengthMax = Math.max(...Array.from(textNames, ({ length }) => length));
 
-/** Shorter texts are faster to parse than to leave out. */
+/** Shorter texts are faster to parse than to omit. */
 export const longTextBytesMin = 512;
 const placeholder = "-";
 const firstPrintable = 0x20;

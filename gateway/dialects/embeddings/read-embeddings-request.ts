@@ -14,7 +14,7 @@ import { requestMembers } from "../request-members.ts";
 
 /** A parsed embeddings request and its bytes. */
 export type EmbeddingsRequest = {
-  /** Parsed when it is first read. */
+  /** The parsed body. Parsed on first read. */
   readonly body: EmbeddingsRequestBody;
   bytes: Buffer;
   /** The requested slug. */

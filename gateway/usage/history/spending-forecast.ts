@@ -9,7 +9,7 @@ export type SpendingForecast = {
   /** The number of unpriced requests, which every amount here omits. */
   unknownCosts: number;
   lastMonthUsd: number;
-  /** Of the last 7 days, or of the days since the first request in them. */
+  /** The average of the last 7 days, or of the days since the first request in them. */
   dailyAverageUsd: number;
   averagedDays: number;
   /** The month to date plus the daily average for the rest of the month. */

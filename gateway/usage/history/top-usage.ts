@@ -13,7 +13,7 @@ export type TopUsage = {
   models: TopRow[];
   /** Empty for members. */
   people: TopRow[];
-  /** By the number of failed and interrupted requests. */
+  /** Sorted by the number of failed and interrupted requests. */
   errors: { reason: string; requests: number }[];
 };
 

@@ -20,7 +20,7 @@ type Activity = {
 export type UsageOverview = {
   from: Date;
   to: Date;
-  /** Hours or days, oldest first. The last one is still running. */
+  /** Hours or days, oldest first. The last one is incomplete. */
   intervals: (Activity & { startsAt: Date })[];
   total: Activity;
   /** The same length of time, one period earlier. */

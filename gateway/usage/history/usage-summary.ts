@@ -12,7 +12,7 @@ export type UsageSummaryQuery = {
   period: Period;
   groupBy: readonly UsageDimension[];
   interval: UsageInterval | null;
-  /** Leaves out the distributions of times, which are zeros then. */
+  /** Omits the distributions of times, which are then zero. */
   isWithoutTimes?: boolean;
 };
 

@@ -1,4 +1,7 @@
-/** Compares with the previous period, such as "24 h": "+12% vs previous 24 h". Empty where that is meaningless. */
+/**
+ * Compares with the previous period, such as "24 h": "+12% vs previous 24 h". Empty if a comparison means
+ * nothing.
+ */
 export function compare(now: number | null, before: number | null, period: string): string {
   if (now === null || before === null || before === 0) return "";
   const percent = Math.round((now / before - 1) * 100);
