@@ -73,15 +73,15 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "models.delete": { access: "administrators", input: { id: "mdl_absent" } },
   "models.known": { access: "administrators", input: { providerId: "prv_absent" } },
 
-  "overview.get": { access: "members" },
+  "overview.get": { access: "members", input: { period: "7d" } },
   "overview.budgets": { access: "members" },
-  "overview.top": { access: "members" },
+  "overview.top": { access: "members", input: { period: "7d" } },
   "overview.spending": { access: "members" },
   "overview.keys": { access: "members" },
 
   "providers.list": { access: "administrators" },
   "providers.health": { access: "administrators" },
-  "providers.healthHistory": { access: "administrators" },
+  "providers.healthHistory": { access: "administrators", input: {} },
   "providers.presets": { access: "administrators" },
   "providers.privateHosts": { access: "administrators" },
   "providers.create": { access: "administrators", input: { name: "new", kind: "demo", timeouts: {} } },
