@@ -76,6 +76,8 @@ function usualCost(
  */
 function leastCost(prices: Prices, usage: TokenUsage, at: Date): number {
   const { priceDetails = null, inputPrice: input, outputPrice: output } = prices;
+  // Models without any price are common, and cost nothing to count.
+  if (input === null && output === null && !priceDetails?.rules.length) return 0;
   const rules = matchingRules(priceDetails ?? noDetails, {
     inputTokens: usage.inputTokens ?? 0,
     terms: usage.details,
