@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { provideChromium } from "./helpers/chromium-program.ts";
 import { provideValkey } from "./helpers/valkey-server.ts";
 import { provideShells } from "./setup/shells.ts";
+import { findProgram } from "./helpers/system-packages.ts";
 import { startTestServers } from "./helpers/test-servers.ts";
 import { reportCounts, runAva } from "./helpers/run-ava.ts";
 
@@ -25,6 +26,8 @@ async function run(parameters: string[]): Promise<void> {
   await servers.stop();
   const provisionFailed = buildFailed + browserFailed + valkeyFailed + serverFailed;
   console.log(`\nDatabases: ${servers.names.join(", ")}`);
+  const powershell = findProgram("pwsh") ?? "none here, so a stand-in read the Windows commands";
+  console.log(`PowerShell: ${powershell}`);
   reportCounts({ ...counts, failed: counts.failed + provisionFailed });
 }
 
