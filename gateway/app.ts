@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { createExpressMiddleware } from "@trpc/server/adapters/express";
 import express, { type Express, type Request, type Response } from "express";
 import type { Config } from "./config/config.ts";
-import { compressAnswers } from "./http/compress-answers.ts";
 import { serveConsole } from "./http/serve-console.ts";
 import { graphql } from "./graphql/graphql.ts";
 import { health, type Readiness } from "./v1/health.ts";
@@ -14,6 +13,8 @@ import { readCallBody } from "./trpc/read-call-body.ts";
 import { setupScript } from "./v1/setup-script.ts";
 import { createV1Router, errorHandler, unknownUrl } from "./v1/router.ts";
 import { createOpenApiDocument } from "./v1/open-api/document.ts";
+import { constants } from "node:zlib";
+import compression from "compression";
 
 type AppOptions = Pick<Config, "publicUrl" | "trustedProxies"> & { services: Services; readiness: Readiness };
 
@@ -73,3 +74,16 @@ function serveOpenApiDocument() {
     response.writeHead(200, head).end(document);
   };
 }
+
+/**
+ * Compresses responses of the console API. Those of `auth` procedures contain tokens and stay uncompressed,
+ * because the compressed length can reveal a secret (BREACH). Others need a token that no other site can
+ * send.
+ */
+const compressAnswers = compression({
+  threshold: 1_024,
+  // A window of 64 KB bounds the memory of each response. The default is 4 MB.
+  brotli: { params: { [constants.BROTLI_PARAM_LGWIN]: 16 } },
+  filter: (request, response) =>
+    !/[/,]auth\./.test(request.originalUrl) && compression.filter(request, response),
+});

@@ -2,10 +2,9 @@ import type { Database, Repositories } from "../../db/database.ts";
 import type { AuditEntryRow } from "../../db/entities/audit-entry.ts";
 import { createId, firstIdAt } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
-import type { AuditAction } from "./audit-actions.ts";
 
 /** An audit entry for display, with the names at that time. */
-export type AuditEntry = {
+type AuditEntry = {
   id: string;
   at: Date;
   /** Null if no one was signed in, as for a failed sign-in. */
@@ -17,7 +16,7 @@ export type AuditEntry = {
   address: string;
 };
 
-export type AuditQuery = {
+type AuditQuery = {
   actorId?: string | undefined;
   action?: AuditAction | undefined;
   entityId?: string | undefined;
@@ -112,3 +111,58 @@ function toAuditEntry(row: AuditEntryRow): AuditEntry {
     address,
   };
 }
+
+/** Every action of the audit log: the entity, a dot and a verb. Sign-ins belong to the user. */
+export const auditActions = [
+  "key.create",
+  "key.rename",
+  "key.setModels",
+  "key.setLimits",
+  "key.setChargeFactor",
+  "key.activate",
+  "key.deactivate",
+  "key.rotate",
+  "key.delete",
+  "model.create",
+  "model.update",
+  "model.delete",
+  "provider.create",
+  "provider.update",
+  "provider.delete",
+  "provider.addModels",
+  "provider.addCredential",
+  "provider.updateCredential",
+  "provider.removeCredential",
+  "user.setUp",
+  "user.invite",
+  "user.join",
+  "user.signIn",
+  "user.signInFailed",
+  "user.signOut",
+  "user.signOutEverywhere",
+  "user.changePassword",
+  "user.resetPassword",
+  "user.rename",
+  "user.setRole",
+  "user.disable",
+  "user.enable",
+] as const;
+
+export type AuditAction = (typeof auditActions)[number];
+
+/** The fields that an edit changed, with both values. */
+export function differences<Thing extends object>(
+  before: Thing,
+  after: Thing,
+  fields: readonly (keyof Thing & string)[],
+): Record<string, { from: unknown; to: unknown }> {
+  const changed = fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+  return Object.fromEntries(changed.map((field) => [field, { from: before[field], to: after[field] }]));
+}
+
+/** The first items of a list and its length, for an audit entry. */
+export function listSome(items: readonly string[]): { count: number; items: readonly string[] } {
+  return { count: items.length, items: items.slice(0, itemsMax) };
+}
+
+const itemsMax = 50;

@@ -5,9 +5,8 @@ import type { AuditLog } from "../audit/audit-log.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
-import { normalizeEmail } from "./normalize-email.ts";
+import { normalizeEmail, type Author } from "./person.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
-import type { Author } from "./person.ts";
 import type { Session, SessionService } from "./session-service.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
 

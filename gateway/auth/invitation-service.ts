@@ -3,12 +3,12 @@ import type { InvitationRow, UserRow } from "../../db/entities/user.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
-import { hashInvitation } from "./issue-invitation.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import type { Session, SessionService } from "./session-service.ts";
+import { hash } from "node:crypto";
 
 /** The facts that a link shows before its holder chooses a password. */
-export type Invitation = { name: string; email: string; kind: "invitation" | "passwordReset" };
+type Invitation = { name: string; email: string; kind: "invitation" | "passwordReset" };
 
 type InvitationServiceOptions = {
   database: Database;
@@ -86,4 +86,36 @@ function noInvitation(): GatewayError {
     "This link is invalid, expired or already used. Ask an administrator for a new one.",
     { param: "token" },
   );
+}
+
+/** A link's secret, returned once. */
+export type InvitationToken = { token: string; expiresAt: Date };
+
+/** Creates a link for a user within the caller's transaction. It replaces an earlier one. */
+export async function issueInvitation(
+  { invitations }: Repositories,
+  { now, randomBytes }: Pick<Runtime, "now" | "randomBytes">,
+  userId: string,
+  kind: InvitationRow["kind"],
+): Promise<InvitationToken> {
+  const token = randomBytes(32).toString("base64url");
+  const createdAt = new Date(now());
+  const expiresAt = new Date(createdAt.getTime() + lifetimeMs);
+  await invitations.replace({ tokenHash: hashInvitation(token), userId, kind, expiresAt, createdAt });
+  return { token, expiresAt };
+}
+
+/** The only stored form of a token. 256 random bits need no salt. */
+function hashInvitation(token: string): string {
+  return hash("sha256", token);
+}
+
+const lifetimeMs = 7 * 24 * 60 * 60_000;
+
+/**
+ * The URL of an invitation or a password reset. The token is in the fragment, which browsers do not send, so proxies
+ * cannot log it.
+ */
+export function formatJoinLink(consoleUrl: string, token: string): string {
+  return `${consoleUrl}/join#token=${token}`;
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
-import { hashPassword, verifyPassword } from "./passwords.ts";
+import { argon2, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
 
 /**
  * Hashes and verifies passwords, one at a time, because each hash needs 19 MiB and a thread of the pool that
@@ -53,3 +54,50 @@ const concurrentHashesMax = 1;
 const waitingHashesMax = 100;
 /** The approximate wait behind a full queue. */
 const retryAfterSeconds = 3;
+
+/**
+ * Hashes a password with argon2id (RFC 9106) at OWASP's recommended strength: 19 MiB, 2 passes, 1 lane. Returns a PHC
+ * string (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), so that the strength can be raised later.
+ */
+export async function hashPassword(
+  password: string,
+  { randomBytes }: Pick<Runtime, "randomBytes">,
+): Promise<string> {
+  const salt = randomBytes(16);
+  const tag = await derive(password, salt, strength);
+  const { memory, passes, parallelism } = strength;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
+}
+
+/** Whether the password matches the hash. A missing hash takes the same time and returns false. */
+export async function verifyPassword(password: string, passwordHash: string | null): Promise<boolean> {
+  const match = phcPattern.exec(passwordHash ?? hashOfNothing);
+  if (!match) return false;
+  const [, memory, passes, parallelism, salt = "", expected = ""] = match;
+  const used = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
+  const tag = await derive(password, Buffer.from(salt, "base64"), used);
+  const isEqual = timingSafeEqual(tag, Buffer.from(expected, "base64"));
+  return isEqual && passwordHash !== null;
+}
+
+const strength = { memory: 19_456, passes: 2, parallelism: 1 };
+const tagBytes = 32;
+const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
+
+/** Unknown users are checked against this hash, so that the duration does not reveal which accounts exist. */
+const hashOfNothing = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
+
+const argon2Async = promisify(argon2);
+
+function derive(password: string, salt: Buffer, used: typeof strength): Promise<Buffer> {
+  return argon2Async("argon2id", {
+    message: Buffer.from(password.normalize("NFKC"), "utf8"),
+    nonce: salt,
+    tagLength: tagBytes,
+    ...used,
+  });
+}
+
+function encode(bytes: Buffer): string {
+  return bytes.toString("base64").replaceAll("=", "");
+}

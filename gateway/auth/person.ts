@@ -18,3 +18,8 @@ export function requireAdmin(person: Person): void {
   if (person.role !== "admin")
     throw new GatewayError("forbidden", "This action requires an administrator. Ask one for access.");
 }
+
+/** Normalizes the spelling, so that one address is one user. */
+export function normalizeEmail(email: string): string {
+  return email.trim().toLowerCase();
+}

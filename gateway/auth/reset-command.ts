@@ -1,7 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import { StartError } from "../errors.ts";
-import { formatJoinLink } from "./format-join-link.ts";
-import { normalizeEmail } from "./normalize-email.ts";
+import { formatJoinLink } from "./invitation-service.ts";
+import { normalizeEmail } from "./person.ts";
 import type { UserService } from "./user-service.ts";
 
 type ResetOptions = { database: Database; users: UserService; consoleUrl: string };

@@ -1,14 +1,12 @@
 import type { Database, Repositories } from "../../db/database.ts";
 import { DuplicateError } from "../../db/database-errors.ts";
 import type { Role, UserRow, UserStatus } from "../../db/entities/user.ts";
-import type { Actor, AuditLog } from "../audit/audit-log.ts";
-import type { AuditAction } from "../audit/audit-actions.ts";
+import type { Actor, AuditLog, AuditAction } from "../audit/audit-log.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
-import { type InvitationToken, issueInvitation } from "./issue-invitation.ts";
-import { normalizeEmail } from "./normalize-email.ts";
-import type { Author } from "./person.ts";
+import { type InvitationToken, issueInvitation } from "./invitation-service.ts";
+import { normalizeEmail, type Author } from "./person.ts";
 
 /** A user of the console, as administrators see it. */
 export type User = {

@@ -3,7 +3,7 @@ import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { answerNames, OutputMeter } from "../usage/counting/token-meter.ts";
 import { GrowingBody } from "../wire/bytes.ts";
-import { ErrorCollector } from "./error-collector.ts";
+import { ErrorCollector } from "./read-upstream-error.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
 import { compressed, toAnswerError, tooLong } from "../wire/bad-answer.ts";

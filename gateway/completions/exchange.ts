@@ -5,11 +5,10 @@ import type { Admission } from "../limits/rates/admission.ts";
 import type { Attempts } from "../routing/attempts.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import type { Route } from "../routing/catalogue.ts";
-import type { ObservedRequest } from "../usage/observed-request.ts";
+import type { ObservedRequest, RequestObserver } from "../usage/request-observer.ts";
 import { buildUsageRecord, type Outcome } from "../usage/recording/build-usage-record.ts";
 import type { StartedRequest } from "../usage/recording/started-requests.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
-import type { RequestObserver } from "../usage/request-observer.ts";
 import type { Answer, Reply } from "./reply.ts";
 
 type ExchangeOptions = Pick<Exchange, "id" | "endpoint" | "clientTool" | "key" | "reply" | "observed"> & {

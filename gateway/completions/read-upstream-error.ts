@@ -3,6 +3,8 @@ import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
 import { hideSecret } from "../upstream/hide-secret.ts";
 import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { isObject, parseJson } from "../wire/json.ts";
+import type { Candidate } from "../routing/candidate.ts";
+import type { Exchange } from "./exchange.ts";
 
 /**
  * Converts an upstream's error response to the client's error. Forwards messages about the request, but not
@@ -55,7 +57,7 @@ export function readUpstreamError(
   );
 }
 
-export type ErrorSpeaker = {
+type ErrorSpeaker = {
   form: "native" | "translated";
   /** The provider's key. The upstream may quote it. */
   secret: string | null;
@@ -133,3 +135,41 @@ function toName(name: unknown, secret: string | null): string | null {
 }
 
 const messageLengthMax = 4_096;
+
+/** Reads the body of an upstream's error response, up to a limit, and ends the exchange with its message. */
+export class ErrorCollector {
+  readonly #exchange: Exchange;
+  readonly #status: number;
+  readonly #headers: UpstreamHeaders;
+  readonly #speaker: ErrorSpeaker;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(exchange: Exchange, status: number, headers: UpstreamHeaders) {
+    this.#exchange = exchange;
+    this.#status = status;
+    this.#headers = headers;
+    this.#speaker = speakerOf(exchange.candidate);
+    exchange.observed?.callAnswered(status);
+  }
+
+  add(bytes: Buffer): void {
+    this.#chunks.push(bytes);
+    this.#bytes += bytes.length;
+    if (this.#bytes > errorBytesMax) this.finish();
+  }
+
+  finish(): void {
+    const body = Buffer.concat(this.#chunks);
+    this.#exchange.fail(readUpstreamError(this.#status, this.#headers, body, this.#speaker));
+  }
+}
+
+function speakerOf(candidate: Candidate | null): ErrorSpeaker {
+  const target = candidate?.target;
+  if (!target || target instanceof GatewayError) return { form: "native", secret: null };
+  const { chat, effectiveStatus } = target;
+  return { form: chat.quirks ? "native" : "translated", secret: chat.endpoint.secret, effectiveStatus };
+}
+
+const errorBytesMax = 64 * 1024;

@@ -1,7 +1,7 @@
 import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
-import { ErrorCollector } from "./error-collector.ts";
+import { ErrorCollector } from "./read-upstream-error.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
 import { compressed, badAnswer, toAnswerError } from "../wire/bad-answer.ts";

@@ -3,7 +3,7 @@ import type { StreamWriter } from "../dialects/dialect.ts";
 import type { ChatStreamReader, ChatTranslation } from "../providers/provider.ts";
 import { TokenMeter } from "../usage/counting/token-meter.ts";
 import { type ChunkDelta } from "../wire/chat-completion.ts";
-import type { EventDecoder } from "../wire/event-decoder.ts";
+import type { EventDecoder } from "../wire/server-sent-events.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { cutOff, toAnswerError, tooLong } from "../wire/bad-answer.ts";
 import { type StreamPiece, type StreamReading } from "./stream-relay.ts";

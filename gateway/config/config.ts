@@ -12,8 +12,7 @@ import {
   valkeyUrl,
   webhookSecret,
 } from "./config-values.ts";
-import { findConflicts } from "./config-conflicts.ts";
-import { countWorkers, workersSetting } from "./count-workers.ts";
+import { findConflicts, countWorkers, workersSetting } from "./config-conflicts.ts";
 import { StartError } from "../errors.ts";
 import { type LimitVariable, type Settings, limitVariables } from "./limit-variables.ts";
 import { EnvironmentKeys } from "./environment-keys.ts";

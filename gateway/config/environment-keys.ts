@@ -1,7 +1,6 @@
 import { GatewayError } from "../errors.ts";
-import { presetsOf } from "../providers/presets.ts";
+import { presetsOf, type ProviderKindName, providerKindNames, providerKinds } from "../providers/registry.ts";
 import type { Environment, Preset } from "../providers/provider.ts";
-import { type ProviderKindName, providerKindNames, providerKinds } from "../providers/registry.ts";
 
 /**
  * Provider keys in the environment, under the variables of the providers' own tools. Printing or logging the

@@ -1,11 +1,13 @@
-import { resolve } from "node:path";
+import { resolve, dirname } from "node:path";
 import type { Database } from "../../db/database.ts";
 import type { Config } from "../config/config.ts";
 import type { Runtime } from "../runtime.ts";
 import { DataKeys } from "./data-keys.ts";
-import { readKeyFile, readOrCreateKeyFile } from "./key-file.ts";
 import { Kms } from "./kms.ts";
 import { SecretBox } from "./secret-box.ts";
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readKey } from "../config/config-values.ts";
+import { StartError } from "../errors.ts";
 
 /**
  * The secret box with every key of the configuration and the data folder. KMS keeps it locked until the data
@@ -27,4 +29,45 @@ export function createDataKeys(
   parts: { database: Database; runtime: Runtime; secretBox: SecretBox },
 ): DataKeys | null {
   return options && new DataKeys({ ...parts, kms: new Kms({ ...options, timeoutMs: limits.kmsTimeoutMs }) });
+}
+
+/**
+ * A 32-byte secret in a file that only its owner can read, created on first use. Processes that start
+ * together get the same secret.
+ */
+export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime, "randomBytes">): Buffer {
+  const existing = readKeyFile(path);
+  if (existing) return existing;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // Linking a complete draft keeps other processes from reading half a key, and lets the first writer win.
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
+  writeFileSync(draft, `${randomBytes(keyBytes).toString("base64")}\n`, { mode: 0o600, flag: "wx" });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(draft);
+  }
+  const key = readKeyFile(path);
+  if (!key) throw new Error(`The key file ${path} disappeared while it was being created. Retry.`);
+  return key;
+}
+
+const keyBytes = 32;
+
+/** The secret in the file. Null if the file is missing. */
+function readKeyFile(path: string): Buffer | null {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+  const key = readKey(text.trim());
+  if (key) return key;
+  throw new StartError(
+    `The key file ${path} does not contain 32 bytes in base64. Restore it from a backup: the secrets sealed with it cannot be opened otherwise.`,
+  );
 }

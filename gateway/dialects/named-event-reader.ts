@@ -1,7 +1,7 @@
 import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
 import { badAnswer } from "../wire/bad-answer.ts";
-import type { UpstreamEvent } from "../wire/event-decoder.ts";
+import type { UpstreamEvent } from "../wire/server-sent-events.ts";
 import type { NativePiece, NativeReader, OutputMeter } from "./dialect.ts";
 
 /** The events of a dialect with named events. */

@@ -1,4 +1,4 @@
-import { averageLatencyMs, firstTokenPercentileMs, percentileMs } from "../usage/history/latency.ts";
+import { averageLatencyMs, firstTokenPercentileMs, percentileMs } from "../usage/history/usage-overview.ts";
 import type { UsageHistory } from "../usage/history/usage-history.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";

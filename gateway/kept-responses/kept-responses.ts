@@ -2,8 +2,13 @@ import type { FollowUp } from "../completions/operation.ts";
 import type { KeptAnswer } from "../dialects/dialect.ts";
 import { GatewayError } from "../errors.ts";
 import { type FollowUpLimits, isResponseId, mayFollowUp, quotable, readFollowUp } from "./follow-up.ts";
-import { listInputItems } from "./input-items.ts";
 import type { KeptResponse, ResponseStore } from "./response-store.ts";
+import type { Config } from "../config/config.ts";
+import type { SecretBox } from "../credentials/secret-box.ts";
+import type { Runtime } from "../runtime.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { invalidValue } from "../wire/parameter-errors.ts";
+import { isObject } from "../wire/json.ts";
 
 type KeptResponsesOptions = {
   store: ResponseStore;
@@ -82,3 +87,75 @@ export function responseNotFound(id: string): GatewayError {
   const message = `Response with id '${quotable(id)}' not found. The gateway keeps translated responses for a limited time, and none with \`store: false\`.`;
   return new GatewayError("response_not_found", message);
 }
+
+/** Creates the store that `RESPONSES_STATE` selects. Null if responses are not kept. */
+export async function startKeptResponses(
+  { responsesState, valkeyUrl, limits }: Config,
+  { runtime, secretBox }: { runtime: Runtime; secretBox: SecretBox },
+) {
+  const { responsesKeptMs: keptMs, responsesBytesMax: bytesMax, responsesPerKeyBytesMax } = limits;
+  const common = { keptMs, keyBytesMax: responsesPerKeyBytesMax };
+  if (responsesState === "memory") {
+    const store = new MemoryStore({ ...common, now: runtime.now, bytesMax });
+    return { keptResponses: new KeptResponses({ store, limits }), close: () => store.close() };
+  }
+  if (responsesState === "off" || valkeyUrl === null) return { keptResponses: null, close: () => {} };
+  // The import runs only if Valkey keeps responses.
+  const { ValkeyStore } = await import("./valkey-store.ts");
+  const { log } = runtime;
+  const timeoutMs = limits.valkeyTimeoutMs;
+  const store = new ValkeyStore({ ...common, url: valkeyUrl, timeoutMs, secretBox, log });
+  await store.attempted();
+  return { keptResponses: new KeptResponses({ store, limits }), close: () => store.close() };
+}
+
+/**
+ * A page of a response's input items. Throws `invalid_value`.
+ * https://platform.openai.com/docs/api-reference/responses/input-items
+ */
+function listInputItems(items: readonly unknown[], responseId: string, query: URLSearchParams) {
+  const limit = Number(query.get("limit") ?? 20);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100)
+    throw invalidValue("limit", "must be from 1 to 100");
+  const order = query.get("order") ?? "desc";
+  if (order !== "asc" && order !== "desc") throw invalidValue("order", "must be one of asc, desc");
+  const listed = items.map((item, index) => formatItem(item, `${responseId.slice(5)}_in${index}`));
+  if (order === "desc") listed.reverse();
+  const after = query.get("after");
+  const from = after === null ? 0 : listed.findIndex(({ id }) => id === after) + 1;
+  if (after !== null && from === 0) throw invalidValue("after", "must be the ID of an item of this list");
+  const data = listed.slice(from, from + limit);
+  return {
+    object: "list",
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: from + limit < listed.length,
+  };
+}
+
+/** OpenAI gives every item an ID, a type and parts. */
+function formatItem(item: unknown, suffix: string): { id: string } {
+  const { id, type = "message", content, ...rest } = isObject(item) ? item : {};
+  const prefix = idPrefixes.get(String(type)) ?? "item";
+  const parts =
+    typeof content === "string" && type === "message"
+      ? [{ type: rest["role"] === "assistant" ? "output_text" : "input_text", text: content }]
+      : content;
+  return {
+    id: typeof id === "string" ? id : `${prefix}_${suffix}`,
+    type,
+    ...(type === "message" && { status: "completed" }),
+    ...rest,
+    ...(parts !== undefined && { content: parts }),
+  } as { id: string };
+}
+
+const idPrefixes = new Map([
+  ["message", "msg"],
+  ["reasoning", "rs"],
+  ["function_call", "fc"],
+  ["function_call_output", "fc"],
+  ["custom_tool_call", "ctc"],
+  ["custom_tool_call_output", "ctc"],
+]);

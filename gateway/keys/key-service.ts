@@ -1,9 +1,7 @@
 import type { Database, Repositories } from "../../db/database.ts";
 import type { ApiKeyRow, ApiKeyValueRow } from "../../db/entities/api-key.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
-import type { AuditAction } from "../audit/audit-actions.ts";
-import type { AuditLog } from "../audit/audit-log.ts";
-import { listSome } from "../audit/list-some.ts";
+import { type AuditAction, type AuditLog, listSome } from "../audit/audit-log.ts";
 import type { Author, Person } from "../auth/person.ts";
 import { changedMeanwhile, GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";

@@ -7,7 +7,7 @@ import { budgetMark } from "../limits/budgets/budget-marks.ts";
 import type { Budgets, SharedBudgetUses } from "../limits/budgets/budgets.ts";
 import { type BudgetPeriod, budgetPeriods, toKeyLimits, toUsd } from "../limits/key-limits.ts";
 import type { Limiter } from "../limits/rates/limiter.ts";
-import { secondsPerMinute } from "../limits/rates/sliding-minute.ts";
+import { secondsPerMinute } from "../limits/rates/meter.ts";
 
 /** The used part of a limit. Null means no limit. */
 type Use = { limit: number | null; used: number };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Provider } from "@pydantic/genai-prices";
-import { listPresets } from "../providers/presets.ts";
+import { listPresets } from "../providers/registry.ts";
 
 /** Sellers of kinds without presets. */
 const otherSellers = [

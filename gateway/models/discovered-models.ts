@@ -1,7 +1,7 @@
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { ProviderRow } from "../../db/entities/provider.ts";
-import { findKnownModel, type KnownModel } from "../known-models/known-models.ts";
-import { sellerOf } from "./seller-of.ts";
+import { findKnownModel, type KnownModel, type Seller } from "../known-models/known-models.ts";
+import { findPreset } from "../providers/registry.ts";
 
 /** A model in an upstream's list. */
 export type DiscoveredModel = {
@@ -39,3 +39,9 @@ export async function describeModels(
 
 const upstreamModelLengthMax = 255;
 const modelsMax = 5_000;
+
+/** The seller of a provider's models: by its URL or, behind an unknown proxy, by its preset. */
+export function sellerOf({ kind, preset, baseUrl }: ProviderRow, now: number): Seller {
+  const addresses = [baseUrl, findPreset(kind, preset)?.baseUrl ?? null];
+  return { baseUrls: addresses.filter((address) => address !== null), now: new Date(now) };
+}

@@ -5,7 +5,7 @@ import type { PriceDetails } from "../../db/entities/price-details.ts";
 import { findKnownModel, type Seller } from "../known-models/known-models.ts";
 import { toPriceColumns } from "../known-models/prices.ts";
 import type { Runtime } from "../runtime.ts";
-import { sellerOf } from "./seller-of.ts";
+import { sellerOf } from "./discovered-models.ts";
 
 /**
  * Adds the catalogue's other prices and conditions to models of earlier releases that have its four prices.

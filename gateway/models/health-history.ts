@@ -1,6 +1,6 @@
 import type { Database } from "../../db/database.ts";
 import type { ProviderHalfHourRow } from "../../db/entities/provider-half-hour.ts";
-import { percentileMs } from "../usage/history/latency.ts";
+import { percentileMs } from "../usage/history/usage-overview.ts";
 
 /** A provider's requests of half an hour. */
 type HalfHour = {

@@ -2,9 +2,9 @@ import type { Database, Repositories } from "../../db/database.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { ModelReference } from "../../db/repositories/model-repository.ts";
 import { GatewayError } from "../errors.ts";
-import { findModel } from "./find-model.ts";
-import { findProviderRow } from "./find-provider-row.ts";
-import { readFallbacks } from "./model-fallbacks.ts";
+import { findModel } from "./model-rows.ts";
+import { findProviderRow } from "./provider-details.ts";
+import { readFallbacks } from "./model-details.ts";
 
 /** The effects of deleting models, shown before the deletion. */
 export type Impact = {

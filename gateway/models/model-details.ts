@@ -1,8 +1,8 @@
 import type { Repositories } from "../../db/database.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { OwnerScope } from "../../db/repositories/api-key-filter.ts";
-import { readFallbacks } from "./model-fallbacks.ts";
 import { fromPriceColumns, type Prices } from "../known-models/prices.ts";
+import { GatewayError } from "../errors.ts";
 
 /** A model for display. Prices are US dollars per million tokens. */
 export type Model = {
@@ -53,4 +53,38 @@ export async function toModelDetails(
   const [model] = await toModels(repositories, [row], owner);
   if (model === undefined) throw new Error("The details of the model are missing.");
   return model;
+}
+
+/** Returns a function that lists the slugs of a model's fallbacks, in order. */
+export async function readFallbacks({ models }: Repositories): Promise<(model: { id: string }) => string[]> {
+  const fallbacks = Map.groupBy(await models.listFallbacks(), ({ modelId }) => modelId);
+  const rows = fallbacks.size === 0 ? [] : await models.list();
+  const slugs = new Map(rows.map(({ id, slug }) => [id, slug]));
+  return ({ id }) =>
+    (fallbacks.get(id) ?? []).flatMap(({ fallbackModelId }) => slugs.get(fallbackModelId) ?? []);
+}
+
+/** Replaces a model's fallbacks. Throws `invalid_value` for an unknown slug or the model's own slug. */
+export async function saveFallbacks(
+  { models }: Repositories,
+  model: Pick<ModelRow, "id" | "slug">,
+  slugs: string[],
+): Promise<void> {
+  const ids = new Map((await models.findBySlugs(slugs)).map(({ id, slug }) => [slug, id]));
+  const fallbackIds = slugs.map((slug, index) => {
+    const id = ids.get(slug);
+    const param = `fallbacks.${index}`;
+    if (id === undefined)
+      throw new GatewayError(
+        "invalid_value",
+        `The fallback model ${slug} does not exist. Choose another one.`,
+        { param },
+      );
+    if (id === model.id)
+      throw new GatewayError("invalid_value", "A model cannot be its own fallback. Choose another one.", {
+        param,
+      });
+    return id;
+  });
+  await models.setFallbacks(model.id, fallbackIds);
 }

@@ -3,24 +3,25 @@ import { DuplicateError } from "../../db/database-errors.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { ProviderRow } from "../../db/entities/provider.ts";
 import type { ModelPage, ModelReference } from "../../db/repositories/model-repository.ts";
-import type { AuditAction } from "../audit/audit-actions.ts";
-import type { AuditLog } from "../audit/audit-log.ts";
-import { differences } from "../audit/differences.ts";
-import { listSome } from "../audit/list-some.ts";
+import { type AuditAction, type AuditLog, differences, listSome } from "../audit/audit-log.ts";
 import { type Author, ownerScope, type Person } from "../auth/person.ts";
 import { changedMeanwhile, GatewayError } from "../errors.ts";
 import type { ChangeFeed } from "../keys/change-feed.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Catalogue } from "../routing/catalogue.ts";
-import { deleteModel } from "./delete-model.ts";
-import { findModel } from "./find-model.ts";
+import {
+  deleteModel,
+  findModel,
+  insertModel,
+  type ModelChanges,
+  type NewModel,
+  noProvider,
+} from "./model-rows.ts";
 import { type Impact, readModelImpact } from "./impact.ts";
 import { findKnownModel, type KnownModel, listKnownModels } from "../known-models/known-models.ts";
-import { insertModel, type ModelChanges, type NewModel, noProvider } from "./insert-model.ts";
-import { type Model, toModelDetails, toModels } from "./model-details.ts";
-import { saveFallbacks } from "./model-fallbacks.ts";
+import { type Model, toModelDetails, toModels, saveFallbacks } from "./model-details.ts";
 import { fromPriceColumns, toPriceColumns, withGiven } from "../known-models/prices.ts";
-import { sellerOf } from "./seller-of.ts";
+import { sellerOf } from "./discovered-models.ts";
 import { readSetupModels, type SetupModel } from "./setup-models.ts";
 import { parseSlug } from "../routing/slug.ts";
 

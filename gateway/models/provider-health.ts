@@ -6,8 +6,7 @@ import type { RecentOutcome } from "../../db/repositories/usage-record-repositor
 import { firstIdAt } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 import type { CoolDown, CoolDowns } from "../routing/cool-downs.ts";
-import { findProvider } from "../providers/registry.ts";
-import { findPreset } from "../providers/presets.ts";
+import { findProvider, findPreset } from "../providers/registry.ts";
 
 /** A provider's health, from the requests of the last hour and this process's cool-downs. */
 export type ProviderHealth = {

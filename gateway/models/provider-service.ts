@@ -2,9 +2,7 @@ import type { Repositories } from "../../db/database.ts";
 import { DuplicateError, StillReferencedError } from "../../db/database-errors.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
-import type { AuditLog } from "../audit/audit-log.ts";
-import { differences } from "../audit/differences.ts";
-import { listSome } from "../audit/list-some.ts";
+import { type AuditLog, differences, listSome } from "../audit/audit-log.ts";
 import type { Author } from "../auth/person.ts";
 import { changedMeanwhile, GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
@@ -12,15 +10,20 @@ import type { ProviderKindName } from "../providers/registry.ts";
 import type { AddressGuard } from "../upstream/address-guard.ts";
 import type { CoolDowns } from "../routing/cool-downs.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import { changeProvider, changeProviders, type ProviderChangeOptions } from "./change-providers.ts";
+import {
+  changeProvider,
+  changeProviders,
+  type ProviderChangeOptions,
+  findProviderRow,
+  type ProviderDetails,
+  toProviderDetails,
+} from "./provider-details.ts";
 import { type NewCredential, sealCredential } from "../credentials/credential.ts";
-import { deleteModel } from "./delete-model.ts";
+import { deleteModel } from "./model-rows.ts";
 import { type DiscoveredModel, describeModels } from "./discovered-models.ts";
 import type { EnvironmentKey, EnvironmentKeys } from "../config/environment-keys.ts";
-import { findProviderRow } from "./find-provider-row.ts";
 import { type HealthHistory, readHealthHistory } from "./health-history.ts";
 import { type Impact, readProviderImpact } from "./impact.ts";
-import { type ProviderDetails, toProviderDetails } from "./provider-details.ts";
 import { type ProviderHealth, readProviderHealth } from "./provider-health.ts";
 import {
   type CheckedSettings,

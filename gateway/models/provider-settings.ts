@@ -1,9 +1,8 @@
 import type { UpstreamTimeoutOverrides } from "../../db/entities/provider.ts";
 import type { BillingChanges } from "../usage/counting/charge-factor.ts";
 import { GatewayError } from "../errors.ts";
-import { findProvider, type ProviderKindName } from "../providers/registry.ts";
+import { findProvider, type ProviderKindName, findPreset } from "../providers/registry.ts";
 import { type AddressGuard, hostAndPortOf, portOf } from "../upstream/address-guard.ts";
-import { findPreset } from "../providers/presets.ts";
 import { howToAllow } from "../upstream/explain-failure.ts";
 
 /** A provider's settings as entered. Missing values come from the preset or the kind. */

@@ -1,4 +1,4 @@
-import { expectArray, expectObject, expectString } from "../wire/expect-type.ts";
+import { expectArray, expectObject, expectString } from "../wire/parameter-errors.ts";
 import { isObject } from "../wire/json.ts";
 
 /**

@@ -1,4 +1,5 @@
 import type { Endpoint } from "./provider.ts";
+import { isObject } from "../wire/json.ts";
 
 /**
  * Builds an endpoint below the base URL and keeps that URL's path and query.
@@ -30,4 +31,22 @@ export function endpointAt(
       "model-gateway",
     ],
   };
+}
+
+/**
+ * Returns the names of the models in `list[member]`. Null if that is not an array.
+ * @param nameKey the member with a model's name
+ */
+export function readModelNames(
+  list: unknown,
+  member: string,
+  nameKey: string,
+  isUsable: (model: Record<string, unknown>) => boolean = () => true,
+): string[] | null {
+  const models = isObject(list) ? list[member] : null;
+  if (!Array.isArray(models)) return null;
+  return models.flatMap((model: unknown) => {
+    const name = isObject(model) && isUsable(model) ? model[nameKey] : null;
+    return typeof name === "string" ? name : [];
+  });
 }

@@ -6,7 +6,7 @@ import type {
   EmbeddingsRequestBody,
   ChatQuirks,
 } from "../wire/chat-completion.ts";
-import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
+import type { EventDecoder, UpstreamEvent } from "../wire/server-sent-events.ts";
 import type { UsageDetails } from "../wire/token-usage.ts";
 
 /** One kind of upstream, as pure functions. The caller decides which to call, and when. */

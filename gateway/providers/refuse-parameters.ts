@@ -1,6 +1,6 @@
 import type { ChatRequestBody } from "../wire/chat-completion.ts";
 import { isObject } from "../wire/json.ts";
-import { unsupported } from "../wire/unsupported.ts";
+import { unsupported } from "../wire/parameter-errors.ts";
 
 /** A parameter without an equivalent, and the values that have no effect. */
 export type Inexpressible = readonly [param: string, isNeutral: (value: unknown) => boolean, why: string];

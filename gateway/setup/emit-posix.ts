@@ -1,16 +1,11 @@
 import type { EmittedSetup, ScriptTarget } from "./emitted-setup.ts";
 import { formatOperations } from "./format-operations.ts";
-import { askForKey } from "./posix/ask-for-key.ts";
+import { askForKey, scriptFrame } from "./posix/script-frame.ts";
 import { checkGateway } from "./posix/check-gateway.ts";
-import { editorFrame } from "./posix/editor-frame.ts";
-import { envEditor } from "./posix/env-editor.ts";
+import { editorFrame, envEditor, ownEditor, profileEditor } from "./posix/editor-frame.ts";
 import { jsonEditor } from "./posix/json-editor.ts";
-import { mergeFiles } from "./posix/merge-files.ts";
-import { ownEditor } from "./posix/own-editor.ts";
-import { profileEditor } from "./posix/profile-editor.ts";
-import { scriptFrame } from "./posix/script-frame.ts";
+import { mergeFiles, writeFiles } from "./posix/write-files.ts";
 import { tomlEditor } from "./posix/toml-editor.ts";
-import { writeFiles } from "./posix/write-files.ts";
 import type { FilePlace, PlannedFile, SetupPlan } from "./setup-plan.ts";
 import { showFile } from "./show-file.ts";
 

@@ -1,5 +1,5 @@
 import { type Json, keyPlaceholder, type PlannedFile } from "./setup-plan.ts";
-import { setMembers } from "./set-members.ts";
+import { setMembers } from "./tool-setup.ts";
 import type { SetupModel, SetupModels } from "./setup-input.ts";
 
 /** The files of OpenCode and its forks, which differ only in names. */

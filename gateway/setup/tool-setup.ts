@@ -1,6 +1,5 @@
-import type { GuideApp, GuideOptions } from "./tool-guide.ts";
-import type { Dialect, OperatingSystem, SetupModels } from "./setup-input.ts";
-import type { SetupPlan } from "./setup-plan.ts";
+import type { Dialect, OperatingSystem, SetupModels, Workload } from "./setup-input.ts";
+import type { SetupPlan, Json, JsonOperation } from "./setup-plan.ts";
 
 /** A tab of the setup generator: facts about a tool, and its setup. */
 export type ToolSetup = {
@@ -34,3 +33,39 @@ type PlanOptions = { baseUrl: string; models: SetupModels; operatingSystem: Oper
 
 /** The plan without the parts that `generateSetup` adds. */
 type ToolPlan = Omit<SetupPlan, "tool" | "toolName" | "baseUrl" | "slugs">;
+
+/** A tool whose settings the user enters, because no script can. */
+export type ToolGuide = {
+  name: string;
+  dialect: "chat" | "messages";
+  workloads: Workload[];
+  apps(options: GuideOptions): GuideApp[];
+  notes?(options: GuideOptions): string[];
+};
+
+/** One program, or one place of a tool. */
+export type GuideApp = {
+  name: string;
+  /** The version of the documentation. Null if it does not state one. */
+  version: string | null;
+  documentation: string;
+  steps: string[];
+  /** The values to enter. A value equal to `keyPlaceholder` becomes the key. */
+  fields: { label: string; value: string }[];
+  /** A file to merge manually, which may contain `keyPlaceholder`. */
+  file: { path: string; content: string } | null;
+};
+
+export type GuideOptions = { baseUrl: string; models: SetupModels };
+
+/** The month in which the documentation of all apps was read. */
+export const guideMonth = "November 2026";
+
+/**
+ * Sets the members of the object at `path` one by one, so that other members survive. Null removes a member.
+ */
+export function setMembers(path: string[], members: Record<string, Json>): JsonOperation[] {
+  return Object.entries(members).map(([name, value]) =>
+    value === null ? { do: "remove", path: [...path, name] } : { do: "set", path: [...path, name], value },
+  );
+}

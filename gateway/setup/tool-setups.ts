@@ -1,4 +1,4 @@
-import type { ToolSetup } from "./tool-setup.ts";
+import type { ToolSetup, ToolGuide } from "./tool-setup.ts";
 import { aider } from "./tools/aider.ts";
 import { claudeCode } from "./tools/claude-code.ts";
 import { cline } from "./tools/cline.ts";
@@ -20,6 +20,9 @@ import { other } from "./tools/other.ts";
 import { pi } from "./tools/pi.ts";
 import { qwenCode } from "./tools/qwen-code.ts";
 import { zed } from "./tools/zed.ts";
+import { chatApps } from "./guides/chat-apps.ts";
+import { claudeDesktop } from "./guides/claude-desktop.ts";
+import { vscodeCopilot } from "./guides/vscode-copilot.ts";
 
 /** The tools that a script sets up: the most used first, the others by name. */
 export const toolSetups = {
@@ -52,4 +55,16 @@ export const toolIds = Object.keys(toolSetups) as ToolId[];
 
 export function isToolId(text: string): text is ToolId {
   return Object.hasOwn(toolSetups, text);
+}
+
+export const toolGuides = {
+  "claude-desktop": claudeDesktop,
+  "vscode-copilot": vscodeCopilot,
+  "chat-apps": chatApps,
+} satisfies Record<string, ToolGuide>;
+
+export type GuideId = keyof typeof toolGuides;
+
+export function isGuide(id: string): id is GuideId {
+  return id in toolGuides;
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { auditActions } from "../audit/audit-actions.ts";
+import { auditActions } from "../audit/audit-log.ts";
 import { cursor, id, moment, pageLimit, search } from "./inputs.ts";
 import { adminProcedure, router } from "./trpc.ts";
 

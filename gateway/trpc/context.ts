@@ -8,8 +8,7 @@ import { isSameOrigin } from "../http/browser-request.ts";
 import type { Services } from "../services.ts";
 import type { Runtime } from "../runtime.ts";
 import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
-import { readAccessToken } from "./read-access-token.ts";
-import type { CallRequest } from "./read-call-body.ts";
+import { readAccessToken, type CallRequest } from "./read-call-body.ts";
 import { toTrpcError } from "./to-trpc-error.ts";
 import type { RefreshToken } from "../auth/session-service.ts";
 

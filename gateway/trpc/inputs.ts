@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isAddressRange } from "../limits/address-ranges.ts";
+import { isAddressRange } from "../limits/key-limits.ts";
 import { providerNamePattern, slugLengthMax } from "../routing/slug.ts";
 
 const halfCharacter = "must not contain a lone surrogate";

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { listPresets } from "../providers/presets.ts";
-import { providerKindNames } from "../providers/registry.ts";
+import { listPresets, providerKindNames } from "../providers/registry.ts";
 import {
   apiKey,
   baseUrl,

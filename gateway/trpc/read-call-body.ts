@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type BodyBudget, ClientGoneError, readBody } from "../http/read-body.ts";
-import { readAccessToken } from "./read-access-token.ts";
 
 /** A request whose body was read before tRPC runs. */
 export type CallRequest = IncomingMessage & {
@@ -50,3 +49,8 @@ function callsAuth(url: string): boolean {
 
 const callBodyBytesMax = 1024 * 1024;
 const strangersBodyBytesMax = 16 * 1024;
+
+/** The access token of a request. Null if the request has none. */
+export function readAccessToken({ headers }: IncomingMessage): string | null {
+  return /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1] ?? null;
+}

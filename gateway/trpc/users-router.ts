@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { formatJoinLink } from "../auth/format-join-link.ts";
+import { formatJoinLink } from "../auth/invitation-service.ts";
 import type { InvitedUser } from "../auth/user-service.ts";
 import type { Context } from "./context.ts";
 import { cursor, email, id, name, pageLimit, search } from "./inputs.ts";

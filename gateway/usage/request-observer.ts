@@ -1,6 +1,6 @@
-import type { ErrorCode } from "../errors.ts";
-import type { ObservedRequest } from "./observed-request.ts";
+import type { ErrorCode, GatewayError } from "../errors.ts";
 import type { UsageRecord } from "./recording/spool.ts";
+import type { Endpoint } from "../providers/provider.ts";
 
 /** Observes requests in addition to the usage history. Must be fast, because the request path calls it. */
 export type RequestObserver = {
@@ -28,3 +28,70 @@ export type EndedRequest = {
   /** A moment of `performance.now()`. Null without a token. */
   firstTokenAt: number | null;
 };
+
+/**
+ * A request to `/v1` as observers see it. Created only if an observer exists. Moments are those of
+ * `performance.now()`.
+ */
+export class ObservedRequest {
+  readonly id: string;
+  readonly method: string;
+  /** The path, such as `/v1/chat/completions`. Null for an unknown one. */
+  readonly route: string | null;
+  /** The client's unvalidated trace header. */
+  readonly traceparent: string | null;
+  readonly startedAt = performance.now();
+  /** Every upstream call, oldest first. */
+  readonly calls: ObservedCall[] = [];
+
+  constructor({ id, method, route, traceparent }: ObservedRequestOptions) {
+    this.id = id;
+    this.method = method;
+    this.route = route;
+    this.traceparent = traceparent;
+  }
+
+  /** Notes the start of an upstream call. */
+  call(candidate: ObservedUpstream): void {
+    this.calls.push({
+      candidate,
+      startedAt: performance.now(),
+      endedAt: null,
+      httpStatus: null,
+      refusal: null,
+    });
+  }
+
+  callAnswered(httpStatus: number): void {
+    const call = this.calls.at(-1);
+    if (call) call.httpStatus = httpStatus;
+  }
+
+  /** The upstream rejected the request or was unreachable. */
+  callRefused(reason: string): void {
+    const call = this.calls.at(-1);
+    if (call) Object.assign(call, { endedAt: performance.now(), refusal: reason });
+  }
+}
+
+export type ObservedCall = {
+  readonly candidate: ObservedUpstream;
+  readonly startedAt: number;
+  /** Null for a call that ended with the request. */
+  endedAt: number | null;
+  /** Null without a response. */
+  httpStatus: number | null;
+  /** The reason for a fallback: `http_<status>` or a gateway code. Null if none was possible. */
+  refusal: string | null;
+};
+
+/** The members of a candidate that observers report. */
+export type ObservedUpstream = Readonly<{
+  providerName: string;
+  providerKind: string;
+  preset: string | null;
+  upstreamModel: { readonly name: string };
+  target: { chat: { endpoint: Pick<Endpoint, "origin" | "answer"> } } | GatewayError;
+}>;
+
+type ObservedRequestOptions = Pick<ObservedRequest, "id" | "method" | "route" | "traceparent">;

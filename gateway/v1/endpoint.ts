@@ -7,8 +7,7 @@ import { createId } from "../ids.ts";
 import type { Settings } from "../config/limit-variables.ts";
 import type { Log } from "../log.ts";
 import type { Runtime } from "../runtime.ts";
-import { ObservedRequest } from "../usage/observed-request.ts";
-import type { RequestObserver } from "../usage/request-observer.ts";
+import { ObservedRequest, type RequestObserver } from "../usage/request-observer.ts";
 import type { Reply } from "../completions/reply.ts";
 import { errorHeaders, statusOf, toErrorBody, toErrorEvent } from "./error-response.ts";
 

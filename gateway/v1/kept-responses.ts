@@ -1,7 +1,7 @@
 import { keyOf, type KeyOptions } from "./model-endpoint.ts";
 import type { RequestHandler } from "express";
 import { responses } from "../dialects/responses/responses.ts";
-import { unsupported } from "../wire/unsupported.ts";
+import { unsupported } from "../wire/parameter-errors.ts";
 import { type KeptResponses, responseNotFound } from "../kept-responses/kept-responses.ts";
 import { type EndpointContext, type EndpointOptions, plainEndpoint } from "./endpoint.ts";
 

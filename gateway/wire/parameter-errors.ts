@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors.ts";
+import { isObject } from "./json.ts";
 
 export function missing(param: string): GatewayError {
   return new GatewayError("missing_required_parameter", `Missing required parameter: '${param}'.`, { param });
@@ -27,4 +28,45 @@ export function invalidType(param: string, expected: string, value: unknown): Ga
  */
 export function invalidValue(param: string, rule: string): GatewayError {
   return new GatewayError("invalid_value", `Invalid value for '${param}': it ${rule}.`, { param });
+}
+
+/** Returns a part of the request as the expected type, or throws `invalid_type`. */
+type ExpectType<T> = (value: unknown, param: string) => T;
+
+export const expectString: ExpectType<string> = (value, param) => {
+  if (typeof value !== "string") throw invalidType(param, "a string", value);
+  return value;
+};
+
+export const expectNumber: ExpectType<number> = (value, param) => {
+  if (typeof value !== "number") throw invalidType(param, "a number", value);
+  return value;
+};
+
+export const expectBoolean: ExpectType<boolean> = (value, param) => {
+  if (typeof value !== "boolean") throw invalidType(param, "a boolean", value);
+  return value;
+};
+
+export const expectObject: ExpectType<Record<string, unknown>> = (value, param) => {
+  if (!isObject(value)) throw invalidType(param, "an object", value);
+  return value;
+};
+
+export const expectArray: ExpectType<unknown[]> = (value, param) => {
+  if (!Array.isArray(value)) throw invalidType(param, "an array", value);
+  return value;
+};
+
+/** `null` counts as absent, as in OpenAI's API. */
+export function ifGiven<T>(value: unknown, param: string, expectType: ExpectType<T>): T | undefined {
+  return value === undefined || value === null ? undefined : expectType(value, param);
+}
+
+/**
+ * The error for a parameter that the upstream lacks and that would change the answer.
+ * @param param its position in the request, such as `messages[0].content[1]`
+ */
+export function unsupported(param: string, why: string): GatewayError {
+  return new GatewayError("unsupported_parameter", `Unsupported parameter: '${param}'. ${why}`, { param });
 }

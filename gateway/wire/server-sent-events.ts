@@ -1,4 +1,3 @@
-import type { EventDecoder, UpstreamEvent } from "./event-decoder.ts";
 import { EventSplitter } from "./bytes.ts";
 
 export class ServerSentEventDecoder implements EventDecoder {
@@ -48,3 +47,19 @@ function parseEvents(text: string): UpstreamEvent[] {
 function fieldValue(text: string, start: number, end: number): string {
   return text.slice(text[start] === " " ? start + 1 : start, end);
 }
+
+/** One event of an upstream's stream, in any framing. */
+export type UpstreamEvent = {
+  /** Empty for an unnamed event. */
+  name: string;
+  /** The data, usually JSON. */
+  data: string;
+};
+
+/** Decodes the events of one stream, in any chunking. */
+export type EventDecoder = {
+  /** Returns the events that these bytes complete. May throw any error for malformed bytes. */
+  push(bytes: Buffer): UpstreamEvent[];
+  /** Whether the incomplete event exceeds its limit. No further bytes are accepted then. */
+  readonly isTooLong: boolean;
+};

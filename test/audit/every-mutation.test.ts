@@ -1,5 +1,5 @@
 import test from "ava";
-import { auditActions } from "../../gateway/audit/audit-actions.ts";
+import { auditActions } from "../../gateway/audit/audit-log.ts";
 import { auditEntries } from "../helpers/audit-entries.ts";
 import { Browser } from "../helpers/browser.ts";
 import { addPerson, callProcedure } from "../helpers/call-procedure.ts";

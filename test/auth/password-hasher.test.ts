@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import test from "ava";
-import { PasswordHasher } from "../../gateway/auth/password-hasher.ts";
-import { hashPassword } from "../../gateway/auth/passwords.ts";
+import { PasswordHasher, hashPassword } from "../../gateway/auth/password-hasher.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 
 // The weakest argon2id hash, of another password.

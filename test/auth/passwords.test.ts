@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import test from "ava";
-import { hashPassword, verifyPassword } from "../../gateway/auth/passwords.ts";
+import { hashPassword, verifyPassword } from "../../gateway/auth/password-hasher.ts";
 
 test("a password is stored as an argon2id PHC string with its own salt", async (t) => {
   const [one, two] = [

@@ -4,7 +4,7 @@ import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import test from "ava";
-import { readOrCreateKeyFile } from "../../gateway/credentials/key-file.ts";
+import { readOrCreateKeyFile } from "../../gateway/credentials/open-secret-box.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
 async function modeOf(file: string): Promise<string> {

@@ -1,7 +1,7 @@
 import test from "ava";
 import fc from "fast-check";
 import { Limiter } from "../../gateway/limits/rates/limiter.ts";
-import { SlidingMinute } from "../../gateway/limits/rates/sliding-minute.ts";
+import { SlidingMinute } from "../../gateway/limits/rates/meter.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { limitedKey, LimitedRequest, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
 

@@ -1,15 +1,16 @@
 import test from "ava";
 import { readConfig } from "../../gateway/config/config.ts";
-import { AddressRanges, isAddressRange } from "../../gateway/limits/address-ranges.ts";
-import { sendAgainAfterMs } from "../../gateway/limits/budgets/webhook.ts";
 import {
+  AddressRanges,
+  isAddressRange,
   changeLimits,
   enforcedLimits,
   noLimitColumns,
   toKeyLimits,
 } from "../../gateway/limits/key-limits.ts";
+import { sendAgainAfterMs } from "../../gateway/limits/budgets/webhook.ts";
 import { Meter } from "../../gateway/limits/rates/meter.ts";
-import { addRateLimitHeaders, formatDuration } from "../../gateway/limits/rates/rate-limit-headers.ts";
+import { addRateLimitHeaders, formatDuration } from "../../gateway/limits/rates/admission.ts";
 
 for (const text of ["10.0.0.0/8", "127.0.0.1", "::1", "2001:db8::/32", "0.0.0.0/0", "::ffff:10.0.0.0/104"]) {
   test(`${text} is an address or a range`, (t) => t.true(isAddressRange(text)));

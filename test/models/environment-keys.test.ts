@@ -3,7 +3,7 @@ import test from "ava";
 import { readConfig } from "../../gateway/config/config.ts";
 import { createLog } from "../../gateway/log.ts";
 import { EnvironmentKeys } from "../../gateway/config/environment-keys.ts";
-import { listPresets } from "../../gateway/providers/presets.ts";
+import { listPresets } from "../../gateway/providers/registry.ts";
 
 const secret = "sk-canary-0123456789abcdef";
 

@@ -1,5 +1,5 @@
 import test from "ava";
-import { explainRefusal } from "../../gateway/models/explain-refusal.ts";
+import { explainRefusal } from "../../gateway/models/test-provider.ts";
 
 const secret = "sk-secret-0123456789-ABCD";
 const path = "/v1/models";

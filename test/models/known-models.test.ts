@@ -1,7 +1,7 @@
 import test from "ava";
 import { findProvider } from "@pydantic/genai-prices";
 import { findKnownModel, listKnownModels } from "../../gateway/known-models/known-models.ts";
-import { listPresets } from "../../gateway/providers/presets.ts";
+import { listPresets } from "../../gateway/providers/registry.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
 const sellers = {

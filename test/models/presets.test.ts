@@ -1,7 +1,11 @@
 import test from "ava";
-import { findPreset, listPresets } from "../../gateway/providers/presets.ts";
+import {
+  findPreset,
+  listPresets,
+  findProvider,
+  providerKindNames,
+} from "../../gateway/providers/registry.ts";
 import { providerNamePattern } from "../../gateway/routing/slug.ts";
-import { findProvider, providerKindNames } from "../../gateway/providers/registry.ts";
 
 for (const preset of listPresets()) {
   test(`${preset.kind}: the preset ${preset.name} works unchanged`, (t) => {

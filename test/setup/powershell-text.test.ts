@@ -1,7 +1,7 @@
 import test from "ava";
 import fc from "fast-check";
 import { generateSetup } from "../../gateway/setup/generate-setup.ts";
-import { quote } from "../../gateway/setup/powershell/quote.ts";
+import { quote } from "../../gateway/setup/powershell/script-frame.ts";
 import { undoScript } from "../../gateway/setup/powershell/write-undo.ts";
 import { SetupInputError } from "../../gateway/setup/setup-input.ts";
 import { toolIds } from "../../gateway/setup/tool-setups.ts";

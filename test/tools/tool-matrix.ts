@@ -1,7 +1,5 @@
-import { guideMonth } from "../../gateway/setup/tool-guide.ts";
-import { toolGuides } from "../../gateway/setup/tool-guides.ts";
-import type { ToolSetup } from "../../gateway/setup/tool-setup.ts";
-import { toolSetups } from "../../gateway/setup/tool-setups.ts";
+import { guideMonth, type ToolSetup } from "../../gateway/setup/tool-setup.ts";
+import { toolGuides, toolSetups } from "../../gateway/setup/tool-setups.ts";
 import { setupModels } from "../setup/setup-models.ts";
 import { allTools } from "./coding-tools.ts";
 

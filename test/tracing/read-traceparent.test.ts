@@ -1,5 +1,5 @@
 import test from "ava";
-import { readTraceparent } from "../../gateway/tracing/read-traceparent.ts";
+import { readTraceparent } from "../../gateway/tracing/request-spans.ts";
 
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const spanId = "00f067aa0ba902b7";

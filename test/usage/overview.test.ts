@@ -3,7 +3,7 @@ import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import { createId } from "../../gateway/ids.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { createLog } from "../../gateway/log.ts";
-import { percentileMs } from "../../gateway/usage/history/latency.ts";
+import { percentileMs } from "../../gateway/usage/history/usage-overview.ts";
 import { askHistory } from "../helpers/ask-history.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { usageRow } from "../helpers/open-test-database.ts";

@@ -1,4 +1,5 @@
 import { isObject, listOf } from "../../wire/json.ts";
+import { createHash } from "node:crypto";
 
 /**
  * The tools at the end of the conversation: those of the request, with changes by its system messages. Not
@@ -46,3 +47,45 @@ function findChanges(messages: unknown): Change[] {
 function nameOf(tool: unknown): unknown {
   return isObject(tool) ? tool["name"] : undefined;
 }
+
+/**
+ * Shortens a tool's name. Anthropic allows 128 characters, most others 64, and MCP tools have long names. A hash keeps
+ * shortened names distinct. https://platform.openai.com/docs/api-reference/chat/create
+ */
+export function toFunctionName(name: string): string {
+  if (name.length <= lengthMax) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, hashLength);
+  return `${name.slice(0, lengthMax - hashLength - 1)}_${hash}`;
+}
+
+/** The client's names of tools with shortened names. */
+export function shortenedNames(body: Record<string, unknown>): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const { tool } of currentTools(body)) {
+    const name = isObject(tool) ? tool["name"] : null;
+    if (typeof name === "string" && name.length > lengthMax) names.set(toFunctionName(name), name);
+  }
+  return names;
+}
+
+const lengthMax = 64;
+const hashLength = 8;
+
+/**
+ * Converts a tool call's ID reversibly to characters that Anthropic accepts, because the conversation may
+ * continue there. Kimi, for example, sends `functions.read:0`.
+ * @param fallback used if the upstream sent no ID
+ */
+export function toToolUseId(id: unknown, fallback: string): string {
+  if (typeof id !== "string" || id === "") return fallback;
+  return /^[\w-]+$/.test(id) && !id.startsWith(prefix)
+    ? id
+    : `${prefix}${Buffer.from(id).toString("base64url")}`;
+}
+
+/** Restores the upstream's ID. */
+export function fromToolUseId(id: string): string {
+  return id.startsWith(prefix) ? Buffer.from(id.slice(prefix.length), "base64url").toString("utf8") : id;
+}
+
+const prefix = "toolu_gateway_";

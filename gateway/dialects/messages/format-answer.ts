@@ -3,13 +3,11 @@ import type { ChatAnswer } from "../../providers/provider.ts";
 import { isObject } from "../../wire/json.ts";
 import { parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
-import { formatMessage, showsThoughts, toBareId } from "./format-message.ts";
-import { shortenedNames } from "./function-name.ts";
+import { shortenedNames, toToolUseId } from "./current-tools.ts";
 import { readAssistantMessage, type AssistantContent } from "./read-assistant-message.ts";
 import { toRedactedData, toSignature } from "./streamed-blocks.ts";
-import { anthropicFormat } from "./to-reasoning-detail.ts";
-import { toStopReason } from "./to-stop-reason.ts";
-import { toToolUseId } from "./tool-use-id.ts";
+import { anthropicFormat } from "./sealed-detail.ts";
+import { readTokenUsage } from "../../wire/token-usage.ts";
 
 /** Formats a whole answer: reasoning, text and tool calls. */
 export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { body }: DialectRequest): object {
@@ -97,4 +95,90 @@ function formatCalls(
 function parseArguments(text: string): unknown {
   if (text.trim() === "") return {};
   return parseShallowObject(text) ?? { INVALID_JSON: text };
+}
+
+/** https://platform.claude.com/docs/en/api/messages/create */
+export function formatMessage(
+  envelope: AnswerEnvelope,
+  { content, stopReason, usage }: { content: object[]; stopReason: StopReason | null; usage: unknown },
+): object {
+  return {
+    id: `msg_${toBareId(envelope)}`,
+    type: "message",
+    role: "assistant",
+    model: envelope.slug,
+    content,
+    stop_reason: stopReason,
+    stop_sequence: null,
+    stop_details: stopReason === null ? null : toStopDetails(stopReason),
+    usage: formatUsage(usage),
+  };
+}
+
+/** The request's ID without its prefix. Other IDs derive from it. */
+export function toBareId({ id }: AnswerEnvelope): string {
+  return id.replace(/^req_/, "");
+}
+
+/**
+ * Whether the client can handle thinking blocks. Newer Claudes think by default. A client that disabled
+ * thinking may expect text in the first block.
+ */
+export function showsThoughts({ thinking }: Record<string, unknown>): boolean {
+  return !isObject(thinking) || thinking["type"] !== "disabled";
+}
+
+/**
+ * Anthropic's counts: `input_tokens` excludes cache reads and writes. A missing count becomes 0, because clients expect
+ * numbers. https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
+ */
+export function formatUsage(usage: unknown): MessageUsage {
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteInputTokens, reasoningTokens } =
+    readTokenUsage(usage) ?? noCounts;
+  const cached = cachedInputTokens ?? 0;
+  const written = cacheWriteInputTokens ?? 0;
+  return {
+    input_tokens: Math.max(0, (inputTokens ?? 0) - cached - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cached,
+    output_tokens: outputTokens ?? 0,
+    ...(reasoningTokens !== null && { output_tokens_details: { thinking_tokens: reasoningTokens } }),
+  };
+}
+
+type MessageUsage = {
+  input_tokens: number;
+  cache_creation_input_tokens: number;
+  cache_read_input_tokens: number;
+  output_tokens: number;
+  output_tokens_details?: { thinking_tokens: number };
+};
+
+const noCounts = {
+  inputTokens: null,
+  outputTokens: null,
+  cachedInputTokens: null,
+  cacheWriteInputTokens: null,
+  reasoningTokens: null,
+};
+
+/**
+ * The stop reason. Calls override the upstream's reason: some upstreams send `stop` after a call, but clients
+ * run calls only after `tool_use`.
+ * https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
+ */
+export function toStopReason(
+  finishReason: unknown,
+  outcome: { hasCalls: boolean; isRefusal: boolean },
+): StopReason {
+  if (finishReason === "length") return "max_tokens";
+  if (finishReason === "content_filter" || outcome.isRefusal) return "refusal";
+  return outcome.hasCalls ? "tool_use" : "end_turn";
+}
+
+type StopReason = "end_turn" | "max_tokens" | "tool_use" | "refusal";
+
+/** The details of the stop reason. An explanation was sent as text. */
+export function toStopDetails(stopReason: StopReason): object | null {
+  return stopReason === "refusal" ? { type: "refusal", category: null, explanation: null } : null;
 }

@@ -2,14 +2,18 @@ import { GatewayError } from "../../errors.ts";
 import type { ChatUsage, ChunkChoice, ReasoningDetail } from "../../wire/chat-completion.ts";
 import type { AnswerEnvelope, DialectRequest, StreamWriter } from "../dialect.ts";
 import { BlockSequence, type StreamedBlock, toEvent } from "./block-sequence.ts";
-import { formatMessage, showsThoughts, toBareId } from "./format-message.ts";
-import { formatUsage } from "./format-usage.ts";
-import { shortenedNames } from "./function-name.ts";
+import {
+  formatMessage,
+  showsThoughts,
+  toBareId,
+  formatUsage,
+  toStopDetails,
+  toStopReason,
+} from "./format-answer.ts";
+import { shortenedNames, toToolUseId } from "./current-tools.ts";
 import { type CalledPiece, readAssistantMessage } from "./read-assistant-message.ts";
 import { CallBlock, RedactedBlock, TextBlock, ThoughtBlock } from "./streamed-blocks.ts";
-import { anthropicFormat } from "./to-reasoning-detail.ts";
-import { toStopDetails, toStopReason } from "./to-stop-reason.ts";
-import { toToolUseId } from "./tool-use-id.ts";
+import { anthropicFormat } from "./sealed-detail.ts";
 
 /** Writes an answer as Anthropic's stream events. https://platform.claude.com/docs/en/build-with-claude/streaming */
 export class MessageStreamWriter implements StreamWriter {

@@ -2,12 +2,12 @@ import type { GatewayError } from "../../errors.ts";
 import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
 import { isObject, isKey, scanMembers } from "../../wire/json.ts";
 import { readMessagesUsage, type TokenUsage, readTokenUsage } from "../../wire/token-usage.ts";
-import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import { badAnswer, upstreamReported } from "../../wire/bad-answer.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
-import { withoutSealedThoughts } from "./without-sealed-thoughts.ts";
+import { withoutSealedThoughts } from "./sealed-detail.ts";
 
 /** Relays an upstream that speaks this dialect: its bytes, with the slug as the model name. */
 export const nativeMessages: NativeDialect = {

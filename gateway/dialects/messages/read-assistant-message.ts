@@ -1,6 +1,5 @@
-import type { ReasoningDetail } from "../../wire/chat-completion.ts";
+import { type ReasoningDetail, readReasoningDetails } from "../../wire/chat-completion.ts";
 import { isObject, listOf } from "../../wire/json.ts";
-import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 
 /** Reads the valid members of a chat completion's message or delta. OpenAI-compatible upstreams may send anything. */
 export function readAssistantMessage(message: unknown): AssistantContent {

@@ -1,7 +1,7 @@
-import type { ReasoningDetail } from "../../wire/chat-completion.ts";
-import { countValues } from "../../wire/json.ts";
+import { type ReasoningDetail, readPartialDetail } from "../../wire/chat-completion.ts";
+import { countValues, isObject } from "../../wire/json.ts";
 import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
-import { readPartialDetail } from "../../wire/reasoning-details.ts";
+import type { DialectRequest } from "../dialect.ts";
 
 /**
  * Keeps details without a field of their own in `signature` or `data`, which clients return unchanged.
@@ -12,7 +12,7 @@ export function sealDetail({ text: _text, summary: _summary, ...detail }: Partia
 }
 
 /** Opens a seal of this gateway, member by member. Null for any other text. */
-export function openDetail(sealed: string): Partial<ReasoningDetail> | null {
+function openDetail(sealed: string): Partial<ReasoningDetail> | null {
   if (!sealed.startsWith(sealPrefix)) return null;
   const json = Buffer.from(sealed.slice(sealPrefix.length), "base64url").toString("utf8");
   const detail = readPartialDetail(parseShallowJson(json, countValues(detailValuesMax)));
@@ -26,3 +26,57 @@ export const sealPrefix = "gateway-thought-v1.";
 
 /** A detail has at most seven members. */
 const detailValuesMax = 20;
+
+/**
+ * Converts a returned thinking block to its upstream's form. Null if the upstream needs only the text, or
+ * nothing.
+ * @param index the block's position in its turn, which Anthropic's reasoning requires
+ */
+export function toReasoningDetail(
+  thought: { type: "thinking"; text: string; signature: string } | { type: "redacted"; data: string },
+  index: number,
+): ReasoningDetail | null {
+  const seal = thought.type === "thinking" ? thought.signature : thought.data;
+  const sealed = openDetail(seal);
+  if (sealed === null) {
+    if (seal === "") return null;
+    return thought.type === "thinking"
+      ? { type: "reasoning.text", format: anthropicFormat, index, text: thought.text, signature: seal }
+      : { type: "reasoning.encrypted", format: anthropicFormat, index, data: seal };
+  }
+  const { type, format, ...rest } = sealed;
+  if (type === undefined || format === undefined) return null;
+  if (thought.type === "redacted" || type === "reasoning.encrypted") return { type, format, ...rest };
+  const field = type === "reasoning.summary" ? "summary" : "text";
+  return { type, format, ...rest, [field]: thought.text };
+}
+
+/** OpenRouter's name for this format. */
+export const anthropicFormat = "anthropic-claude-v1";
+
+/**
+ * Removes sealed reasoning of other upstreams from a request to Anthropic, which rejects foreign signatures.
+ * Only Claude Code removes it itself. Returns the same request if there is nothing to remove.
+ */
+export function withoutSealedThoughts(request: DialectRequest): DialectRequest {
+  if (!request.bytes.includes(`"${sealPrefix}`)) return request;
+  const { messages } = request.body;
+  const rest = (Array.isArray(messages) ? (messages as unknown[]) : []).flatMap(withoutSealed);
+  return { ...request, body: { ...request.body, messages: rest }, modelRange: null };
+}
+
+/** Removes a turn with only sealed reasoning, because turns must not be empty. */
+function withoutSealed(message: unknown): unknown[] {
+  const { content } = isObject(message) ? message : {};
+  if (!isObject(message) || !Array.isArray(content)) return [message];
+  const rest = (content as unknown[]).filter((block) => !isSealed(block));
+  if (rest.length === content.length) return [message];
+  return rest.length > 0 ? [{ ...message, content: rest }] : [];
+}
+
+function isSealed(block: unknown): boolean {
+  if (!isObject(block)) return false;
+  const seal = block["type"] === "thinking" ? block["signature"] : block["data"];
+  const isThought = block["type"] === "thinking" || block["type"] === "redacted_thinking";
+  return isThought && typeof seal === "string" && seal.startsWith(sealPrefix);
+}

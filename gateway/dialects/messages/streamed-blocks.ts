@@ -1,8 +1,7 @@
 import { backslash, closeBrace, closeBracket, openBrace, openBracket, quote } from "../../wire/json.ts";
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import type { StreamedBlock } from "./block-sequence.ts";
-import { sealDetail } from "./sealed-detail.ts";
-import { anthropicFormat } from "./to-reasoning-detail.ts";
+import { sealDetail, anthropicFormat } from "./sealed-detail.ts";
 
 export class TextBlock implements StreamedBlock {
   readonly start = { type: "text", text: "" };

@@ -1,12 +1,11 @@
 import type { ChatMessage, ContentPart, ReasoningDetail, ToolCall } from "../../wire/chat-completion.ts";
-import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/parameter-errors.ts";
 import { plainContent, plainText } from "./plain-content.ts";
 import { describeBlock } from "./describe-block.ts";
-import { toFunctionName } from "./function-name.ts";
+import { toFunctionName, fromToolUseId } from "./current-tools.ts";
 import type { Block } from "./to-blocks.ts";
-import { toReasoningDetail } from "./to-reasoning-detail.ts";
+import { toReasoningDetail } from "./sealed-detail.ts";
 import { toTextPart, withMarker } from "./to-content-parts.ts";
-import { fromToolUseId } from "./tool-use-id.ts";
 
 /**
  * Converts an assistant turn. Reasoning keeps its position among text and calls, because some upstreams

@@ -1,4 +1,4 @@
-import { expectObject, expectString } from "../../wire/expect-type.ts";
+import { expectObject, expectString } from "../../wire/parameter-errors.ts";
 
 /** A content block and its position in the request. */
 export type Block = { type: string; fields: Record<string, unknown>; param: string };

@@ -4,8 +4,8 @@ import { type Block, toBlocks } from "./to-blocks.ts";
 import { toAssistantMessage } from "./to-assistant-message.ts";
 import { toTextPart, toContentParts, withMarker } from "./to-content-parts.ts";
 import { plainText, plainContent } from "./plain-content.ts";
-import { expectString } from "../../wire/expect-type.ts";
-import { fromToolUseId } from "./tool-use-id.ts";
+import { expectString } from "../../wire/parameter-errors.ts";
+import { fromToolUseId } from "./current-tools.ts";
 
 /**
  * Converts the conversation. Consecutive turns of one role become one, as Anthropic defines them. System

@@ -2,11 +2,17 @@ import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { GatewayError } from "../../errors.ts";
 import { isObject } from "../../wire/json.ts";
 import type { DialectRequest } from "../dialect.ts";
-import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { unsupported } from "../../wire/unsupported.ts";
+import {
+  expectArray,
+  expectObject,
+  expectString,
+  ifGiven,
+  unsupported,
+  invalidType,
+  invalidValue,
+} from "../../wire/parameter-errors.ts";
 import { toChatMessages } from "./to-chat-messages.ts";
 import { toChatTools } from "./to-chat-tools.ts";
-import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 
 /**
  * Converts a messages request to a chat completion. Ignores parameters that concern only Anthropic:

@@ -1,9 +1,13 @@
 import { isObject } from "../../wire/json.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
-import { expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import {
+  invalidValue,
+  expectBoolean,
+  expectObject,
+  expectString,
+  ifGiven,
+} from "../../wire/parameter-errors.ts";
 import { findTypedTool } from "./typed-tools.ts";
-import { type CurrentTool, currentTools } from "./current-tools.ts";
-import { toFunctionName } from "./function-name.ts";
+import { type CurrentTool, currentTools, toFunctionName } from "./current-tools.ts";
 
 /**
  * Converts tools to functions. Omits tools that Anthropic runs itself (search, code, MCP servers) and those that only

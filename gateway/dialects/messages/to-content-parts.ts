@@ -1,6 +1,5 @@
 import type { ContentPart } from "../../wire/chat-completion.ts";
-import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { unsupported } from "../../wire/unsupported.ts";
+import { expectObject, expectString, ifGiven, unsupported } from "../../wire/parameter-errors.ts";
 import { describeBlock } from "./describe-block.ts";
 import type { Block } from "./to-blocks.ts";
 import { toDocumentParts, toImagePart } from "./to-media-part.ts";

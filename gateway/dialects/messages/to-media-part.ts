@@ -1,7 +1,11 @@
 import type { ContentPart } from "../../wire/chat-completion.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
-import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { unsupported } from "../../wire/unsupported.ts";
+import {
+  invalidValue,
+  expectObject,
+  expectString,
+  ifGiven,
+  unsupported,
+} from "../../wire/parameter-errors.ts";
 import { type Block, toBlocks } from "./to-blocks.ts";
 
 /** https://platform.claude.com/docs/en/build-with-claude/vision */

@@ -1,6 +1,6 @@
 import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-completion.ts";
 import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
-import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../../wire/parameter-errors.ts";
 import { openReasoning } from "./sealed-reasoning.ts";
 import { joinTexts, toTextAndRefusal } from "./to-chat-content.ts";
 

@@ -2,12 +2,12 @@ import type { ChatAnswer } from "../../providers/provider.ts";
 import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
 import { echoRequest } from "./echo-request.ts";
 import { formatCall, formatMessage, formatPart, formatReasoning, idPrefixOf } from "./format-items.ts";
-import { formatLogprobs } from "./format-logprobs.ts";
-import { formatResponse, idSuffix, incompleteReasonOf } from "./format-response.ts";
-import { HiddenReasoning } from "./hidden-reasoning.ts";
-import { includes } from "./includes.ts";
+import { formatResponse, idSuffix, incompleteReasonOf, type FormattedResponse } from "./format-response.ts";
 import { readChoiceContent } from "./read-choice-content.ts";
 import { ToolTable } from "./tool-table.ts";
+import { isObject } from "../../wire/json.ts";
+import type { ReasoningDetail } from "../../wire/chat-completion.ts";
+import { sealReasoning } from "./sealed-reasoning.ts";
 
 /** Formats a whole answer. A response has one choice, so further ones are dropped. */
 export function formatAnswer(
@@ -46,3 +46,57 @@ export function formatAnswer(
   const echo = echoRequest(body, table, envelope);
   return hidden.keep(formatResponse(envelope, echo, { status, output, usage, incompleteReason }), envelope);
 }
+
+/** The valid log probabilities of a choice's tokens, in OpenAI's format. */
+export function formatLogprobs(logprobs: unknown): object[] {
+  const tokens = isObject(logprobs) ? logprobs["content"] : null;
+  return toList(tokens).flatMap((token) => {
+    const known = formatToken(token);
+    if (known === null || !isObject(token)) return [];
+    return [
+      { ...known, top_logprobs: toList(token["top_logprobs"]).flatMap((top) => formatToken(top) ?? []) },
+    ];
+  });
+}
+
+function formatToken(value: unknown): { token: string; logprob: number; bytes: number[] } | null {
+  if (!isObject(value)) return null;
+  const { token, logprob, bytes } = value;
+  if (typeof token !== "string" || typeof logprob !== "number") return null;
+  return { token, logprob, bytes: toList(bytes).filter((byte): byte is number => Number.isInteger(byte)) };
+}
+
+function toList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/**
+ * Reasoning that the client did not request, but that a follow-up needs for its signatures. It is kept with
+ * the response, as OpenAI does.
+ */
+export class HiddenReasoning {
+  /** The sealed reasoning, by the position of its item. */
+  readonly #sealed = new Map<number, string>();
+
+  add(index: number, details: readonly ReasoningDetail[]): void {
+    if (details.length > 0) this.#sealed.set(index, sealReasoning(details));
+  }
+
+  /** Keeps a finished response, if requested. Returns it in the client's form. */
+  keep(response: FormattedResponse, { keep }: Pick<AnswerEnvelope, "keep">): object {
+    if (keep === null) return response;
+    const output = response.output.map((item, index) => {
+      const sealed = this.#sealed.get(index);
+      return sealed === undefined ? item : { ...item, encrypted_content: sealed };
+    });
+    return keep({ response, output }) ? response : { ...response, store: false };
+  }
+}
+
+/** Whether the client requests an optional part of the answer. */
+export function includes({ include }: Record<string, unknown>, what: Includable): boolean {
+  return Array.isArray(include) && include.includes(what);
+}
+
+/** Clients cannot return reasoning without the first part. */
+type Includable = "reasoning.encrypted_content" | "message.output_text.logprobs";

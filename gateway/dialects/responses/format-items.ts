@@ -1,7 +1,6 @@
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import { builtInTools } from "./built-in-tools.ts";
-import type { ItemStatus } from "./event-log.ts";
 import { FreeformInput } from "./freeform-input.ts";
 import { sealReasoning } from "./sealed-reasoning.ts";
 import type { NamedTool } from "./tool-table.ts";
@@ -80,3 +79,8 @@ function readFreeformInput(args: string): string {
   input.push(args);
   return input.finish().text;
 }
+
+export type ItemStatus = "completed" | "incomplete";
+
+/** An item's position in the answer. All its events repeat it. */
+export type ItemPosition = { item_id: string; output_index: number };

@@ -2,11 +2,11 @@ import type { GatewayError } from "../../errors.ts";
 import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
 import { isKey, isObject, listOf, parseJson, scanMembers } from "../../wire/json.ts";
 import { readChatDetails, readTokenUsage, type TokenUsage } from "../../wire/token-usage.ts";
-import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import { badAnswer, upstreamReported } from "../../wire/bad-answer.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
-import { unsupported } from "../../wire/unsupported.ts";
-import { withoutSealedReasoning } from "./without-sealed-reasoning.ts";
+import { unsupported } from "../../wire/parameter-errors.ts";
+import { withoutSealedReasoning } from "./sealed-reasoning.ts";
 import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 

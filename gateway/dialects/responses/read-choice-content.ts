@@ -1,6 +1,5 @@
-import type { ReasoningDetail } from "../../wire/chat-completion.ts";
+import { type ReasoningDetail, readReasoningDetails } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 
 /** The content of a message or a delta. Missing texts are empty. */
 export type ChoiceContent = {

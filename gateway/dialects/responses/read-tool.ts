@@ -1,7 +1,13 @@
 import { isObject } from "../../wire/json.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
-import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { unsupported } from "../../wire/unsupported.ts";
+import {
+  invalidValue,
+  expectArray,
+  expectBoolean,
+  expectObject,
+  expectString,
+  ifGiven,
+  unsupported,
+} from "../../wire/parameter-errors.ts";
 import { type BuiltInType, builtInTools, builtInTypes } from "./built-in-tools.ts";
 
 /** A tool that the client runs, as a function definition for the model. */

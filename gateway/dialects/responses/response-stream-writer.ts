@@ -1,17 +1,12 @@
 import { GatewayError } from "../../errors.ts";
 import type { ChatUsage, ChunkChoice, FinishReason, ReasoningDetail } from "../../wire/chat-completion.ts";
 import type { AnswerEnvelope, DialectRequest, ShownError, StreamWriter } from "../dialect.ts";
-import { CallItem } from "./call-item.ts";
+import { CallItem, EventLog, MessageItem, ReasoningItem } from "./streamed-items.ts";
 import { echoRequest } from "./echo-request.ts";
-import { EventLog, type ItemPosition, type ItemStatus } from "./event-log.ts";
-import type { PartKind } from "./format-items.ts";
-import { formatLogprobs } from "./format-logprobs.ts";
+import type { PartKind, ItemStatus, ItemPosition } from "./format-items.ts";
+import { formatLogprobs, HiddenReasoning, includes } from "./format-answer.ts";
 import { formatResponse, idSuffix, incompleteReasonOf } from "./format-response.ts";
-import { HiddenReasoning } from "./hidden-reasoning.ts";
-import { includes } from "./includes.ts";
-import { MessageItem } from "./message-item.ts";
 import { readChoiceContent, type ChoiceCall } from "./read-choice-content.ts";
-import { ReasoningItem } from "./reasoning-item.ts";
 import { ReasoningCollector } from "./sealed-reasoning.ts";
 import { ToolTable } from "./tool-table.ts";
 

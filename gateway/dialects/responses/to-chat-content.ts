@@ -1,7 +1,12 @@
 import type { ContentPart } from "../../wire/chat-completion.ts";
-import { invalidType } from "../../wire/parameter-errors.ts";
-import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { unsupported } from "../../wire/unsupported.ts";
+import {
+  invalidType,
+  expectArray,
+  expectObject,
+  expectString,
+  ifGiven,
+  unsupported,
+} from "../../wire/parameter-errors.ts";
 
 /**
  * Converts the content of a user message or a tool result. Text parts become one string, because not every

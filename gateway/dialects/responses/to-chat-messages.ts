@@ -1,13 +1,19 @@
-import type { ChatMessage } from "../../wire/chat-completion.ts";
-import { invalidValue, missing } from "../../wire/parameter-errors.ts";
-import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { unsupported } from "../../wire/unsupported.ts";
+import type { ChatMessage, ToolCall } from "../../wire/chat-completion.ts";
+import {
+  invalidValue,
+  missing,
+  expectObject,
+  expectString,
+  ifGiven,
+  expectArray,
+  unsupported,
+} from "../../wire/parameter-errors.ts";
 import { AssistantTurn } from "./assistant-turn.ts";
 import { readSummary } from "./conversation-summary.ts";
 import { toChatContent } from "./to-chat-content.ts";
-import { toToolCall } from "./to-tool-call.ts";
-import { toToolMessage } from "./to-tool-message.ts";
 import type { ToolTable } from "./tool-table.ts";
+import { builtInTools, builtInTypes } from "./built-in-tools.ts";
+import { readTool } from "./read-tool.ts";
 
 /**
  * Converts a conversation to chat messages. Consecutive text, reasoning and calls of the model become one
@@ -116,3 +122,81 @@ const refusals = new Map([
   ["computer_call", "This provider does not support computer use. Remove the item."],
   ["computer_call_output", "This provider does not support computer use. Remove the item."],
 ]);
+
+/** Converts an item back to the model's call. Null for an item of another type. */
+function toToolCall(item: Record<string, unknown>, param: string, table: ToolTable): ToolCall | null {
+  switch (item["type"]) {
+    case "function_call": {
+      const args = expectString(item["arguments"], `${param}.arguments`);
+      return toNamedCall("function", item, param, table, args);
+    }
+    case "custom_tool_call": {
+      const input = expectString(item["input"], `${param}.input`);
+      return toNamedCall("custom", item, param, table, JSON.stringify({ input }));
+    }
+    default: {
+      const type = builtInTypes.find((each) => builtInTools[each].callType === item["type"]);
+      if (type === undefined) return null;
+      const args = JSON.stringify(builtInTools[type].toArguments(item));
+      return formatCall(item, param, table.chatNameOf({ kind: type, namespace: null, name: type }), args);
+    }
+  }
+}
+
+function toNamedCall(
+  kind: "function" | "custom",
+  item: Record<string, unknown>,
+  param: string,
+  table: ToolTable,
+  args: string,
+): ToolCall {
+  const name = expectString(item["name"], `${param}.name`);
+  const namespace = ifGiven(item["namespace"], `${param}.namespace`, expectString) ?? null;
+  return formatCall(item, param, table.chatNameOf({ kind, namespace, name }), args);
+}
+
+function formatCall(item: Record<string, unknown>, param: string, name: string, args: string): ToolCall {
+  const id = expectString(item["call_id"], `${param}.call_id`);
+  return { id, type: "function", function: { name, arguments: args } };
+}
+
+/** Converts a tool result item. Null for an item of another type. */
+function toToolMessage(item: Record<string, unknown>, param: string, table: ToolTable): ChatMessage | null {
+  const { type, output, status } = item;
+  switch (type) {
+    case "function_call_output":
+    case "custom_tool_call_output":
+      return toolMessage(item, param, toChatContent(output, `${param}.output`));
+    case "local_shell_call_output":
+      // Older clients send the call's ID in `id`.
+      return toolMessage(
+        { call_id: item["call_id"] ?? item["id"] },
+        param,
+        expectString(output, `${param}.output`),
+      );
+    case "shell_call_output":
+      return toolMessage(item, param, JSON.stringify(expectArray(output, `${param}.output`)));
+    case "apply_patch_call_output":
+      return toolMessage(item, param, JSON.stringify({ status, output }));
+    case "tool_search_output":
+      return toolMessage(item, param, describeFound(item["tools"], `${param}.tools`, table));
+    default:
+      return null;
+  }
+}
+
+function toolMessage(
+  item: Record<string, unknown>,
+  param: string,
+  content: NonNullable<ChatMessage["content"]>,
+): ChatMessage {
+  return { role: "tool", tool_call_id: expectString(item["call_id"], `${param}.call_id`), content };
+}
+
+/** Later requests list the tools themselves. */
+function describeFound(value: unknown, param: string, table: ToolTable): string {
+  const names = expectArray(value, param).flatMap((tool, index) =>
+    readTool(tool, `${param}[${index}]`).definitions.map((definition) => table.chatNameOf(definition)),
+  );
+  return names.length === 0 ? "No tools were found." : `These tools can now be called: ${names.join(", ")}`;
+}

@@ -1,9 +1,14 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
+import {
+  invalidValue,
+  expectBoolean,
+  expectObject,
+  expectString,
+  ifGiven,
+  unsupported,
+} from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
-import { expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { unsupported } from "../../wire/unsupported.ts";
-import { includes } from "./includes.ts";
+import { includes } from "./format-answer.ts";
 import { toChatMessages } from "./to-chat-messages.ts";
 import { toChatTools } from "./to-chat-tools.ts";
 import { ToolTable } from "./tool-table.ts";

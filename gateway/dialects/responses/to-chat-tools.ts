@@ -1,6 +1,12 @@
-import { invalidValue } from "../../wire/parameter-errors.ts";
-import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { unsupported } from "../../wire/unsupported.ts";
+import {
+  invalidValue,
+  expectArray,
+  expectBoolean,
+  expectObject,
+  expectString,
+  ifGiven,
+  unsupported,
+} from "../../wire/parameter-errors.ts";
 import { builtInTypes } from "./built-in-tools.ts";
 import type { ToolDefinition } from "./read-tool.ts";
 import type { NamedTool, ToolTable } from "./tool-table.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../wire/json.ts";
-import { expectArray, ifGiven } from "../../wire/expect-type.ts";
+import { expectArray, ifGiven } from "../../wire/parameter-errors.ts";
 import { readTool, type ToolDefinition } from "./read-tool.ts";
 
 /** A tool and its name in chat completions. */

@@ -6,7 +6,7 @@ import { type LimitReason, type LimitHolder, GatewayError } from "../../errors.t
 import type { Settings } from "../../config/limit-variables.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
 import { type Ledger, periodAt } from "./ledger.ts";
-import { BudgetWatch } from "./budget-watch.ts";
+import { BudgetWatch, type SharedBudgetUse, SharedBudgets } from "./shared-budgets.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";
 import {
   type Budget,
@@ -16,7 +16,6 @@ import {
   toSharedBudgets,
   toUsd,
 } from "../key-limits.ts";
-import { type SharedBudgetUse, SharedBudgets } from "./shared-budgets.ts";
 import { Spending } from "./spending.ts";
 
 /** The budgets of a user and of all keys. Empty if the environment sets none. */

@@ -1,7 +1,6 @@
 import type { Database } from "../../../db/database.ts";
 import type { LimitUseRow } from "../../../db/entities/limit-use.ts";
-import type { Meter } from "./meter.ts";
-import { secondsPerMinute } from "./sliding-minute.ts";
+import { type Meter, secondsPerMinute } from "./meter.ts";
 
 type ShareExchangeOptions = {
   database: Database;

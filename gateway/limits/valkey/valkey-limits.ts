@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Redis } from "ioredis";
 import type { Log } from "../../log.ts";
-import type { Meter } from "../rates/meter.ts";
+import { type Meter, secondsPerMinute } from "../rates/meter.ts";
 import {
   type Reservation,
   type ExactRefusal,
@@ -12,7 +12,6 @@ import {
   type LimitKind,
   refusalOf,
 } from "../rates/holder-limits.ts";
-import { secondsPerMinute } from "../rates/sliding-minute.ts";
 import { ValkeyConnection } from "./valkey-connection.ts";
 
 type ValkeyLimitsOptions = {

@@ -1,11 +1,10 @@
 import { isObject } from "../../wire/json.ts";
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
-import { endpointAt } from "../endpoint-at.ts";
+import { endpointAt, readModelNames } from "../endpoint-at.ts";
 import type { ChatTranslation, Provider } from "../provider.ts";
 import { buildMessagesRequest } from "./build-messages-request.ts";
 import { findClaudeTraits } from "./claude-traits.ts";
 import { MessageStreamReader } from "./message-stream-reader.ts";
-import { readModelNames } from "../read-model-names.ts";
 import { readMessage } from "./read-message.ts";
 
 /** Anthropic's Messages API. https://platform.claude.com/docs/en/api/messages/create */

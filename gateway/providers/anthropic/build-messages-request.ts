@@ -1,7 +1,13 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import type { UpstreamModel } from "../provider.ts";
 import { type ClaudeTraits, findClaudeTraits } from "./claude-traits.ts";
-import { expectNumber, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import {
+  expectNumber,
+  expectObject,
+  expectString,
+  ifGiven,
+  unsupported,
+} from "../../wire/parameter-errors.ts";
 import type {
   AnthropicMessage,
   MessagesRequest,
@@ -21,7 +27,6 @@ import {
   never,
   refuseParameters,
 } from "../refuse-parameters.ts";
-import { unsupported } from "../../wire/unsupported.ts";
 
 /** Converts a chat completion request to a Messages API request. */
 export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel): MessagesRequest {

@@ -1,11 +1,10 @@
 import type { ChatUsage, ChunkChoice, ChunkDelta } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { upstreamReported } from "../../wire/bad-answer.ts";
-import { readFinishReason, readRefusal, readToolCall } from "./read-message.ts";
+import { readFinishReason, readRefusal, readToolCall, type ReadUsage, readUsage } from "./read-message.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
-import { type ReadUsage, readUsage } from "./read-usage.ts";
 
 /** Reads the events of a message stream. https://platform.claude.com/docs/en/build-with-claude/streaming */
 export class MessageStreamReader implements ChatStreamReader {

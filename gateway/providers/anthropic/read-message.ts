@@ -1,8 +1,8 @@
-import type { AssistantMessage, FinishReason, ToolCall } from "../../wire/chat-completion.ts";
+import type { AssistantMessage, FinishReason, ToolCall, ChatUsage } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import type { ChatAnswer } from "../provider.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
-import { readUsage } from "./read-usage.ts";
+import { readMessagesUsage, type UsageDetails } from "../../wire/token-usage.ts";
 
 /** Parses a whole response. Throws for a malformed one. https://platform.claude.com/docs/en/api/messages/create */
 export function readMessage(answer: unknown): ChatAnswer {
@@ -86,4 +86,28 @@ const finishReasons = {
 export function readRefusal(stopDetails: unknown): string | null {
   const explanation = isObject(stopDetails) ? stopDetails["explanation"] : null;
   return typeof explanation === "string" && explanation !== "" ? explanation : null;
+}
+
+export type ReadUsage = { usage: ChatUsage | null; usageDetails: UsageDetails | undefined };
+
+/** Merges all reports of one answer. */
+export function readUsage(...reports: unknown[]): ReadUsage {
+  const usage = readMessagesUsage(...reports);
+  if (usage === null) return { usage: null, usageDetails: undefined };
+  const { cached, cacheWrite, reasoning, details } = usage;
+  const prompt = (usage.input ?? 0) + (cached ?? 0) + (cacheWrite ?? 0);
+  const output = usage.output ?? 0;
+  return {
+    usage: {
+      prompt_tokens: prompt,
+      completion_tokens: output,
+      total_tokens: prompt + output,
+      prompt_tokens_details: {
+        ...(cached !== null && { cached_tokens: cached }),
+        ...(cacheWrite !== null && { cache_write_tokens: cacheWrite }),
+      },
+      ...(reasoning !== null && { completion_tokens_details: { reasoning_tokens: reasoning } }),
+    },
+    usageDetails: details,
+  };
 }

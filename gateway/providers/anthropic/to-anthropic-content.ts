@@ -1,8 +1,13 @@
 import type { ChatMessage, ContentPart } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import { unsupported } from "../../wire/unsupported.ts";
-import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
+import {
+  unsupported,
+  expectObject,
+  expectString,
+  ifGiven,
+  invalidType,
+  invalidValue,
+} from "../../wire/parameter-errors.ts";
 import type {
   Base64Source,
   ContentBlock,
@@ -10,9 +15,10 @@ import type {
   ImageBlock,
   TextBlock,
   UrlSource,
+  CacheControl,
 } from "./messages-request.ts";
-import { toCacheControl } from "./to-cache-control.ts";
 import { type DataUrl, parseDataUrl } from "../parse-data-url.ts";
+import { isThought } from "./reasoning-details.ts";
 
 /** Converts the content of a user message or a tool result: text, images and files. */
 export function toAnthropicContent(content: ChatMessage["content"], param: string): ContentBlock[] {
@@ -110,3 +116,26 @@ function toEmbeddedImage({ mediaType, base64 }: DataUrl, param: string): Base64S
 }
 
 const imageTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+
+/**
+ * The marker that ends a cached prefix, on parts, messages and tools.
+ * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+ */
+export function toCacheControl(
+  marked: { [field: string]: unknown },
+  param: string,
+): CacheControl | undefined {
+  return ifGiven(marked["cache_control"], `${param}.cache_control`, expectObject);
+}
+
+/** Moves a message's marker to its last block, unless that block has one. Thinking blocks cannot carry markers. */
+export function withCacheControl<B extends ContentBlock>(
+  blocks: B[],
+  message: { [field: string]: unknown },
+  param: string,
+): B[] {
+  const marker = toCacheControl(message, param);
+  const last: ContentBlock | undefined = blocks.at(-1);
+  if (marker && last && !isThought(last)) last.cache_control ??= marker;
+  return blocks;
+}

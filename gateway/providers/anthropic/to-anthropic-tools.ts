@@ -1,11 +1,18 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import { unsupported } from "../../wire/unsupported.ts";
-import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
+import {
+  unsupported,
+  expectArray,
+  expectBoolean,
+  expectObject,
+  expectString,
+  ifGiven,
+  invalidType,
+  invalidValue,
+} from "../../wire/parameter-errors.ts";
 import { readAllowedTools } from "../allowed-tools.ts";
 import type { AnthropicMessage, AnthropicTool, ToolChoice } from "./messages-request.ts";
-import { toCacheControl } from "./to-cache-control.ts";
+import { toCacheControl } from "./to-anthropic-content.ts";
 
 /** https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools */
 export function toAnthropicTools(

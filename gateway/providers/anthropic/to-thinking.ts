@@ -1,8 +1,7 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { claudeBudgetTokens, type ClaudeEffort, claudeEfforts, isClaudeEffort } from "../claude-budget.ts";
 import type { ClaudeTraits } from "./claude-traits.ts";
-import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
+import { expectObject, expectString, ifGiven, invalidValue } from "../../wire/parameter-errors.ts";
 import type { AnthropicMessage, Thinking, ToolChoice } from "./messages-request.ts";
 import { isThought } from "./reasoning-details.ts";
 

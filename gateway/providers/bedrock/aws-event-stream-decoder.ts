@@ -1,5 +1,5 @@
 import { EventStreamCodec } from "@smithy/core/event-streams";
-import type { EventDecoder, UpstreamEvent } from "../../wire/event-decoder.ts";
+import type { EventDecoder, UpstreamEvent } from "../../wire/server-sent-events.ts";
 
 /**
  * Decodes `application/vnd.amazon.eventstream`: messages with a length prefix. Checks the length before

@@ -1,7 +1,13 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import type { UpstreamModel } from "../provider.ts";
 import type { ConverseRequest, OutputConfig } from "./converse-request.ts";
-import { expectNumber, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import {
+  expectNumber,
+  expectObject,
+  expectString,
+  ifGiven,
+  unsupported,
+} from "../../wire/parameter-errors.ts";
 import { findModelFamily, type ModelFamily } from "./model-family.ts";
 import { toConverseMessages } from "./to-converse-messages.ts";
 import { toThinking } from "./to-thinking.ts";
@@ -14,7 +20,6 @@ import {
   never,
   refuseParameters,
 } from "../refuse-parameters.ts";
-import { unsupported } from "../../wire/unsupported.ts";
 
 /** Converts a chat completion request to a Converse request. */
 export function buildConverseRequest(body: ChatRequestBody, model: UpstreamModel): ConverseRequest {

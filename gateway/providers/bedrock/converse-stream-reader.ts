@@ -7,7 +7,7 @@ import type {
 } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import type { UsageDetails } from "../../wire/token-usage.ts";
-import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { upstreamReported } from "../../wire/bad-answer.ts";
 import type { ModelFamily } from "./model-family.ts";

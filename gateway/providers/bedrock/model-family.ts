@@ -1,3 +1,6 @@
+import { isObject } from "../../wire/json.ts";
+import type { CachePointBlock } from "./converse-request.ts";
+
 /** The model's family, which determines the parameters that Converse accepts. */
 export type ModelFamily = {
   name: "claude" | "nova" | "gpt" | "gpt-oss" | "mistral" | "other";
@@ -26,4 +29,23 @@ export function findModelFamily(modelName: string): ModelFamily {
 function readClaudeVersion(modelName: string): number {
   const [, major, minor = "0"] = /claude-(?:[a-z]+-)?v?(\d{1,2})(?:-(\d{1,2}))?(?!\d)/.exec(modelName) ?? [];
   return major === undefined ? Infinity : Number(major) * 100 + Number(minor);
+}
+
+/**
+ * Converts `cache_control` on a message, part or tool to a block after it. Models without such blocks get
+ * none, which changes only the cost.
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html#prompt-caching-models
+ */
+export function cachePointAfter(
+  holder: Record<string, unknown>,
+  { name, version }: ModelFamily,
+  place: "messages" | "tools" = "messages",
+): CachePointBlock[] {
+  const control = holder["cache_control"];
+  const isTaken = name === "claude" || (name === "nova" && place === "messages");
+  if (!isTaken || !isObject(control)) return [];
+  const { ttl } = control;
+  const takesTtl = name === "claude" && version >= 405;
+  const isTtl = ttl === "5m" || ttl === "1h";
+  return [{ cachePoint: { type: "default", ttl: takesTtl && isTtl ? ttl : undefined } }];
 }

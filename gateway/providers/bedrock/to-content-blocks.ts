@@ -1,13 +1,15 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
-import { unsupported } from "../../wire/unsupported.ts";
+import {
+  unsupported,
+  expectObject,
+  expectString,
+  ifGiven,
+  invalidValue,
+} from "../../wire/parameter-errors.ts";
 import type { ValueCount } from "../../wire/json.ts";
-import { cachePointAfter } from "./cache-point.ts";
+import { cachePointAfter, type ModelFamily } from "./model-family.ts";
 import type { CachePointBlock, MediaBlock, TextBlock } from "./converse-request.ts";
-import type { DocumentNames } from "./document-names.ts";
-import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import type { ModelFamily } from "./model-family.ts";
 import { parseDataUrl } from "../parse-data-url.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
 
 /** Values that all messages of a request share. */
 export type Conversation = { family: ModelFamily; documentNames: DocumentNames; jsonTexts: ValueCount };
@@ -186,3 +188,41 @@ const documentFormats = new Map([
   ["application/vnd.ms-excel", "xls"],
   ["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"],
 ]);
+
+/**
+ * Creates unique names for a request's documents, in characters that Bedrock accepts.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
+ */
+export class DocumentNames {
+  readonly #taken = new Set<string>();
+  /** The last number used for each base name. */
+  readonly #numbers = new Map<string, number>();
+
+  choose(filename: string): string {
+    const words = toWords(filename);
+    let number = this.#numbers.get(words.toLowerCase()) ?? 0;
+    let name: string;
+    do {
+      number++;
+      name = number === 1 ? words : `${words} ${number}`;
+    } while (this.#taken.has(name.toLowerCase()));
+    this.#numbers.set(words.toLowerCase(), number);
+    this.#taken.add(name.toLowerCase());
+    return name;
+  }
+}
+
+function toWords(filename: string): string {
+  const words = filename
+    .slice(-filenameLengthMax)
+    .replace(/\.\w{1,5}$/, "")
+    .replaceAll(/[^a-zA-Z0-9()[\]-]+/g, " ")
+    .trim();
+  return words.slice(0, wordsLengthMax).trimEnd() || "document";
+}
+
+/** All file systems have shorter names. */
+const filenameLengthMax = 1_024;
+
+/** A name may have 200 characters. Ten are reserved for a number. */
+const wordsLengthMax = 190;

@@ -1,14 +1,24 @@
 import { createHash } from "node:crypto";
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 import { countJsonTexts, jsonTextDepthMax, parseShallowObject } from "../../wire/parse-shallow-object.ts";
-import { unsupported } from "../../wire/unsupported.ts";
+import {
+  unsupported,
+  expectArray,
+  expectObject,
+  expectString,
+  ifGiven,
+  invalidValue,
+} from "../../wire/parameter-errors.ts";
 import type { ContentBlock, ConverseMessage, SystemBlock } from "./converse-request.ts";
-import { DocumentNames } from "./document-names.ts";
+import {
+  DocumentNames,
+  type Conversation,
+  toContentBlocks,
+  toTextBlocks,
+  unlessBlank,
+} from "./to-content-blocks.ts";
 import type { ModelFamily } from "./model-family.ts";
-import { type Conversation, toContentBlocks, toTextBlocks, unlessBlank } from "./to-content-blocks.ts";
 import type { ValueCount } from "../../wire/json.ts";
-import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
 import { toReasoningBlocks } from "./reasoning-details.ts";
 
 /**

@@ -1,6 +1,5 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
-import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
+import { expectObject, expectString, ifGiven, invalidValue } from "../../wire/parameter-errors.ts";
 import { claudeBudgetTokens, type ClaudeEffort } from "../claude-budget.ts";
 import type { ConverseMessage } from "./converse-request.ts";
 import type { UpstreamModel } from "../provider.ts";

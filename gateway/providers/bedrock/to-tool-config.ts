@@ -1,12 +1,16 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import { unsupported } from "../../wire/unsupported.ts";
+import {
+  unsupported,
+  invalidValue,
+  expectArray,
+  expectObject,
+  expectString,
+  ifGiven,
+} from "../../wire/parameter-errors.ts";
 import type { ConverseMessage, ToolConfig, ToolSpec } from "./converse-request.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
-import type { ModelFamily } from "./model-family.ts";
-import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { type ModelFamily, cachePointAfter } from "./model-family.ts";
 import { functionNameOf, readAllowedTools } from "../allowed-tools.ts";
-import { cachePointAfter } from "./cache-point.ts";
 
 export type ToolRules = {
   toolConfig?: ToolConfig | undefined;

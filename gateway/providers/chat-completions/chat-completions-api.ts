@@ -7,8 +7,7 @@ import {
 } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { readChatDetails, type UsageDetails } from "../../wire/token-usage.ts";
-import type { UpstreamEvent } from "../../wire/event-decoder.ts";
-import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
+import { type UpstreamEvent, ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provider.ts";
 import { upstreamReported } from "../../wire/bad-answer.ts";
 import { toPlainChat } from "./to-plain-chat.ts";

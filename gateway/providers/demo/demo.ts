@@ -3,7 +3,7 @@ import type { ChatRequestBody, ChatQuirks } from "../../wire/chat-completion.ts"
 import { isObject } from "../../wire/json.ts";
 import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
 import type { Endpoint, Provider, ScriptedAnswer, UpstreamRequest } from "../provider.ts";
-import { readModelNames } from "../read-model-names.ts";
+import { readModelNames } from "../endpoint-at.ts";
 import { type DemoOrders, readDemoOrders, textOf, toTokens } from "./demo-prompt.ts";
 import { sampleJson } from "./sample-json.ts";
 

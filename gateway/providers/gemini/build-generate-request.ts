@@ -1,11 +1,9 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import type { UpstreamModel } from "../provider.ts";
-import { unsupported } from "../../wire/unsupported.ts";
-import { generationConfig, googleOptions } from "./generation-config.ts";
-import { modelTraits } from "./model-traits.ts";
+import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
+import { generationConfig, googleOptions, modelTraits } from "./generation-config.ts";
 import { toGeminiContents } from "./to-gemini-contents.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
 
 /** Builds a generateContent request. https://ai.google.dev/api/generate-content#request-body */
 export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel): object {

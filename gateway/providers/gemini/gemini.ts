@@ -1,15 +1,12 @@
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
-import { endpointAt } from "../endpoint-at.ts";
+import { endpointAt, readModelNames } from "../endpoint-at.ts";
 import type { EmbeddingsAnswer, EmbeddingsApi, Endpoint, Provider, UpstreamModel } from "../provider.ts";
-import { readModelNames } from "../read-model-names.ts";
 import { buildGenerateRequest } from "./build-generate-request.ts";
-import { GenerateStreamReader } from "./generate-stream-reader.ts";
-import { bareModelName, modelPath } from "./model-traits.ts";
-import { readGenerateAnswer } from "./read-generate-answer.ts";
+import { GenerateStreamReader, readGenerateAnswer } from "./generate-stream-reader.ts";
+import { bareModelName, modelPath } from "./generation-config.ts";
 import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import { unsupported } from "../../wire/unsupported.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
+import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
 
 const baseUrl = "https://generativelanguage.googleapis.com/v1beta";
 

@@ -1,10 +1,9 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 import { isObject, type ValueCount } from "../../wire/json.ts";
 import { countJsonTexts, parseShallowJson, parseShallowObject } from "../../wire/parse-shallow-object.ts";
-import type { ModelTraits } from "./model-traits.ts";
+import type { ModelTraits } from "./generation-config.ts";
 import { type GeminiPart, toTextParts, toUserParts } from "./to-gemini-parts.ts";
-import { unsupported } from "../../wire/unsupported.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
+import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
 import { skippedSignature, ThoughtSignatures } from "./thought-signatures.ts";
 
 /**

@@ -1,6 +1,5 @@
 import { isObject } from "../../wire/json.ts";
-import { unsupported } from "../../wire/unsupported.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
+import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
 import { parseDataUrl } from "../parse-data-url.ts";
 
 /** https://ai.google.dev/api/caching#Part */

@@ -1,8 +1,7 @@
 import type { ChatQuirks } from "../../wire/chat-completion.ts";
 import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
-import { endpointAt } from "../endpoint-at.ts";
+import { endpointAt, readModelNames } from "../endpoint-at.ts";
 import type { Provider } from "../provider.ts";
-import { readModelNames } from "../read-model-names.ts";
 import { findPreset, presets } from "./presets.ts";
 
 /** OpenAI and compatible upstreams, which receive requests and return answers unchanged. */

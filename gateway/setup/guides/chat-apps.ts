@@ -1,5 +1,5 @@
 import { keyPlaceholder } from "../setup-plan.ts";
-import type { GuideApp, GuideOptions, ToolGuide } from "../tool-guide.ts";
+import type { GuideApp, GuideOptions, ToolGuide } from "../tool-setup.ts";
 
 /** Apps with a form for an OpenAI-compatible provider. */
 export const chatApps: ToolGuide = {

@@ -1,6 +1,6 @@
 import { isPrivateAddress } from "../is-private-address.ts";
 import { keyPlaceholder } from "../setup-plan.ts";
-import type { ToolGuide } from "../tool-guide.ts";
+import type { ToolGuide } from "../tool-setup.ts";
 
 const documentation = "https://docs.litellm.ai/docs/proxy/client_setup/claude_desktop";
 

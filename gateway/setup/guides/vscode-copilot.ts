@@ -1,6 +1,6 @@
 import { keyPlaceholder } from "../setup-plan.ts";
 import type { SetupModel } from "../setup-input.ts";
-import type { ToolGuide } from "../tool-guide.ts";
+import type { ToolGuide } from "../tool-setup.ts";
 
 const documentation = "https://code.visualstudio.com/docs/agent-customization/language-models";
 

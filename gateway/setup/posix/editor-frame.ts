@@ -29,3 +29,59 @@ function fill_key(line,  at) {
     line = substr(line, 1, at - 1) ENVIRON["GATEWAY_API_KEY"] substr(line, at + 19)
   return line
 }`;
+
+/** Edits a file of `NAME=value` lines. Other lines keep their bytes. Of duplicate names, one remains. */
+export const envEditor = String.raw`
+BEGIN {
+  read_text()
+  eol = index(text, "\r\n") ? "\r\n" : "\n"
+  while (next_operation()) {
+    line = substr(operation, 5)
+    name = substr(line, 1, index(line, " = ") - 1)
+    line = name "=" substr(line, length(name) + 4)
+    n = split(text, lines, "\n")
+    if (lines[n] == "") n--
+    last = 0
+    for (i = 1; i <= n; i++) if (lines[i] ~ "^[ \t]*(export[ \t]+)?" name "[ \t]*=") last = i
+    out = ""
+    for (i = 1; i <= n; i++) {
+      if (i == last) out = out line eol
+      else if (last == 0 || lines[i] !~ "^[ \t]*(export[ \t]+)?" name "[ \t]*=")
+        out = out lines[i] (i < n || substr(text, length(text)) == "\n" ? "\n" : eol)
+    }
+    if (last == 0) out = out line eol
+    text = out
+  }
+  printf "%s", bom text
+}`;
+
+/** Maintains one marked block in a file of lines. The operations are the block with its marks. */
+export const profileEditor = String.raw`
+BEGIN {
+  read_text()
+  eol = index(text, "\r\n") ? "\r\n" : "\n"
+  while ((getline line < operations) > 0) {
+    if (block == "") first = line
+    block = block line eol
+    last = line
+  }
+  start = index("\n" text, "\n" first)
+  if (start) {
+    rest = substr(text, start)
+    end = index(rest, last)
+    if (end == 0) fail("its block of an older setup has no end")
+    end += length(last)
+    while (index("\r\n", substr(rest, end, 1)) && end <= length(rest) && substr(rest, end - 1, 1) != "\n") end++
+    text = substr(text, 1, start - 1) block substr(rest, end)
+  } else {
+    if (text != "" && substr(text, length(text)) != "\n") text = text eol
+    text = text block
+  }
+  printf "%s", bom text
+}`;
+
+/** Writes the operations, which are the whole file, and inserts the key. */
+export const ownEditor = String.raw`
+BEGIN {
+  while ((getline line < operations) > 0) print fill_key(line)
+}`;

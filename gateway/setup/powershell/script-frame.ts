@@ -61,3 +61,60 @@ if ([string]$ExecutionContext.SessionState.LanguageMode -ceq 'FullLanguage') {
     throw 'The command failed. The reason is above.'
   }
 } else { throw 'This PowerShell runs in constrained mode, which blocks this command. Nothing was changed.' }`;
+
+/** Reads the key from the command or the environment, or prompts for it without echo. */
+export const askForKey = String.raw`
+function ask_for_key($given) {
+  $source = 'The key in the command'
+  $key = $given
+  if ($key.Length -eq 0) {
+    $source = 'The key in GATEWAY_API_KEY'
+    $key = [string]$env:GATEWAY_API_KEY
+    if ($key.Length -gt 0) { say_line 'Using the key in GATEWAY_API_KEY.' }
+  }
+  if ($key.Length -eq 0) {
+    $source = 'The entered key'
+    try { $secure = Read-Host -AsSecureString 'Gateway API key (hidden)' }
+    catch { stop_setup 'No terminal to prompt for the API key. Set the environment variable GATEWAY_API_KEY.' }
+    $key = (New-Object Net.NetworkCredential('', $secure)).Password -creplace '\s', ''
+  }
+  if ($key -cnotmatch '^sk-gateway-') {
+    stop_setup ($source + ' is not a gateway key: those start with sk-gateway-. Nothing was changed.')
+  }
+  $how_many = 'it has ' + $key.Length + ' characters instead of 60. Nothing was changed.'
+  if ($key.Length -lt 60) { stop_setup ($source + ' is incomplete: ' + $how_many) }
+  if ($key.Length -gt 60) { stop_setup ($source + ' is too long: ' + $how_many) }
+  if ($key -cnotmatch '^[0-9A-Za-z-]{60}\z') {
+    stop_setup ($source + ' contains an invalid character: only letters and digits follow sk-gateway-. Nothing was changed.')
+  }
+  $setup.key = $key
+}`;
+
+/** The account's environment variables, which programs read when they start. */
+export const variables = String.raw`
+function want_variable($name, $value) {
+  $setup.variables.Add(@{ name = $name; value = $value.Replace('{{GATEWAY_API_KEY}}', $setup.key) })
+}
+function drop_variable($name) { $setup.variables.Add(@{ name = $name; value = $null }) }
+function changed_variables {
+  foreach ($variable in $setup.variables) {
+    $variable.before = [Environment]::GetEnvironmentVariable($variable.name, 'User')
+    $is_same = $null -eq $variable.before -and $null -eq $variable.value
+    if ($null -ne $variable.before -and $null -ne $variable.value) { $is_same = same_text $variable.before $variable.value }
+    if (-not $is_same) { Write-Output $variable }
+  }
+}
+# A null that PowerShell does not convert to an empty string, which some .NET versions reject.
+function set_variable($name, $value) {
+  if ($null -eq $value) { $value = [NullString]::Value }
+  [Environment]::SetEnvironmentVariable($name, $value, 'User')
+}`;
+
+/**
+ * A PowerShell string without expansion. Typographic quotes also end such a string. Doubling escapes each
+ * quote.
+ * https://learn.microsoft.com/en-us/powershell/module/microsoft.powershell.core/about/about_quoting_rules
+ */
+export function quote(text: string): string {
+  return `'${text.replaceAll(/['\u2018-\u201b]/g, "$&$&")}'`;
+}

@@ -1,4 +1,4 @@
-import { quote } from "./quote.ts";
+import { quote } from "./script-frame.ts";
 
 /**
  * The undo script. It keeps later changes, and restores the previous undo script, so that every change can be

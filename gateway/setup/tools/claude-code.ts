@@ -1,7 +1,6 @@
 import { keyPlaceholder } from "../setup-plan.ts";
 import type { SetupModels } from "../setup-input.ts";
-import type { ToolSetup } from "../tool-setup.ts";
-import { setMembers } from "../set-members.ts";
+import { type ToolSetup, setMembers } from "../tool-setup.ts";
 
 /** https://code.claude.com/docs/en/settings and https://code.claude.com/docs/en/llm-gateway */
 export const claudeCode: ToolSetup = {

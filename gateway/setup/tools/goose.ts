@@ -1,6 +1,5 @@
 import { keyPlaceholder } from "../setup-plan.ts";
-import { setMembers } from "../set-members.ts";
-import type { ToolSetup } from "../tool-setup.ts";
+import { setMembers, type ToolSetup } from "../tool-setup.ts";
 
 /** https://goose-docs.ai/docs/getting-started/providers and https://goose-docs.ai/docs/guides/environment-variables */
 export const goose: ToolSetup = {

@@ -1,7 +1,6 @@
 import { keyPlaceholder, type PlannedFile } from "../setup-plan.ts";
-import { setMembers } from "../set-members.ts";
+import { setMembers, type ToolSetup } from "../tool-setup.ts";
 import type { SetupModel } from "../setup-input.ts";
-import type { ToolSetup } from "../tool-setup.ts";
 
 /** https://junie.jetbrains.com/docs/custom-llm-models.html */
 export const junie: ToolSetup = {

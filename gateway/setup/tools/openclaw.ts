@@ -1,7 +1,6 @@
 import { type Json, keyPlaceholder } from "../setup-plan.ts";
-import { setMembers } from "../set-members.ts";
+import { setMembers, type ToolSetup } from "../tool-setup.ts";
 import type { SetupModel } from "../setup-input.ts";
-import type { ToolSetup } from "../tool-setup.ts";
 
 /** https://docs.openclaw.ai/concepts/model-providers, also in the package's docs folder. */
 export const openClaw: ToolSetup = {

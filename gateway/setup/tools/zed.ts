@@ -1,7 +1,6 @@
 import { type Json, keyPlaceholder } from "../setup-plan.ts";
-import { setMembers } from "../set-members.ts";
+import { setMembers, type ToolSetup } from "../tool-setup.ts";
 import type { SetupModel } from "../setup-input.ts";
-import type { ToolSetup } from "../tool-setup.ts";
 
 /** https://zed.dev/docs/ai/use-api-access and https://zed.dev/docs/ai/agent-settings */
 export const zed: ToolSetup = {

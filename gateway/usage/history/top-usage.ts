@@ -1,5 +1,5 @@
 import type { Person } from "../../auth/person.ts";
-import { addSums } from "./add-sums.ts";
+import { addSums } from "./usage-summary.ts";
 import type { UsageHistory } from "./usage-history.ts";
 import type { UsageSummary } from "./usage-summary.ts";
 import { type OverviewPeriod, startOf } from "./usage-overview.ts";

@@ -1,8 +1,8 @@
 import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
 import type { Person } from "../../auth/person.ts";
-import { addSums } from "./add-sums.ts";
-import { averageLatencyMs, percentileMs } from "./latency.ts";
+import { addSums } from "./usage-summary.ts";
 import type { UsageHistory } from "./usage-history.ts";
+import { firstTokenBoundsMs, latencyBoundsMs } from "../../../db/entities/usage-roll-up.ts";
 
 /** The activity of a period. Latencies cover successful requests. */
 type Activity = {
@@ -17,7 +17,7 @@ type Activity = {
   p95LatencyMs: number | null;
 };
 
-export type UsageOverview = {
+type UsageOverview = {
   from: Date;
   to: Date;
   /** Hours or days, oldest first. The last one is incomplete. */
@@ -95,4 +95,39 @@ function toActivity(sums: UsageSum[]): Activity {
 
 function total(sums: UsageSum[]): UsageSum | undefined {
   return sums.length === 0 ? undefined : sums.reduce(addSums);
+}
+
+/** The average. Null without requests. */
+export function averageLatencyMs({
+  latencyMs,
+  requests,
+}: Pick<UsageSum, "latencyMs" | "requests">): number | null {
+  return requests > 0 ? Math.round(Number(latencyMs) / requests) : null;
+}
+
+/**
+ * The latency that this share of the requests does not exceed, interpolated within a bucket. Null for too few
+ * requests. The open last bucket returns its lower bound.
+ */
+export function percentileMs(
+  counts: readonly number[],
+  share: number,
+  bounds: readonly number[] = latencyBoundsMs,
+): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  // With fewer requests, the remaining share is less than one request.
+  if (total * (1 - share) < 0.999) return null;
+  let left = total * share;
+  for (const [index, upTo] of bounds.entries()) {
+    const count = counts[index] ?? 0;
+    const above = bounds[index - 1] ?? 0;
+    if (count >= left) return Math.round(above + ((upTo - above) * left) / count);
+    left -= count;
+  }
+  return bounds.at(-1) ?? null;
+}
+
+/** The percentile of times to first token. */
+export function firstTokenPercentileMs({ firstTokens }: Pick<UsageSum, "firstTokens">, share: number) {
+  return percentileMs(firstTokens, share, firstTokenBoundsMs);
 }

@@ -5,9 +5,8 @@ import type { UsageInterval } from "../../../db/repositories/usage-queries.ts";
 import { toUsageSum, type UsageSum } from "../../../db/repositories/usage-sum.ts";
 import { GatewayError } from "../../errors.ts";
 import { firstIdAt } from "../../ids.ts";
-import { addCounts, addSums } from "./add-sums.ts";
 
-export type UsageSummaryQuery = {
+type UsageSummaryQuery = {
   filter: UsageFilter;
   period: Period;
   groupBy: readonly UsageDimension[];
@@ -162,4 +161,27 @@ function ceiling(moment: Date, lengthMs: number): Date {
 
 function notEmpty(parts: PeriodPart[]): PeriodPart[] {
   return parts.filter(({ from, to }) => from === null || to === null || from < to);
+}
+
+/** Adds two sums. The result has the group of the first one. */
+export function addSums(one: UsageSum, other: UsageSum): UsageSum {
+  return {
+    ...one,
+    requests: one.requests + other.requests,
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
+    cacheWriteInputTokens: one.cacheWriteInputTokens + other.cacheWriteInputTokens,
+    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
+    cost: one.cost + other.cost,
+    markup: one.markup + other.markup,
+    unknownCosts: one.unknownCosts + other.unknownCosts,
+    latencyMs: one.latencyMs + other.latencyMs,
+    latencies: addCounts(one.latencies, other.latencies),
+    firstTokens: addCounts(one.firstTokens, other.firstTokens),
+  };
+}
+
+function addCounts(one: readonly number[], other: readonly number[]): number[] {
+  return one.map((count, index) => count + (other[index] ?? 0));
 }

@@ -3,11 +3,10 @@ import { join } from "node:path";
 import type { Database } from "../../../db/database.ts";
 import type { Settings } from "../../config/limit-variables.ts";
 import type { Log } from "../../log.ts";
-import { DirectWriter } from "./direct-writer.ts";
+import { DirectWriter, Shipper } from "./shipper.ts";
 import { PendingRecord, type StartedRequest, StartedRequests } from "./started-requests.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type UsageRecord, Spool } from "./spool.ts";
-import { Shipper } from "./shipper.ts";
 import { type LockFile, SpoolFolder } from "./spool-folder.ts";
 
 type UsageRecorderOptions = {

@@ -4,9 +4,8 @@ import type { WebSocket } from "ws";
 import { GatewayError, toGatewayError } from "../../errors.ts";
 import type { HeldBody } from "../../http/read-body.ts";
 import { createId } from "../../ids.ts";
-import { readTurn } from "./read-turn.ts";
+import { readTurn, SocketTurn, type SocketTurnOptions } from "./socket-turn.ts";
 import { type Connection, SocketReply } from "./socket-reply.ts";
-import { SocketTurn, type SocketTurnOptions } from "./socket-turn.ts";
 
 type ResponsesSocketOptions = Omit<SocketTurnOptions, "connection"> & {
   webSocket: WebSocket;

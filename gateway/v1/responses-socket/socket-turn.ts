@@ -2,18 +2,17 @@ import type { IncomingMessage } from "node:http";
 import { answerRequest } from "../../completions/answer-request.ts";
 import type { Exchange } from "../../completions/exchange.ts";
 import type { FollowUp, Operation } from "../../completions/operation.ts";
-import { parseBody } from "../../dialects/parse-body.ts";
+import { parseBody, type BodyLimits } from "../../dialects/parse-body.ts";
 import { responses } from "../../dialects/responses/responses.ts";
-import { toGatewayError } from "../../errors.ts";
+import { toGatewayError, GatewayError } from "../../errors.ts";
 import type { HeldBody } from "../../http/read-body.ts";
 import { createId } from "../../ids.ts";
 import { readFollowUp } from "../../kept-responses/follow-up.ts";
 import type { KnownKey } from "../../keys/authenticate-key.ts";
 import { resolveRoute } from "../../routing/catalogue.ts";
-import { ObservedRequest } from "../../usage/observed-request.ts";
+import { ObservedRequest } from "../../usage/request-observer.ts";
 import { logOurTrouble } from "../endpoint.ts";
 import { failExchange, type ModelEndpointOptions, openExchange, keyOf } from "../model-endpoint.ts";
-import type { Turn } from "./read-turn.ts";
 import type { RecentResponses } from "./recent-responses.ts";
 import { type Connection, SocketReply } from "./socket-reply.ts";
 
@@ -154,3 +153,34 @@ export class SocketTurn {
     this.#body.release();
   }
 }
+
+/** One `response.create` event of a client. */
+type Turn = {
+  /** Turns with the same ID run one after another. Null if the client sent none. */
+  streamId: string | null;
+  /** The body of the equivalent streamed HTTP request. */
+  bytes: Buffer;
+  /** Whether the turn only sends its input ahead and expects no answer. */
+  isWarmUp: boolean;
+};
+
+/**
+ * Reads a message in OpenAI's form. Throws a `GatewayError` for any other.
+ * https://developers.openai.com/api/docs/guides/websocket-mode
+ */
+export function readTurn(message: Buffer, limits: BodyLimits): Turn {
+  const parsed = parseBody(message, limits, () => {});
+  const { type, stream_id: streamId = null, generate, ...body } = parsed;
+  if (type !== "response.create") {
+    const text = "Invalid value: 'type'. The gateway reads only events of the type 'response.create'.";
+    throw new GatewayError("invalid_value", text, { param: "type" });
+  }
+  if (streamId !== null && (typeof streamId !== "string" || streamId.length > streamIdCharactersMax)) {
+    const text = `Invalid value: 'stream_id'. Use a string of at most ${streamIdCharactersMax} characters.`;
+    throw new GatewayError("invalid_value", text, { param: "stream_id" });
+  }
+  const bytes = Buffer.from(JSON.stringify({ ...body, stream: true }));
+  return { streamId, bytes, isWarmUp: generate === false };
+}
+
+const streamIdCharactersMax = 128;

@@ -1,4 +1,4 @@
-import { DirectWriter } from "../../../gateway/usage/recording/direct-writer.ts";
+import { DirectWriter } from "../../../gateway/usage/recording/shipper.ts";
 
 /** Ignores failed disk writes. */
 DirectWriter.prototype.write = (ended) => ended.forEach((each) => each.proceed());

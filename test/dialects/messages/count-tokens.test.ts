@@ -1,6 +1,5 @@
 import test from "ava";
-import { countTextTokens } from "../../../gateway/dialects/messages/count-text-tokens.ts";
-import { countTokens } from "../../../gateway/dialects/messages/count-tokens.ts";
+import { countTextTokens, countTokens } from "../../../gateway/dialects/messages/count-tokens.ts";
 
 const count = async (body: Record<string, unknown>) => (await countTokens({ body })).input_tokens;
 const hi = [{ role: "user", content: "hello world" }];

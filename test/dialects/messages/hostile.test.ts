@@ -1,8 +1,8 @@
 import test from "ava";
 import fc from "fast-check";
 import { messages } from "../../../gateway/dialects/messages/messages.ts";
-import { collectCountable } from "../../../gateway/dialects/messages/countable-content.ts";
-import { withoutSealedThoughts } from "../../../gateway/dialects/messages/without-sealed-thoughts.ts";
+import { collectCountable } from "../../../gateway/dialects/messages/count-tokens.ts";
+import { withoutSealedThoughts } from "../../../gateway/dialects/messages/sealed-detail.ts";
 import type { ChatAnswer } from "../../../gateway/providers/provider.ts";
 import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
 import { GatewayError } from "../../../gateway/errors.ts";

@@ -1,7 +1,6 @@
 import test from "ava";
 import { messages } from "../../../gateway/dialects/messages/messages.ts";
-import { sealPrefix } from "../../../gateway/dialects/messages/sealed-detail.ts";
-import { withoutSealedThoughts } from "../../../gateway/dialects/messages/without-sealed-thoughts.ts";
+import { sealPrefix, withoutSealedThoughts } from "../../../gateway/dialects/messages/sealed-detail.ts";
 import {
   envelope,
   readEvents,

@@ -1,7 +1,9 @@
 import test from "ava";
 import { readResponsesRequest } from "../../../gateway/dialects/responses/read-responses-request.ts";
-import { sealReasoning } from "../../../gateway/dialects/responses/sealed-reasoning.ts";
-import { withoutSealedReasoning } from "../../../gateway/dialects/responses/without-sealed-reasoning.ts";
+import {
+  sealReasoning,
+  withoutSealedReasoning,
+} from "../../../gateway/dialects/responses/sealed-reasoning.ts";
 import { bodyLimits } from "../../helpers/body-limits.ts";
 
 const read = (input: unknown) =>

@@ -2,7 +2,7 @@ import test from "ava";
 import fc from "fast-check";
 import { MessageStreamReader } from "../../../gateway/providers/anthropic/message-stream-reader.ts";
 import { readMessage } from "../../../gateway/providers/anthropic/read-message.ts";
-import { toAssistantBlocks } from "../../../gateway/providers/anthropic/to-assistant-blocks.ts";
+import { toAssistantBlocks } from "../../../gateway/providers/anthropic/to-anthropic-messages.ts";
 import type { ChatMessage, ReasoningDetail } from "../../../gateway/wire/chat-completion.ts";
 import { countJsonTexts } from "../../../gateway/wire/parse-shallow-object.ts";
 

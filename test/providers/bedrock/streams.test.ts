@@ -3,7 +3,7 @@ import path from "node:path";
 import test from "ava";
 import { GatewayError } from "../../../gateway/errors.ts";
 import { ConverseStreamReader } from "../../../gateway/providers/bedrock/converse-stream-reader.ts";
-import type { UpstreamEvent } from "../../../gateway/wire/event-decoder.ts";
+import type { UpstreamEvent } from "../../../gateway/wire/server-sent-events.ts";
 
 const folder = path.resolve(import.meta.dirname, "../../fixtures/providers/bedrock");
 

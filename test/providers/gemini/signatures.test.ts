@@ -1,6 +1,6 @@
 import test from "ava";
 import { buildGenerateRequest } from "../../../gateway/providers/gemini/build-generate-request.ts";
-import { readGenerateAnswer } from "../../../gateway/providers/gemini/read-generate-answer.ts";
+import { readGenerateAnswer } from "../../../gateway/providers/gemini/generate-stream-reader.ts";
 import type { AssistantMessage, ChatMessage } from "../../../gateway/wire/chat-completion.ts";
 
 const signature = "EqoCCqcCAb4+9vt1Xk0bqS8yqYdQv2oJ1uZ1p0gq4mHc9wW3fV8o7rT6sLkP5nB2xYz/0A==";

@@ -2,8 +2,10 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
 import { GatewayError } from "../../../gateway/errors.ts";
-import { GenerateStreamReader } from "../../../gateway/providers/gemini/generate-stream-reader.ts";
-import { readGenerateAnswer } from "../../../gateway/providers/gemini/read-generate-answer.ts";
+import {
+  GenerateStreamReader,
+  readGenerateAnswer,
+} from "../../../gateway/providers/gemini/generate-stream-reader.ts";
 
 const folder = path.resolve(import.meta.dirname, "../../fixtures/providers/gemini");
 

@@ -6,6 +6,7 @@ import type { Runtime } from "../runtime.ts";
 import type { KnownModel } from "../known-models/known-models.ts";
 import { type Prices, toPriceColumns, unknownPrices, withGiven } from "../known-models/prices.ts";
 import { parseSlug } from "../routing/slug.ts";
+import type { ModelReference } from "../../db/repositories/model-repository.ts";
 
 export type ModelChanges = {
   upstreamModel?: string | undefined;
@@ -55,4 +56,28 @@ export async function insertModel(
 export function noProvider(param: string): GatewayError {
   const code = param === "id" ? "not_found" : "invalid_value";
   return new GatewayError(code, "No provider has this ID. Reload the list of providers.", { param });
+}
+
+/**
+ * Deletes a model within the caller's transaction, which appends the catalogue's change. Returns the number of keys
+ * that could use it.
+ */
+export async function deleteModel(
+  { changes, models }: Repositories,
+  { id }: Pick<ModelRow, "id">,
+  now: Date,
+): Promise<number> {
+  const keyIds = await models.connectedKeyIds(id);
+  await models.delete(id);
+  // Ends the keys' streams with this model, as if each key had lost it.
+  for (const keyId of keyIds) await changes.append("api_key", keyId, now);
+  return keyIds.length;
+}
+
+/** Throws `not_found` for an unknown model. */
+export async function findModel({ models }: Repositories, reference: ModelReference): Promise<ModelRow> {
+  const row = await models.find(reference);
+  if (row) return row;
+  const param = Object.keys(reference)[0] ?? null;
+  throw new GatewayError("not_found", "The model does not exist. Reload the list of models.", { param });
 }
