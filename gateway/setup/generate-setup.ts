@@ -51,7 +51,7 @@ function uniqueModels({ light, daily, hard, connected }: SetupInput["models"]): 
 }
 
 /** Warnings about selected models that do not suit the tool. */
-export function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
+function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
   const chosen = [
     ...new Map(setup.workloads.map((workload) => [models[workload].slug, models[workload]])).values(),
   ];

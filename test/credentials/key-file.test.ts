@@ -28,7 +28,7 @@ test("a key file is created on first use, readable by its owner only, and reused
 test("processes that start together share one key", async (t) => {
   const folder = await createTestFolder(t);
   const script = `
-    import { readOrCreateKeyFile } from ${JSON.stringify(new URL("../../gateway/credentials/key-file.ts", import.meta.url).href)};
+    import { readOrCreateKeyFile } from ${JSON.stringify(new URL("../../gateway/credentials/open-secret-box.ts", import.meta.url).href)};
     import { randomBytes } from "node:crypto";
     const keys = [];
     for (let index = 0; index < 20; index++)
