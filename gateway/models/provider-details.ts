@@ -2,10 +2,8 @@ import type { CredentialRow, ProviderRow, UpstreamTimeoutOverrides } from "../..
 import type { ProviderFields } from "../providers/provider.ts";
 import { fromFactorColumn } from "../usage/counting/charge-factor.ts";
 import { findKind } from "../providers/registry.ts";
-import type { Repositories, Database } from "../../db/database.ts";
+import type { Repositories } from "../../db/database.ts";
 import { GatewayError } from "../errors.ts";
-import type { ChangeFeed } from "../keys/change-feed.ts";
-import type { Runtime } from "../runtime.ts";
 
 /** A provider for display. Credentials show only their last four characters. */
 export type ProviderDetails = {
@@ -61,36 +59,4 @@ export async function findProviderRow({ providers }: Repositories, id: string): 
       param: "id",
     });
   return row;
-}
-
-export type ProviderChangeOptions = { database: Database; runtime: Runtime; changeFeed: ChangeFeed };
-
-/**
- * Changes providers in one transaction and notifies every process.
- * @param work returns the changed providers
- */
-export async function changeProviders(
-  { database, runtime, changeFeed }: ProviderChangeOptions,
-  work: (repositories: Repositories) => Promise<ProviderRow[]>,
-): Promise<ProviderDetails[]> {
-  const changed = await database.write(async (repositories) => {
-    const rows = await work(repositories);
-    const [first] = rows;
-    // One entry is enough, because each process reloads the whole catalogue.
-    if (first) await repositories.changes.append("catalogue", first.id, new Date(runtime.now()));
-    const credentials = await repositories.providers.listCredentials();
-    return rows.map((row) => toProviderDetails(row, credentials));
-  });
-  await changeFeed.catchUp();
-  return changed;
-}
-
-/** Changes one provider, as `changeProviders` does. */
-export async function changeProvider(
-  options: ProviderChangeOptions,
-  work: (repositories: Repositories) => Promise<ProviderRow>,
-): Promise<ProviderDetails> {
-  const [details] = await changeProviders(options, async (repositories) => [await work(repositories)]);
-  if (details === undefined) throw new Error("The details of the provider are missing.");
-  return details;
 }

@@ -1,3 +1,4 @@
+import { changeProvider, changeProviders, type ProviderChangeOptions } from "./change-providers.ts";
 import type { Repositories } from "../../db/database.ts";
 import { DuplicateError, StillReferencedError } from "../../db/database-errors.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
@@ -10,14 +11,7 @@ import type { ProviderKindName } from "../providers/registry.ts";
 import type { AddressGuard } from "../upstream/address-guard.ts";
 import type { CoolDowns } from "../routing/cool-downs.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import {
-  changeProvider,
-  changeProviders,
-  type ProviderChangeOptions,
-  findProviderRow,
-  type ProviderDetails,
-  toProviderDetails,
-} from "./provider-details.ts";
+import { findProviderRow, type ProviderDetails, toProviderDetails } from "./provider-details.ts";
 import { type NewCredential, sealCredential } from "../credentials/credential.ts";
 import { deleteModel } from "./model-rows.ts";
 import { type DiscoveredModel, describeModels } from "./discovered-models.ts";
