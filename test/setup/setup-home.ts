@@ -69,6 +69,8 @@ async function run(shell: string, command: string, environment: Record<string, s
   const output = { stdout: "", stderr: "" };
   program.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   program.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  // A program that ends early leaves its input unread.
+  program.stdin.on("error", () => {});
   program.stdin.end(shell === "fish" ? "" : command);
   const [code] = (await once(program, "close")) as [number | null];
   return { code, ...output };
