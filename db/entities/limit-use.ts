@@ -10,7 +10,7 @@ export const LimitUse = table(
     processId: id(),
     /** The limit holder: the ID of a key or a user, or `gateway`. */
     subjectId: id(),
-    /** Seconds since 1970. */
+    /** Unix time in seconds. */
     second: { ...bigInteger(), primary: true },
     requests: integer(),
     tokens: bigInteger(),

@@ -25,7 +25,7 @@ export const UsageRollUp = table(
     clientTool: id({ length: 32, default: unknownFact }),
     /** Empty without an error. `unknownFact` in sums of earlier releases. */
     errorReason: id({ length: 64, default: unknownFact }),
-    /** The key's last name. */
+    /** The key's most recent name. */
     apiKeyName: text(255),
     requests: integer(),
     inputTokens: bigInteger(),

@@ -3,10 +3,10 @@ import { MysqlUrlError, parseMysqlUrl } from "../../db/mysql-url.ts";
 
 /** The formats of environment variables, each with its error message. */
 export const port = z.coerce
-  .number("is not a port: 0-65535")
-  .int("is not a port: 0-65535")
-  .min(0, "is not a port: 0-65535")
-  .max(65_535, "is not a port: 0-65535");
+  .number("is not a port. Use a whole number from 0 to 65535")
+  .int("is not a port. Use a whole number from 0 to 65535")
+  .min(0, "is not a port. Use a whole number from 0 to 65535")
+  .max(65_535, "is not a port. Use a whole number from 0 to 65535");
 
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: "is not an http(s) URL, such as https://gateway.example.com" })

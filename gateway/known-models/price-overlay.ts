@@ -44,7 +44,7 @@ const priority = (factor: number): PriceRule => ({ when: { serviceTier: "priorit
 
 const rules: Record<string, OverlayRule[]> = {
   openai: [
-    // The page lists no model of GPT-6. Their priority tier has no price here.
+    // The page lists no GPT-6 models, so their priority tier has no price.
     { models: /^gpt-5\.6/, rule: priority(2), ...openai },
     { models: /^gpt-5\.5(?!-pro)/, rule: priority(2.5), ...openai },
     { models: /^gpt-5\.4(?!-pro|-nano)/, rule: priority(2), ...openai },

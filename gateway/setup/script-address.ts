@@ -64,7 +64,9 @@ const scriptQueryCharactersMax = 4_000;
 
 function readParameters(query: string): Map<string, string> {
   if (query.length > scriptQueryCharactersMax) {
-    throw new SetupInputError(`The query is longer than ${scriptQueryCharactersMax} characters.`);
+    throw new SetupInputError(
+      `The query is longer than ${scriptQueryCharactersMax} characters. Select fewer models.`,
+    );
   }
   const parameters = new Map<string, string>();
   for (const part of query === "" ? [] : query.split("&")) {
@@ -84,7 +86,9 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new SetupInputError("The query contains an invalid percent sequence.");
+    throw new SetupInputError(
+      "The query contains an invalid percent sequence. Copy the command from the console again.",
+    );
   }
 }
 
@@ -92,7 +96,7 @@ function readAction(parameters: Map<string, string>): ScriptAction {
   const actions = (["undo", "check"] as const).filter((name) => parameters.has(name));
   if (actions.length > 1) throw new SetupInputError("Use only one of undo and check.");
   if (actions.some((name) => parameters.get(name) !== "")) {
-    throw new SetupInputError("The parameters undo and check have no value.");
+    throw new SetupInputError("The parameters undo and check take no value. Remove it.");
   }
   return actions[0] ?? "setup";
 }
@@ -130,7 +134,7 @@ function parseModel(text: string): SetupModel {
     else if (name === "tools" && /^(yes|no)$/.test(value)) model.canCallTools = value === "yes";
     else if (name === "sdk") model.aiSdkName = value;
     else if (name === undefined && isDialect(value)) model.dialects = [...model.dialects, value];
-    else throw new SetupInputError("A fact of a model is unknown or invalid.");
+    else throw new SetupInputError("A model parameter is invalid. Copy the command from the console again.");
   }
   return model;
 }

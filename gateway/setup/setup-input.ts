@@ -71,10 +71,13 @@ const keyLength = 60;
 
 /** Throws `SetupInputError` for a slug or a count that must not be in a script. */
 export function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel): void {
-  if (!slugPattern.test(slug)) throw new SetupInputError("A model slug contains invalid characters.");
+  if (!slugPattern.test(slug))
+    throw new SetupInputError("A model slug contains invalid characters. Copy it from the list of models.");
   for (const count of [contextWindow, outputTokensMax]) {
     if (count !== null && !(Number.isSafeInteger(count) && count > 0)) {
-      throw new SetupInputError(`The facts of ${slug} contain a count that is not a whole number.`);
+      throw new SetupInputError(
+        `A token count of ${slug} is not a whole number. Correct it on the page of the model.`,
+      );
     }
   }
 }
@@ -93,7 +96,9 @@ export function parseBaseUrl(text: string): string {
   // URL keeps characters in hosts and paths that have a meaning to a shell, such as $ and '.
   const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "").replace(/\/v1$/, "");
   if (!/^https?:\/\/[\w.:[\]-]+(\/[\w.~-]+)*$/.test(address)) {
-    throw new SetupInputError("The gateway URL contains characters that a command cannot contain.");
+    throw new SetupInputError(
+      "The gateway URL contains invalid characters. Use letters, digits, dots, dashes and underscores.",
+    );
   }
   return address;
 }

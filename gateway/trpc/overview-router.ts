@@ -26,7 +26,7 @@ export const overviewRouter = router({
       readTopUsage(ctx.services.usageHistory, ctx.person, { ...input, now: ctx.runtime.now() }),
     ),
 
-  /** The cost of this month so far, of the last one, and a forecast. */
+  /** This month's cost to date, last month's cost, and a forecast. */
   spending: procedure.query(({ ctx }) =>
     forecastSpending(ctx.services.usageHistory, ctx.person, ctx.runtime.now()),
   ),

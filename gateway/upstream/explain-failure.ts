@@ -12,17 +12,17 @@ export function explainFailure(error: unknown, origin: string): string {
   const hostAndPort = hostAndPortOf(url);
   const reasons: Record<string, string> = {
     ENOTFOUND: `The host ${hostname} was not found. Check the base URL.`,
-    EAI_AGAIN: `The host ${hostname} could not be resolved: the DNS server does not respond.`,
+    EAI_AGAIN: `The host ${hostname} could not be resolved: the DNS server does not respond. Check the gateway's network.`,
     ECONNREFUSED: `The connection to ${hostAndPort} was refused. Check the base URL, and that the server is running.`,
     EPRIVATEADDRESS: `${host} is a private address. ${howToAllow(hostAndPort)}.`,
-    EHOSTUNREACH: `The host ${hostname} is unreachable from the gateway.`,
-    ENETUNREACH: `The network of ${hostname} is unreachable from the gateway.`,
-    ETIMEDOUT: `The connection to ${hostAndPort} timed out.`,
-    ECONNRESET: `${hostAndPort} closed the connection.`,
-    EBROKENOFF: `${hostAndPort} closed the connection.`,
+    EHOSTUNREACH: `The host ${hostname} is unreachable from the gateway. Check the base URL and the gateway's network.`,
+    ENETUNREACH: `The network of ${hostname} is unreachable from the gateway. Check the base URL and the gateway's network.`,
+    ETIMEDOUT: `The connection to ${hostAndPort} timed out. Check that the server is running, and firewalls.`,
+    ECONNRESET: `${hostAndPort} closed the connection. Retry, or check the server's log.`,
+    EBROKENOFF: `${hostAndPort} closed the connection. Retry, or check the server's log.`,
     EBADANSWER: `${hostAndPort} does not speak HTTP. Check the base URL.`,
-    CERT_HAS_EXPIRED: `The TLS certificate of ${hostname} has expired.`,
-    ERR_TLS_CERT_ALTNAME_INVALID: `The TLS certificate of ${hostAndPort} is for another host.`,
+    CERT_HAS_EXPIRED: `The TLS certificate of ${hostname} has expired. Renew it on the server.`,
+    ERR_TLS_CERT_ALTNAME_INVALID: `The TLS certificate of ${hostAndPort} is for another host. Check the base URL.`,
     EPROTO: `${hostAndPort} does not speak TLS. Check whether the URL should start with http://.`,
     ERR_SSL_WRONG_VERSION_NUMBER: `${hostAndPort} does not speak TLS. Check whether the URL should start with http://.`,
   };
@@ -31,7 +31,8 @@ export function explainFailure(error: unknown, origin: string): string {
   if (/CERT|SELF_SIGNED|SIGNATURE/.test(code)) {
     return `The TLS certificate of ${hostname} is not trusted (${code}). Check it, or add its CA with NODE_EXTRA_CA_CERTS.`;
   }
-  if (/^(?:ERR_SSL|ERR_TLS)/.test(code)) return `The TLS connection to ${hostAndPort} failed (${code}).`;
+  if (/^(?:ERR_SSL|ERR_TLS)/.test(code))
+    return `The TLS connection to ${hostAndPort} failed (${code}). Check the server's TLS settings.`;
   return toGatewayError(error).message;
 }
 

@@ -24,11 +24,16 @@ export function setupScript(publicUrl: string | null) {
 }
 
 function answer({ method, url = "", headers }: IncomingMessage, publicUrl: string | null): Answer {
-  if (method !== "GET" && method !== "HEAD") return { status: 405, text: "Setup scripts allow only GET.\n" };
+  if (method !== "GET" && method !== "HEAD")
+    return { status: 405, text: "POST is not allowed here. Use GET.\n" };
   try {
     // Express removes the path at which it mounts the handler.
     const request = parseScriptAddress(url.replace(/^\//, ""));
-    if (request === null) return { status: 404, text: "The setup script does not exist.\n" };
+    if (request === null)
+      return {
+        status: 404,
+        text: "The setup script does not exist. Copy the command from the console again.\n",
+      };
     return { status: 200, text: buildScript(request, publicUrl ?? `http://${headers.host ?? ""}`) };
   } catch (error) {
     if (!(error instanceof SetupInputError)) throw error;

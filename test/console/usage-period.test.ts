@@ -107,7 +107,7 @@ browserTest("invalid days are reported, and no data is shown for them", async (t
     path: address("2026-01-12", "2026-01-10"),
   });
   for (const [from, to, message] of [
-    ["2026-01-12", "2026-01-10", "End date is before the start date."],
+    ["2026-01-12", "2026-01-10", "The end date is before the start date. Choose a later one."],
     ["2020-01-01", "2023-01-01", "Choose at most 3 years."],
     ["2999-01-01", "2999-01-02", "Start date is in the future."],
     ["2026-02-30", "2026-03-01", "Choose a start date."],
@@ -124,7 +124,7 @@ browserTest("invalid days are reported, and no data is shown for them", async (t
   await page.getByLabel("To", { exact: true }).fill("2026-01-10");
   for (let time = 0; time < 2; time++) {
     await page.getByRole("button", { name: "Show" }).click();
-    await page.getByText("End date is before the start date.").waitFor();
+    await page.getByText("The end date is before the start date. Choose a later one.").waitFor();
     await page
       .locator("input:focus")
       .and(page.getByLabel("To", { exact: true }))

@@ -86,7 +86,10 @@ test("unknown tools, files and methods get an error", async (t) => {
       headers: { accept: "text/html" },
     });
     t.is(response.status, 404, path);
-    t.is(await response.text(), "The setup script does not exist.\n");
+    t.is(
+      await response.text(),
+      "The setup script does not exist. Copy the command from the console again.\n",
+    );
   }
   const post = await fetch(`${gateway().url}/setup/codex.sh?daily=demo/echo`, { method: "POST" });
   t.is(post.status, 405);

@@ -91,5 +91,8 @@ function refuseFileId(part: Record<string, unknown>, param: string): void {
 
 function refuse(part: Record<string, unknown>, param: string): never {
   const type = String(part["type"]).slice(0, 64);
-  throw unsupported(`${param}.type`, `This provider does not accept parts of type ${type} here.`);
+  throw unsupported(
+    `${param}.type`,
+    `This provider does not accept parts of type ${type} here. Remove the part.`,
+  );
 }

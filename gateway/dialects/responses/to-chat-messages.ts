@@ -73,7 +73,8 @@ function toMessage(item: Record<string, unknown>, param: string, table: ToolTabl
   if (withoutMeaningElsewhere.has(type)) return null;
   throw unsupported(
     param,
-    refusals.get(type) ?? `Items of type ${type.slice(0, 64)} are not supported for this provider.`,
+    refusals.get(type) ??
+      `Items of type ${type.slice(0, 64)} are not supported for this provider. Remove the item.`,
   );
 }
 
@@ -118,7 +119,7 @@ const refusals = new Map([
   ["compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],
   ["compaction_summary", "Only OpenAI can read this summary of the conversation. Send the original items."],
   ["context_compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],
-  ["compaction_trigger", "Only OpenAI's API can summarize conversations."],
+  ["compaction_trigger", "Only OpenAI's API can summarize conversations. Remove the item."],
   ["computer_call", "This provider does not support computer use. Remove the item."],
   ["computer_call_output", "This provider does not support computer use. Remove the item."],
 ]);

@@ -49,7 +49,7 @@ export class SlidingMinute {
   #second = 0;
   #sum = 0;
 
-  /** @param second since 1970. Time that runs backwards stands still. */
+  /** @param second Unix time in seconds. If the clock goes backwards, the last value stays. */
   used(second: number): number {
     this.#advance(second);
     return this.#sum;

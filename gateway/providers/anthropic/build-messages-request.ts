@@ -75,17 +75,17 @@ function withoutThoughts({ role, content }: AnthropicMessage): AnthropicMessage 
 }
 
 const inexpressible: Inexpressible[] = [
-  ["n", is(1), "Claude returns one choice per request."],
-  ["logprobs", is(false), "Claude does not return log probabilities."],
-  ["top_logprobs", is(0), "Claude does not return log probabilities."],
-  ["logit_bias", isEmpty, "Claude does not support token weights."],
-  ["frequency_penalty", is(0), "Claude does not support penalties."],
-  ["presence_penalty", is(0), "Claude does not support penalties."],
-  ["modalities", isTextOnly, "Claude returns only text."],
-  ["audio", never, "Claude returns only text."],
+  ["n", is(1), "Claude returns one choice per request. Use 1."],
+  ["logprobs", is(false), "Claude does not return log probabilities. Remove it."],
+  ["top_logprobs", is(0), "Claude does not return log probabilities. Remove it."],
+  ["logit_bias", isEmpty, "Claude does not support token weights. Remove it."],
+  ["frequency_penalty", is(0), "Claude does not support penalties. Remove it."],
+  ["presence_penalty", is(0), "Claude does not support penalties. Remove it."],
+  ["modalities", isTextOnly, "Claude returns only text. Remove it."],
+  ["audio", never, "Claude returns only text. Remove it."],
   ["functions", isEmpty, "Use tools."],
   ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice."],
-  ["web_search_options", never, "This web search works only with OpenAI."],
+  ["web_search_options", never, "This web search works only with OpenAI. Remove it."],
 ];
 
 /**

@@ -104,7 +104,7 @@ export function toAssistantBlocks(
 ): ContentBlock[] {
   for (const field of ["function_call", "audio"]) {
     if (message[field] !== undefined && message[field] !== null) {
-      throw unsupported(`${param}.${field}`, "Claude has no equivalent.");
+      throw unsupported(`${param}.${field}`, "Claude has no equivalent. Remove it.");
     }
   }
   const textBlocks = toTextBlocks(message.content, `${param}.content`);

@@ -66,15 +66,15 @@ function unlessEmpty<T extends object>(value: T): T | undefined {
 }
 
 const inexpressible: Inexpressible[] = [
-  ["n", is(1), "Models on Bedrock return one choice per request."],
-  ["logprobs", is(false), "Bedrock does not return log probabilities."],
-  ["top_logprobs", is(0), "Bedrock does not return log probabilities."],
-  ["logit_bias", isEmpty, "Bedrock has no equivalent."],
-  ["frequency_penalty", is(0), "Bedrock has no equivalent."],
-  ["presence_penalty", is(0), "Bedrock has no equivalent."],
-  ["modalities", isTextOnly, "Models on Bedrock return only text."],
-  ["audio", never, "Models on Bedrock return only text."],
-  ["web_search_options", never, "Models on Bedrock do not search the web."],
+  ["n", is(1), "Models on Bedrock return one choice per request. Use 1."],
+  ["logprobs", is(false), "Bedrock does not return log probabilities. Remove it."],
+  ["top_logprobs", is(0), "Bedrock does not return log probabilities. Remove it."],
+  ["logit_bias", isEmpty, "Bedrock has no equivalent. Remove it."],
+  ["frequency_penalty", is(0), "Bedrock has no equivalent. Remove it."],
+  ["presence_penalty", is(0), "Bedrock has no equivalent. Remove it."],
+  ["modalities", isTextOnly, "Models on Bedrock return only text. Remove it."],
+  ["audio", never, "Models on Bedrock return only text. Remove it."],
+  ["web_search_options", never, "Models on Bedrock do not search the web. Remove it."],
   ["functions", isEmpty, "Use tools instead."],
   ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice instead."],
 ];

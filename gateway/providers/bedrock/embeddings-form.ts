@@ -79,7 +79,7 @@ function textsOf({ input }: EmbeddingsRequestBody): string[] {
 function dimensionsOf(body: EmbeddingsRequestBody, canChoose: boolean): number | undefined {
   const dimensions = ifGiven(body["dimensions"], "dimensions", expectNumber);
   if (dimensions === undefined || canChoose) return dimensions;
-  throw unsupported("dimensions", "This model's embeddings have a fixed length.");
+  throw unsupported("dimensions", "This model's embeddings have a fixed length. Remove it.");
 }
 
 function expectVector(value: unknown): number[] {

@@ -21,16 +21,16 @@ export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel
 function refuseUnsupported(body: ChatRequestBody): void {
   const { modalities, logit_bias: bias, functions, web_search_options: search } = body;
   if (Array.isArray(modalities) && modalities.some((modality) => modality !== "text")) {
-    throw unsupported("modalities", "Gemini models return only text.");
+    throw unsupported("modalities", "Gemini models return only text. Remove it.");
   }
   if (isObject(bias) && Object.keys(bias).length > 0) {
-    throw unsupported("logit_bias", "Gemini has no equivalent.");
+    throw unsupported("logit_bias", "Gemini has no equivalent. Remove it.");
   }
   if (Array.isArray(functions) && functions.length > 0) {
     throw unsupported("functions", "Use `tools` instead.");
   }
   if (isObject(search))
-    throw unsupported("web_search_options", "The gateway does not enable Gemini's search.");
+    throw unsupported("web_search_options", "The gateway does not enable Gemini's search. Remove it.");
 }
 
 /**

@@ -135,7 +135,8 @@ function toModelParts(
   traits: ModelTraits,
   jsonTexts: ValueCount,
 ): GeminiPart[] {
-  if (isObject(message["audio"])) throw unsupported(`${param}.audio`, "Gemini does not store earlier audio.");
+  if (isObject(message["audio"]))
+    throw unsupported(`${param}.audio`, "Gemini does not store earlier audio. Remove it.");
   const signatures = new ThoughtSignatures(message);
   const refusal = typeof message["refusal"] === "string" ? message["refusal"] : "";
   const texts = [...toTextParts(message.content, `${param}.content`), ...toTextParts(refusal, param)];

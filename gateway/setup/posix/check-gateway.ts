@@ -33,7 +33,7 @@ check_gateway() {
     else complain "The server at $base_url is not a Model Gateway: it returned status $status."; fi
   elif [ "$status" = 401 ]; then
     # wget discards the body of a response with this status.
-    complain "The gateway rejected this key (status 401)."
+    complain "The gateway rejected this key (status 401). Check it, or create a new one in the console."
   else
     complain "The gateway at $base_url does not respond: $(tr -d '\000-\037\177' <why)"
   fi

@@ -12,7 +12,7 @@ export const memberWords: Readonly<Partial<Record<string, string>>> = {
   models: "Models",
   added: "Added",
   removed: "Removed",
-  overlapSeconds: "Seconds until the old value expires",
+  overlapSeconds: "Overlap (seconds)",
   "owner.name": "Owner",
   "owner.id": "Owner ID",
   owner: "Owner",

@@ -19,7 +19,7 @@ export const limitLabels: Record<LimitName, { label: string; unit: string }> = {
   concurrentRequests: { label: "Concurrent requests", unit: "" },
   day: { label: "Daily budget", unit: "US dollars, resets at midnight UTC" },
   week: { label: "Weekly budget", unit: "US dollars, resets on Monday UTC" },
-  month: { label: "Monthly budget", unit: "US dollars, resets on the 1st UTC" },
+  month: { label: "Monthly budget", unit: "US dollars, reset on the 1st at 00:00 UTC" },
   total: { label: "Lifetime budget", unit: "US dollars" },
 };
 

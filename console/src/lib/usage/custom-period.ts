@@ -21,7 +21,8 @@ export function findProblem(days: Days, now: number, zone: Zone): DaysProblem | 
   if (from === null) return { field: "from", message: "Choose a start date." };
   if (to === null) return { field: "to", message: "Choose an end date." };
   if (from > now) return { field: "from", message: "Start date is in the future." };
-  if (toTimes(days, zone).to <= from) return { field: "to", message: "End date is before the start date." };
+  if (toTimes(days, zone).to <= from)
+    return { field: "to", message: "The end date is before the start date. Choose a later one." };
   const latest = startOf(days.from, zone, { years: yearsMax }) ?? 0;
   if (to >= latest) return { field: "to", message: `Choose at most ${yearsMax} years.` };
   return null;
