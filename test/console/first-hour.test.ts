@@ -61,8 +61,10 @@ browserTest("a newcomer creates, uses, inspects and deletes a key in the first h
   t.is(completion.choices[0]?.message.content, "Hello from upstream.");
 
   await page.getByRole("link", { name: "Usage", exact: true }).last().click();
+  await page.getByRole("link", { name: "View requests" }).click();
   await page.getByRole("cell", { name: "Succeeded" }).waitFor();
   t.is(await page.getByRole("row").count(), 2);
+  await page.goBack();
   await page.getByRole("button", { name: "Deactivate" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Deactivate" }).click();
   await page.getByText("Deactivated").first().waitFor();
