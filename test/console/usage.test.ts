@@ -74,12 +74,13 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
   t.is(lines.length, 3);
   t.is(lines.reduce((sum, line) => sum + Number(line.split(",")[column]), 0).toFixed(6), cost.toFixed(6));
   t.is(lines.filter((line) => line.includes(`,"'=HYPERLINK(1)",`)).length, 3, "no formula");
-  t.deepEqual(titles.split(",").slice(-5), [
+  t.deepEqual(titles.split(",").slice(-6), [
     "attempts",
     "client_tool",
     "owner_name",
     "limited_by",
     "error_reason",
+    "charge_usd",
   ]);
   const ending = `,1,"codex","${administrator.name}",,`;
   t.deepEqual(lines.map((line) => line.slice(line.indexOf(ending) + ending.length)).toSorted(), [
@@ -232,7 +233,7 @@ browserTest("the table, the details and the export name the owner of a spent lim
     .split("\r\n")
     .map((line) => line.replaceAll('"', "").split(","));
   const refusals = lines.map((line) => `${line[titles.indexOf("error_code")]},${line.slice(-2).join()}`);
-  t.deepEqual(titles.slice(-2), ["limited_by", "error_reason"]);
+  t.deepEqual(titles.slice(-3), ["limited_by", "error_reason", "charge_usd"]);
   t.deepEqual(refusals.toSorted(), [
     ",,",
     ",,",
