@@ -84,9 +84,9 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
   ]);
   const ending = `,1,"codex","${administrator.name}",,`;
   t.deepEqual(lines.map((line) => line.slice(line.indexOf(ending) + ending.length)).toSorted(), [
-    "",
-    "",
-    '"http_500"',
+    '"http_500",',
+    ",0.003",
+    ",0.006",
   ]);
 });
 
@@ -232,7 +232,7 @@ browserTest("the table, the details and the export name the owner of a spent lim
     .trim()
     .split("\r\n")
     .map((line) => line.replaceAll('"', "").split(","));
-  const refusals = lines.map((line) => `${line[titles.indexOf("error_code")]},${line.slice(-2).join()}`);
+  const refusals = lines.map((line) => `${line[titles.indexOf("error_code")]},${line.slice(-3, -1).join()}`);
   t.deepEqual(titles.slice(-3), ["limited_by", "error_reason", "charge_usd"]);
   t.deepEqual(refusals.toSorted(), [
     ",,",
