@@ -154,12 +154,12 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     t.regex(said, /^Using the key in GATEWAY_API_KEY\.\n[^]*OK, 1 model\n/);
     for (const [key, why] of [
       ["sk-other", /is not a gateway key/],
-      [keyValue.slice(1, 40), /is not one of/],
+      [keyValue.slice(1, 40), /is not a gateway key/],
       [keyValue.slice(0, 40), /is incomplete: it has 40 characters instead of 60\. Nothing was changed/],
       [`${keyValue}a`, /is too long: it has 61 characters instead of 60\./],
       [
         `${keyValue.slice(0, -1)}_`,
-        /has characters that no key has: behind sk-gateway- are letters and digits/,
+        /contains an invalid character: only letters and digits follow sk-gateway-/,
       ],
     ] as const) {
       const wrong = await createHome(t, { environment: { GATEWAY_API_KEY: key } });

@@ -150,7 +150,7 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     title: "a duplicated name",
     text: '{"env": {}, "env": {}}',
     change: env,
-    expected: /has the name "env" twice/,
+    expected: /contains the name "env" twice/,
   },
   {
     title: "deeply nested lists",

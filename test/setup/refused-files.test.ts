@@ -26,7 +26,7 @@ const refused: {
   { title: "UTF-16", content: "\xff\xfe{\0}\0", why: /is not valid JSON/ },
   { title: "a list", content: "[]", why: /is not an object/ },
   { title: "a text in place of an object", content: '{"env": "A=b"}', why: /env is not an object/ },
-  { title: "a duplicated name", content: '{"env": {}, "env": {}}', why: /has the name "env" twice/ },
+  { title: "a duplicated name", content: '{"env": {}, "env": {}}', why: /contains the name "env" twice/ },
   { title: "deeply nested lists", content: "[".repeat(100_000), why: /nested too deeply/ },
   { title: "a file that is too large", content: `{"a":"${"a".repeat(300_000)}"}`, why: /larger than 256 KB/ },
   {
