@@ -76,6 +76,6 @@ export type CostDetails = {
   source?: "provider";
   /** The factor of the charge. Missing for 1. */
   factor?: number;
-  /** Nano-dollars that an unknown cost is at least: the known parts at the usual price. Budgets count them. */
+  /** The minimum cost of an unpriced request in nano-dollars: its known parts at the usual price. Budgets count it. */
   least?: number;
 };

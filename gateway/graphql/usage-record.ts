@@ -104,7 +104,7 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
         type: "Decimal",
         nullable: true,
         description:
-          "The amount that budgets count for an unknown cost: the known parts at the usual price, in US dollars. Null for a known cost.",
+          "The amount that budgets count for an unpriced request: its known parts at the usual price, in US dollars. Null for a priced one.",
         resolve: ({ cost, costDetails }) => (cost === null ? BigInt(costDetails?.least ?? 0) : null),
       }),
       chargeFactor: t.float({

@@ -145,7 +145,7 @@ class UnshippedCosts {
   }
 }
 
-/** An unknown cost counts as its known minimum, so that unpriced parts cannot evade a budget. */
+/** An unpriced request counts its known minimum, so that unpriced parts cannot evade a budget. */
 function countedCost({ cost, costDetails }: UsageRecord): number {
   return cost ?? costDetails?.least ?? 0;
 }

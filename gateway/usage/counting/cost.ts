@@ -71,7 +71,7 @@ function usualCost(
 }
 
 /**
- * The minimum cost of a request of unknown cost: its known parts, with premium terms and tokens at the usual
+ * The minimum cost of an unpriced request: its known parts, with premium terms and tokens at the usual
  * price.
  */
 function leastCost(prices: Prices, usage: TokenUsage, at: Date): number {
