@@ -34,6 +34,7 @@ export const limitVariables = {
   responseBytesMax: { variable: "RESPONSE_BYTES_MAX", value: 8 * 1024 * 1024 },
   responsesPerKeyBytesMax: { variable: "RESPONSES_PER_KEY_BYTES_MAX", value: 32 * 1024 * 1024 },
   responsesBytesMax: { variable: "RESPONSES_BYTES_MAX", value: 128 * 1024 * 1024 },
+  responsesSocketsMax: { variable: "RESPONSES_SOCKETS_MAX", value: 1_000 },
   responsesSocketsPerKeyMax: { variable: "RESPONSES_SOCKETS_PER_KEY_MAX", value: 100 },
   responsesSocketTurnsMax: { variable: "RESPONSES_SOCKET_TURNS_MAX", value: 16 },
   responsesSocketMsMax: { variable: "RESPONSES_SOCKET_MS_MAX", value: 3_600_000 },

@@ -63,6 +63,26 @@ test("a key has RESPONSES_SOCKETS_PER_KEY_MAX connections, and others are not af
   t.pass();
 });
 
+test("a process has RESPONSES_SOCKETS_MAX connections over all keys", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { RESPONSES_SOCKETS_MAX: "2" } });
+  const [first, second, third] = await Promise.all([
+    createKey(gateway),
+    createKey(gateway),
+    createKey(gateway),
+  ]);
+  const { socket } = await openSocket(t, gateway, first.value);
+  await openSocket(t, gateway, second.value);
+  const refused = await t.throwsAsync(openSocket(t, gateway, third.value));
+  t.is(refused?.message, "Unexpected server response: 429");
+  socket.terminate();
+  await eventually(() =>
+    openSocket(t, gateway, third.value).then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
 test("more than RESPONSES_SOCKET_TURNS_MAX open turns are refused", async (t) => {
   const gateway = await startTestGateway(t, { environment: { RESPONSES_SOCKET_TURNS_MAX: "2" } });
   const { value } = await createKey(gateway);

@@ -72,15 +72,14 @@ export class ResponsesSockets {
   }
 
   #handler(socket: Duplex, head: Buffer): RequestHandler {
-    const { observer, limits } = this.#options;
+    const { observer } = this.#options;
     return endpoint(
       this.#options,
       async ({ request, response, observed }) => {
         const key = await keyOf(this.#options, request);
         const server = await this.#load();
         if (this.#isEnding) throw stopping();
-        const count = [...this.#open.values()].filter(({ keyId }) => keyId === key.id).length;
-        if (count >= limits.responsesSocketsPerKeyMax) throw tooManySockets(limits.responsesSocketsPerKeyMax);
+        this.#checkCount(key.id);
         shakeHands(server, request, socket, head, (webSocket) => {
           response.detachSocket(socket as Socket);
           this.#add(key.id, request, webSocket, socket);
@@ -89,6 +88,20 @@ export class ResponsesSockets {
       },
       responses,
     );
+  }
+
+  /** Throws `concurrency_limit_exceeded` when the key or the process has too many connections. */
+  #checkCount(keyId: string): void {
+    const { responsesSocketsMax, responsesSocketsPerKeyMax } = this.#options.limits;
+    const count = [...this.#open.values()].filter((each) => each.keyId === keyId).length;
+    if (count >= responsesSocketsPerKeyMax) {
+      const subject = `The API key has ${responsesSocketsPerKeyMax} open WebSockets.`;
+      throw tooManySockets(`${subject} Close one, or raise RESPONSES_SOCKETS_PER_KEY_MAX.`);
+    }
+    if (this.#open.size >= responsesSocketsMax) {
+      const subject = `The gateway has ${responsesSocketsMax} open WebSockets.`;
+      throw tooManySockets(`${subject} Retry later, or raise RESPONSES_SOCKETS_MAX.`);
+    }
   }
 
   #add(keyId: string, request: IncomingMessage, webSocket: WebSocket, socket: Duplex): void {
@@ -149,7 +162,6 @@ function invalidHandshake(): GatewayError {
   return new GatewayError("invalid_body", message);
 }
 
-function tooManySockets(max: number): GatewayError {
-  const message = `The API key has ${max} open WebSockets. Close one, or raise RESPONSES_SOCKETS_PER_KEY_MAX.`;
+function tooManySockets(message: string): GatewayError {
   return new GatewayError("concurrency_limit_exceeded", message, { retryAfterSeconds: 1 });
 }
