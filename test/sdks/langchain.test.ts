@@ -1,14 +1,31 @@
+import { isDeepStrictEqual } from "node:util";
 import * as anthropic from "@langchain/anthropic";
 import * as coreMessages from "@langchain/core/messages";
 import * as coreTools from "@langchain/core/tools";
 import * as openai from "@langchain/openai";
-import { claudeHaiku } from "../helpers/native-upstreams/anthropic-upstream.ts";
+import test from "ava";
+import { anthropicForm, claudeHaiku, claudeOpus } from "../helpers/native-upstreams/anthropic-upstream.ts";
+import { createNativeUpstream } from "../helpers/native-upstreams/native-upstream.ts";
+import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 import { loadSdk } from "./load-sdk.ts";
 import { playThreeTurns, type SdkClient, type SdkConversation, type SdkOptions } from "./three-turns.ts";
-import { summarySchema, weatherSchema } from "./weather-model.ts";
+import { answerWithSummary, summary, summarySchema, weatherSchema } from "./weather-model.ts";
 
 type Core = { messages: typeof coreMessages; tools: typeof coreTools };
 type ChatModel = openai.ChatOpenAI | anthropic.ChatAnthropic;
+type Method = "jsonSchema" | "functionCalling";
+/** The methods of structured output that the client itself supports, whole and streamed. */
+type Methods = { whole: Method[]; streamed: Method[] };
+
+/** LangChain's parsers cannot stream objects from content blocks, as the tests without the gateway show. */
+const methods = {
+  chat: { whole: ["jsonSchema", "functionCalling"], streamed: ["jsonSchema", "functionCalling"] },
+  responses: { whole: ["jsonSchema", "functionCalling"], streamed: [] },
+  // Before 1.0, LangChain cannot parse a text of responses.
+  oldResponses: { whole: ["functionCalling"], streamed: [] },
+  messages: { whole: ["jsonSchema", "functionCalling"], streamed: ["jsonSchema"] },
+  oldMessages: { whole: ["functionCalling"], streamed: ["functionCalling"] },
+} satisfies Record<string, Methods>;
 
 // LangChain 0.3 is still in wide use. The project cannot hold it beside 1.x.
 const oldOpenai = await loadSdk("@langchain/openai", "0.6.17");
@@ -34,6 +51,34 @@ playThreeTurns([
       )),
 ]);
 
+for (const method of methods.responses.whole) {
+  test(`LangChain cannot stream an object of responses without the gateway, ${method}`, async (t) => {
+    const {
+      model,
+      apiKey,
+      baseUrl: baseURL,
+    } = await createNativeUpstream(t, responsesForm, answerWithSummary);
+    const configuration = { baseURL };
+    const options = { model, apiKey, useResponsesApi: true, maxRetries: 0, configuration };
+    const structured = new openai.ChatOpenAI(options).withStructuredOutput(summarySchema, { method });
+    t.deepEqual(await structured.invoke("Sum up."), summary);
+    await t.throwsAsync(async () => lastOf(await structured.stream("Sum up.")), {
+      message: /Cannot handle non-string output/,
+    });
+  });
+}
+
+test("LangChain cannot stream an object of Claude's tool call without the gateway", async (t) => {
+  const form = anthropicForm(claudeOpus);
+  const { model, apiKey, baseUrl } = await createNativeUpstream(t, form, answerWithSummary);
+  const anthropicApiUrl = baseUrl.replace(/\/v1$/, "");
+  const chat = new anthropic.ChatAnthropic({ model, apiKey, anthropicApiUrl, maxRetries: 0 });
+  const structured = chat.withStructuredOutput(summarySchema, { method: "functionCalling" });
+  t.deepEqual(await structured.invoke("Sum up."), summary);
+  const message = /Unexpected end of JSON input/;
+  await t.throwsAsync(async () => lastOf(await structured.stream("Sum up.")), { message });
+});
+
 function loadCore(load: NodeJS.Require): Core {
   return {
     messages: load("@langchain/core/messages") as typeof coreMessages,
@@ -52,7 +97,7 @@ function withOpenai(name: string, { ChatOpenAI }: typeof openai, core: Core): Sd
         options,
         new ChatOpenAI({ model, apiKey, useResponsesApi, maxRetries: 0, configuration }),
         core,
-        !useResponsesApi,
+        useResponsesApi ? (core === current ? methods.responses : methods.oldResponses) : methods.chat,
       );
     },
   }));
@@ -71,7 +116,7 @@ function withAnthropic(name: string, { ChatAnthropic }: typeof anthropic, core: 
           options,
           new ChatAnthropic({ model, apiKey, anthropicApiUrl, maxRetries: 0, maxTokens: 1000 }),
           core,
-          core !== current,
+          core === current ? methods.messages : methods.oldMessages,
         );
       },
     },
@@ -82,8 +127,7 @@ function converse(
   { stream, getWeather }: Pick<SdkOptions, "stream" | "getWeather">,
   chat: ChatModel,
   core: Core,
-  /** LangChain cannot parse a stream of content blocks, also not of the vendors themselves. */
-  streamsObjects: boolean,
+  { whole, streamed }: Methods,
 ): SdkConversation {
   const {
     messages: { HumanMessage, ToolMessage },
@@ -122,13 +166,22 @@ function converse(
 
     async askForSummary(question) {
       messages.push(new HumanMessage(question));
-      // Before 1.0, LangChain cannot parse other structured output of responses.
-      const method = core === current ? undefined : "functionCalling";
-      const structured = chat.withStructuredOutput(summarySchema, method && { method });
-      if (!stream || !streamsObjects) return structured.invoke(messages);
-      let object: unknown;
-      for await (const partial of await structured.stream(messages)) object = partial;
-      return object;
+      const objects: unknown[] = [];
+      for (const method of whole) {
+        const structured = chat.withStructuredOutput(summarySchema, { method });
+        objects.push(
+          stream && streamed.includes(method)
+            ? await lastOf(await structured.stream(messages))
+            : await structured.invoke(messages),
+        );
+      }
+      return isDeepStrictEqual(objects, Array(whole.length).fill(objects[0])) ? objects[0] : objects;
     },
   };
+}
+
+async function lastOf(parts: AsyncIterable<unknown>): Promise<unknown> {
+  let last: unknown;
+  for await (const part of parts) last = part;
+  return last;
 }

@@ -23,7 +23,8 @@ export const summarySchema = {
  * A scripted model that needs the whole conversation. It calls the tool in the first two turns. It rejects a request
  * without the earlier questions, answers, calls or results.
  */
-export function answerAboutWeather({ turns, tools, schema }: Asked): Answer {
+export function answerAboutWeather(question: Asked): Answer {
+  const { turns, tools } = question;
   const parts = turns.flatMap((turn) => turn.parts);
   const asked = questions.filter((question) => parts.some((part) => isText(part, question)));
   const [turn] = [asked.length - 1];
@@ -31,11 +32,7 @@ export function answerAboutWeather({ turns, tools, schema }: Asked): Answer {
   const last = turns.at(-1)?.parts.at(-1);
   if (last !== undefined && isText(last, questions[2])) {
     demandHistory(parts, ["Paris", "Rome"]);
-    const json = JSON.stringify(summary);
-    const sums = tools.find(({ parameters }) => JSON.stringify(parameters).includes('"warmest"'));
-    if (sums) return { ...plain, calls: [{ name: sums.name, input: summary }], finish: "tool_calls" };
-    if (schema === null) throw new VendorRefusal("invalid", "The schema is missing.");
-    return { ...plain, text: [json.slice(0, 7), json.slice(7)] };
+    return answerWithSummary(question);
   }
   if (last !== undefined && isText(last, questions[turn] ?? "")) {
     demandHistory(parts, ["Paris"].slice(0, turn));
@@ -51,6 +48,15 @@ export function answerAboutWeather({ turns, tools, schema }: Asked): Answer {
   }
   const answer = answers[turn === 1 ? 1 : 0];
   return { ...plain, text: [answer.slice(0, 5), answer.slice(5)] };
+}
+
+/** Sends the summary as a call, if a tool takes it, or else as the response's text. */
+export function answerWithSummary({ tools, schema }: Asked): Answer {
+  const json = JSON.stringify(summary);
+  const sums = tools.find(({ parameters }) => JSON.stringify(parameters).includes('"warmest"'));
+  if (sums) return { ...plain, calls: [{ name: sums.name, input: summary }], finish: "tool_calls" };
+  if (schema === null) throw new VendorRefusal("invalid", "The schema is missing.");
+  return { ...plain, text: [json.slice(0, 7), json.slice(7)] };
 }
 
 const plain: Answer = {
