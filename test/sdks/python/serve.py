@@ -1,0 +1,43 @@
+"""Speaks JSON lines with the tests: one conversation at a time, over standard input and output."""
+
+import json
+import sys
+
+WEATHER_FUNCTION = {
+    "name": "get_weather",
+    "description": "The weather of a city.",
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}},
+        "required": ["city"],
+        "additionalProperties": False,
+    },
+}
+
+
+def serve(start):
+    """start(options) returns a conversation with ask(question) and ask_for_summary(question)."""
+    conversation = None
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            if "options" in request:
+                conversation = start(request["options"])
+                answer = None
+            elif "ask" in request:
+                answer = conversation.ask(request["ask"])
+            else:
+                answer = conversation.ask_for_summary(request["askForSummary"])
+            send({"answer": answer})
+        except Exception as error:
+            send({"error": f"{type(error).__name__}: {error}"})
+
+
+def get_weather(city: str) -> str:
+    """The weather of a city."""
+    send({"city": city})
+    return json.loads(sys.stdin.readline())["weather"]
+
+
+def send(message):
+    print(json.dumps(message), flush=True)
