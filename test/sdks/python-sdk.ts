@@ -76,7 +76,7 @@ export function pythonClients(
 
 function start(sdk: PythonSdk, program: string, owner: ReturnType<typeof sharedByFile>): ChildProcess {
   const child = spawn(sdk.python, [path.join(import.meta.dirname, "python", program)], {
-    env: { PATH: process.env["PATH"], PYTHONPATH: sdk.packages },
+    env: { PATH: process.env["PATH"], PYTHONPATH: sdk.packages, PYTHONDONTWRITEBYTECODE: "1" },
     stdio: ["pipe", "pipe", "inherit"],
   });
   owner.teardown(() => child.kill());
