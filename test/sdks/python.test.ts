@@ -1,7 +1,14 @@
+import { claudeHaiku } from "../helpers/native-upstreams/anthropic-upstream.ts";
 import { installPythonSdk, pythonClients } from "./python-sdk.ts";
 import { playThreeTurns } from "./three-turns.ts";
 
-const vendors = await installPythonSdk("openai==3.57.0", "anthropic==2.13.0");
+const [vendors, pydanticAi, langchain, litellm, llamaIndex] = await Promise.all([
+  installPythonSdk("openai==3.57.0", "anthropic==2.13.0"),
+  installPythonSdk("pydantic-ai-slim[openai,anthropic]==2.68.0"),
+  installPythonSdk("langchain-openai==1.7.4", "langchain-anthropic==1.7.10"),
+  installPythonSdk("litellm==1.110.2"),
+  installPythonSdk("llama-index-llms-openai-like==0.8.1"),
+]);
 
 playThreeTurns([
   ...pythonClients(vendors, "openai_client.py", [
@@ -10,5 +17,20 @@ playThreeTurns([
   ]),
   ...pythonClients(vendors, "anthropic_client.py", [
     { name: "Python's anthropic with its tool runner", dialect: "messages", usesStateOf: "Claude" },
+  ]),
+  ...pythonClients(pydanticAi, "pydantic_ai_client.py", [
+    { name: "Pydantic AI in chat", dialect: "chat" },
+    { name: "Pydantic AI in responses", dialect: "responses" },
+    { name: "Pydantic AI in messages", dialect: "messages" },
+  ]),
+  ...pythonClients(langchain, "langchain_client.py", [
+    { name: "Python's LangChain in chat", dialect: "chat" },
+    { name: "Python's LangChain in responses", dialect: "responses" },
+    { name: "Python's LangChain in messages", dialect: "messages" },
+  ]),
+  ...pythonClients(litellm, "litellm_client.py", [{ name: "LiteLLM in chat", dialect: "chat" }]),
+  ...pythonClients(llamaIndex, "llama_index_client.py", [
+    // LlamaIndex always sends a temperature.
+    { name: "LlamaIndex", dialect: "chat", claude: claudeHaiku },
   ]),
 ]);

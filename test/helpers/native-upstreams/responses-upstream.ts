@@ -51,7 +51,7 @@ function buildResponse(answer: Answer | null, output: Item[], asked: Asked): Fie
     service_tier: "default",
     store: false,
     temperature: 1,
-    text: { format: { type: "text" }, verbosity: "medium" },
+    text: { format: buildFormat(asked), verbosity: "medium" },
     tool_choice: "auto",
     tools: [],
     top_p: 1,
@@ -60,6 +60,12 @@ function buildResponse(answer: Answer | null, output: Item[], asked: Asked): Fie
     user: null,
     metadata: {},
   };
+}
+
+function buildFormat({ schema }: Asked): object {
+  return schema === null
+    ? { type: "text" }
+    : { type: "json_schema", name: "output", description: null, strict: true, schema };
 }
 
 const incompleteReasons: Partial<Record<Answer["finish"], string>> = {

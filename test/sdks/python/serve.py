@@ -3,6 +3,9 @@
 import json
 import sys
 
+# Some SDKs print warnings.
+lines, sys.stdout = sys.stdout, sys.stderr
+
 WEATHER_FUNCTION = {
     "name": "get_weather",
     "description": "The weather of a city.",
@@ -39,5 +42,10 @@ def get_weather(city: str) -> str:
     return json.loads(sys.stdin.readline())["weather"]
 
 
+def same_of(objects):
+    """Returns the object, or all of them if they differ."""
+    return objects[0] if all(each == objects[0] for each in objects) else objects
+
+
 def send(message):
-    print(json.dumps(message), flush=True)
+    print(json.dumps(message), file=lines, flush=True)

@@ -1,0 +1,56 @@
+"""LiteLLM as a client: https://docs.litellm.ai/docs/providers/openai_compatible"""
+
+import json
+import os
+
+# Otherwise LiteLLM fetches its prices from GitHub.
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+import litellm  # noqa: E402
+from pydantic import BaseModel
+from serve import WEATHER_FUNCTION, get_weather, serve
+
+
+class Summary(BaseModel):
+    warmest: str
+    degrees: float
+
+
+class Conversation:
+    tools = [{"type": "function", "function": WEATHER_FUNCTION}]
+
+    def __init__(self, options):
+        self.parameters = {
+            "model": f"openai/{options['model']}",
+            "api_base": options["baseUrl"],
+            "api_key": options["apiKey"],
+            "max_tokens": 1000,
+            "num_retries": 0,
+        }
+        self.streamed = options["stream"]
+        self.messages = []
+
+    def ask(self, question):
+        self.messages.append({"role": "user", "content": question})
+        while True:
+            message = self.complete(tools=self.tools)
+            self.messages.append(message)
+            if not message.tool_calls:
+                return message.content
+            for call in message.tool_calls:
+                weather = get_weather(**json.loads(call.function.arguments))
+                self.messages.append({"role": "tool", "tool_call_id": call.id, "content": weather})
+
+    def ask_for_summary(self, question):
+        self.messages.append({"role": "user", "content": question})
+        message = self.complete(response_format=Summary, tools=self.tools)
+        return Summary.model_validate_json(message.content).model_dump()
+
+    def complete(self, **parameters):
+        request = {**self.parameters, "messages": self.messages, **parameters}
+        response = litellm.completion(**request, stream=self.streamed)
+        if self.streamed:
+            response = litellm.stream_chunk_builder(list(response), messages=self.messages)
+        return response.choices[0].message
+
+
+serve(Conversation)
