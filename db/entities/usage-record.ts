@@ -55,7 +55,7 @@ export const UsageRecord = table(
     reasoningTokens: nullable(integer()),
     /** True when the gateway estimated a count that the upstream did not report. */
     estimated: flag(),
-    /** Nano-dollars. Null if a price or count is unknown, 0 if no upstream received the request. */
+    /** Nano-dollars. Null if a price or count is unknown, 0 if no upstream received or accepted the request. */
     cost: nullable(bigInteger()),
     /** The applied prices of text tokens, in nano-dollars per million. */
     inputPrice: nullable(bigInteger()),

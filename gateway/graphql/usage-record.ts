@@ -71,7 +71,7 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
         type: "Decimal",
         nullable: true,
         description:
-          "The cost in US dollars, at the prices when the request was made. Null for an unknown price or count. 0 if nothing was sent to a provider.",
+          "The cost in US dollars, at the prices when the request was made. Null for an unknown price or count. 0 if no provider received or accepted the request.",
         resolve: ({ cost }) => toBigInt(cost),
       }),
       ...Object.fromEntries(

@@ -93,7 +93,7 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   }
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
-    this.#isRefused = (status >= 400 && status < 500) || refusals.has(status);
+    this.#isRefused = status >= 400 && !proxyFailures.has(status);
     if (status !== 200 && refusals.has(status) && this.#retryAfterRefusal(status, headers)) return;
     this.#events?.onHeaders(status, headers);
   }
@@ -194,6 +194,9 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
  * rate limited (429), unavailable (503), overloaded (529, Anthropic).
  */
 const refusals = new Set([401, 402, 403, 429, 503, 529]);
+
+/** Statuses of a proxy that lost or gave up on its upstream, which may still process the request. */
+const proxyFailures = new Set([502, 504, 524]);
 
 /**
  * Selects the next candidate, by the credential's weight, from the first group with one left. Null if all

@@ -88,6 +88,20 @@ test("a connection that breaks after the request has an unknown cost", async (t)
   t.like((await recordOf(slug)).record, { attempts: 1, cost: null, inputPrice: 3e9 });
 });
 
+for (const status of [400, 429, 500, 503]) {
+  test(`a provider that responds with HTTP ${status} costs nothing`, async (t) => {
+    const slug = await pricedModel(t, answersWith(status));
+    t.like((await recordOf(slug)).record, { attempts: 1, cost: 0, inputPrice: null });
+  });
+}
+
+for (const status of [502, 504, 524]) {
+  test(`a proxy that responds with HTTP ${status} leaves the cost unknown`, async (t) => {
+    const slug = await pricedModel(t, answersWith(status));
+    t.like((await recordOf(slug)).record, { attempts: 1, cost: null, inputPrice: 3e9 });
+  });
+}
+
 test("two unreachable providers cost nothing", async (t) => {
   const other = await pricedModel(t, { url: "http://127.0.0.1:1" });
   const slug = await pricedModel(t, { url: "http://127.0.0.1:2" }, [other]);
@@ -104,7 +118,7 @@ test("refusals and unreachable providers cost nothing together", async (t) => {
 });
 
 test("the cost is unknown if one of two providers may have worked", async (t) => {
-  const broken = await pricedModel(t, answersWith(500));
+  const broken = await pricedModel(t, answersWith(504));
   const slug = await pricedModel(t, answersWith(503), [broken]);
   t.like((await recordOf(slug)).record, { attempts: 2, cost: null });
 });
