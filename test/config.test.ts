@@ -169,7 +169,7 @@ test("KMS_KEY_ID replaces MASTER_KEY, with an optional encryption context", (t) 
   }
   const both = problemsOf({ KMS_KEY_ID: "alias/gateway", MASTER_KEY: randomBytes(32).toString("base64") });
   t.deepEqual(both, [
-    "KMS_KEY_ID: and MASTER_KEY are mutually exclusive: use MASTER_KEY_PREVIOUS to open what MASTER_KEY sealed",
+    "KMS_KEY_ID: cannot be set together with MASTER_KEY: use MASTER_KEY_PREVIOUS to open what MASTER_KEY sealed",
   ]);
 });
 

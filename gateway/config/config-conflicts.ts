@@ -86,7 +86,7 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     find({ KMS_KEY_ID, MASTER_KEY }) {
       if (KMS_KEY_ID === undefined || MASTER_KEY === undefined) return null;
       const message =
-        "and MASTER_KEY are mutually exclusive: use MASTER_KEY_PREVIOUS to open what MASTER_KEY sealed";
+        "cannot be set together with MASTER_KEY: use MASTER_KEY_PREVIOUS to open what MASTER_KEY sealed";
       return [["KMS_KEY_ID", message]];
     },
   },
@@ -94,7 +94,7 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     of: ["LIMIT_WEBHOOK_URL", "LIMIT_WEBHOOK_SECRET"],
     find({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET }) {
       if ((LIMIT_WEBHOOK_URL === undefined) === (LIMIT_WEBHOOK_SECRET === undefined)) return null;
-      return [["LIMIT_WEBHOOK_URL", "and LIMIT_WEBHOOK_SECRET are required together: webhooks are signed"]];
+      return [["LIMIT_WEBHOOK_URL", "must be set together with LIMIT_WEBHOOK_SECRET: set both, or neither"]];
     },
   },
   {

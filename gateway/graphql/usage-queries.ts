@@ -31,7 +31,7 @@ export function addUsageQueries(builder: Builder): void {
         if (first < 1 || first > limits.usageRecordsPerPageMax) {
           throw new GatewayError(
             "invalid_value",
-            `first must be between 1 and ${limits.usageRecordsPerPageMax}.`,
+            `first is ${first}. Use a number from 1 to ${limits.usageRecordsPerPageMax}.`,
             {
               param: "first",
             },
@@ -40,7 +40,9 @@ export function addUsageQueries(builder: Builder): void {
         const after = args.after ?? undefined;
         // A cursor is the ID of the previous record.
         if (after !== undefined && !isId("req", after)) {
-          throw new GatewayError("invalid_value", "after is not a valid cursor.", { param: "after" });
+          throw new GatewayError("invalid_value", "after is not a valid cursor. Use the cursor of an edge.", {
+            param: "after",
+          });
         }
         const page = await usageHistory.list(person, toCriteria(args.filter), { first, after });
         return {

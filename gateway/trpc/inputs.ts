@@ -52,7 +52,7 @@ export const slugs = z
  */
 export const fallbacks = z
   .array(slug)
-  .refine((list) => list.length <= 5, "must be at most 5")
+  .refine((list) => list.length <= 5, "must list at most 5 fallbacks")
   .refine((list) => new Set(list).size === list.length, "must not list a model twice");
 
 /** The upstream's name of a model. */
@@ -120,7 +120,7 @@ export const keyLimits = z.strictObject({
           error: ({ input }) => `${String(input).slice(0, 60)} ${neitherAddressNorRange}`,
         }),
     )
-    .max(50, "must be at most 50")
+    .max(50, "must list at most 50 address ranges")
     .nullish(),
 });
 

@@ -59,6 +59,6 @@ export const prices = z.strictObject({
   ...details,
   rules: z
     .array(rule)
-    .refine((list) => list.length <= 30, "must be at most 30")
+    .refine((list) => list.length <= 30, "must list at most 30 price rules")
     .optional(),
 });
