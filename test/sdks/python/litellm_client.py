@@ -1,13 +1,12 @@
 """LiteLLM as a client: https://docs.litellm.ai/docs/providers/openai_compatible"""
 
-import json
 import os
 
 # Otherwise LiteLLM fetches its prices from GitHub.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 import litellm  # noqa: E402
 from pydantic import BaseModel
-from serve import WEATHER_FUNCTION, get_weather, serve
+from serve import WEATHER_FUNCTION, ChatConversation, serve
 
 
 class Summary(BaseModel):
@@ -15,10 +14,11 @@ class Summary(BaseModel):
     degrees: float
 
 
-class Conversation:
+class Conversation(ChatConversation):
     tools = [{"type": "function", "function": WEATHER_FUNCTION}]
 
     def __init__(self, options):
+        super().__init__(options["stream"])
         self.parameters = {
             "model": f"openai/{options['model']}",
             "api_base": options["baseUrl"],
@@ -26,19 +26,6 @@ class Conversation:
             "max_tokens": 1000,
             "num_retries": 0,
         }
-        self.streamed = options["stream"]
-        self.messages = []
-
-    def ask(self, question):
-        self.messages.append({"role": "user", "content": question})
-        while True:
-            message = self.complete(tools=self.tools)
-            self.messages.append(message)
-            if not message.tool_calls:
-                return message.content
-            for call in message.tool_calls:
-                weather = get_weather(**json.loads(call.function.arguments))
-                self.messages.append({"role": "tool", "tool_call_id": call.id, "content": weather})
 
     def ask_for_summary(self, question):
         self.messages.append({"role": "user", "content": question})

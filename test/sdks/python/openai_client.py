@@ -4,7 +4,7 @@ import json
 
 from openai import OpenAI
 from pydantic import BaseModel
-from serve import WEATHER_FUNCTION, get_weather, serve
+from serve import WEATHER_FUNCTION, ChatConversation, get_weather, serve
 
 
 class Summary(BaseModel):
@@ -18,25 +18,16 @@ def start(options):
     return conversation(client, options)
 
 
-class Chat:
+class Chat(ChatConversation):
     tools = [{"type": "function", "function": {**WEATHER_FUNCTION, "strict": True}}]
 
     def __init__(self, client, options):
+        super().__init__(options["stream"])
         self.completions = client.chat.completions
         self.model = options["model"]
-        self.streamed = options["stream"]
-        self.messages = []
 
-    def ask(self, question):
-        self.messages.append({"role": "user", "content": question})
-        while True:
-            message = self.complete(tools=self.tools)
-            self.messages.append(message.to_dict(exclude_none=True))
-            if not message.tool_calls:
-                return message.content
-            for call in message.tool_calls:
-                weather = get_weather(**json.loads(call.function.arguments))
-                self.messages.append({"role": "tool", "tool_call_id": call.id, "content": weather})
+    def to_history(self, message):
+        return message.to_dict(exclude_none=True)
 
     def ask_for_summary(self, question):
         self.messages.append({"role": "user", "content": question})

@@ -36,6 +36,28 @@ def serve(start):
             send({"error": f"{type(error).__name__}: {error}"})
 
 
+class ChatConversation:
+    """Asks in OpenAI's form and runs the calls. `complete` sends `messages` and returns the message."""
+
+    def __init__(self, streamed):
+        self.streamed = streamed
+        self.messages = []
+
+    def ask(self, question):
+        self.messages.append({"role": "user", "content": question})
+        while True:
+            message = self.complete(tools=self.tools)
+            self.messages.append(self.to_history(message))
+            if not message.tool_calls:
+                return message.content
+            for call in message.tool_calls:
+                weather = get_weather(**json.loads(call.function.arguments))
+                self.messages.append({"role": "tool", "tool_call_id": call.id, "content": weather})
+
+    def to_history(self, message):
+        return message
+
+
 def get_weather(city: str) -> str:
     """The weather of a city."""
     send({"city": city})
