@@ -84,7 +84,7 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
   ]);
   const ending = `,1,"codex","${administrator.name}",,`;
   t.deepEqual(lines.map((line) => line.slice(line.indexOf(ending) + ending.length)).toSorted(), [
-    '"http_500",',
+    '"http_500",0',
     ",0.003",
     ",0.006",
   ]);
