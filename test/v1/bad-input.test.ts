@@ -1,4 +1,5 @@
-import { gzipSync } from "node:zlib";
+import { randomBytes } from "node:crypto";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import test from "ava";
 import { assertError, clientError } from "../helpers/assert-error.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
@@ -110,6 +111,13 @@ test("a compressed body is read as its encoding says", async (t) => {
   const deflated = await send(body, { "content-encoding": "deflate" });
   assertError(t, deflated, clientError(415, "unsupported_encoding"));
   t.is((await send(JSON.stringify(chatBody("test/model")), { "content-encoding": "identity" })).status, 200);
+});
+
+test("a zstd body of 1 MB is answered and arrives whole", async (t) => {
+  const prompt = randomBytes(500_000).toString("hex");
+  const body = zstdCompressSync(JSON.stringify(chatBody("test/model", prompt)));
+  t.is((await send(body, { "content-encoding": "zstd" })).status, 200);
+  t.true(upstream.requests.some(({ body: relayed }) => relayed.includes(`"${prompt}"`)));
 });
 
 for (const model of [
