@@ -25,18 +25,20 @@ export function parseMysqlUrl(text: string): MysqlAddress {
   const options = Object.fromEntries(url.searchParams);
   for (const name of Object.keys(options)) {
     if (!optionNames.includes(name))
-      throw new MysqlUrlError(`supports only the options ${optionNames.join(", ")}`);
+      throw new MysqlUrlError(`has an unknown option. Use only ssl, ssl-ca and auth.`);
   }
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const tls = readAuthorities(options);
   if (tls && isIP(host) !== 0) {
-    throw new MysqlUrlError("with ssl requires a host name, not an address: certificates are for names");
+    throw new MysqlUrlError(
+      "has an IP address as its host, but certificates are for host names. Use the host name of the server's certificate, or remove ssl.",
+    );
   }
   const auth = options["auth"] ?? "password";
   if (auth !== "password" && auth !== "iam")
-    throw new MysqlUrlError("supports only auth=password and auth=iam");
+    throw new MysqlUrlError("has an unknown auth option. Use auth=password or auth=iam.");
   if (auth === "iam" && !tls)
-    throw new MysqlUrlError("with auth=iam requires ssl=rds: the token would be unencrypted");
+    throw new MysqlUrlError("has auth=iam without ssl, so the token would be sent unencrypted. Add ssl=rds.");
   return {
     host,
     port: url.port === "" ? 3306 : Number(url.port),
@@ -48,7 +50,7 @@ export function parseMysqlUrl(text: string): MysqlAddress {
   };
 }
 
-/** Explains what is wrong with the URL, without quoting it. */
+/** Explains the problem without quoting the URL. The message continues a sentence whose subject is the URL. */
 export class MysqlUrlError extends Error {
   override readonly name = "MysqlUrlError";
 }
@@ -57,11 +59,13 @@ const optionNames = ["ssl", "ssl-ca", "auth"];
 
 function readAuthorities({ ssl, "ssl-ca": file }: Record<string, string>): TlsAuthorities | null {
   if (ssl !== undefined && !["true", "false", "rds"].includes(ssl)) {
-    throw new MysqlUrlError("supports only ssl=true, ssl=rds and ssl=false");
+    throw new MysqlUrlError("has an unknown ssl option. Use ssl=true, ssl=rds or ssl=false.");
   }
   if (file !== undefined) {
     if (file === "" || ssl === "rds" || ssl === "false") {
-      throw new MysqlUrlError("accepts ssl-ca=/path/to/certificates.pem only with ssl=true or without ssl");
+      throw new MysqlUrlError(
+        "has an unusable ssl-ca option. Use ssl-ca=/path/to/certificates.pem, with ssl=true or without ssl.",
+      );
     }
     return { file };
   }

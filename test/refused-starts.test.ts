@@ -18,7 +18,7 @@ async function fails(t: ExecutionContext, environment: Record<string, string>, .
   return gateway.stderr();
 }
 
-test.serial("an invalid configuration stops the start, listing all problems without values", async (t) => {
+test.serial("an invalid configuration stops the start, listing all problems without secrets", async (t) => {
   const said = await fails(t, { PORT: "eighty", JWT_SECRET: "hidden-word", LOG_LEVEL: "loud" });
   t.regex(said, /3 problems:\n {2}\S+: /);
   for (const name of ["PORT", "JWT_SECRET", "LOG_LEVEL"]) t.true(said.includes(`  ${name}: `));

@@ -40,17 +40,17 @@ test("lists use OpenTelemetry's format, and OTEL_SERVICE_NAME beats the attribut
 });
 
 const wrong: [variable: string, value: string, message: string][] = [
-  ["OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "is not an http(s) URL"],
-  ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "grpc is not supported"],
-  ["OTEL_EXPORTER_OTLP_HEADERS", "Bearer hush", "is not a comma-separated list of name=value"],
-  ["OTEL_EXPORTER_OTLP_HEADERS", "a=1%0d%0ab: hush", "is not a comma-separated list of name=value"],
-  ["OTEL_EXPORTER_OTLP_HEADERS", "a=hush%zz", "is not a comma-separated list of name=value"],
-  ["OTEL_EXPORTER_OTLP_HEADERS", "a/b=hush", "is not a comma-separated list of name=value"],
-  ["OTEL_EXPORTER_OTLP_HEADERS", "a=hush%E6%9D%B1", "is not a comma-separated list of name=value"],
-  ["OTEL_EXPORTER_OTLP_TIMEOUT", "0", "is not a number of milliseconds"],
-  ["OTEL_RESOURCE_ATTRIBUTES", "hush", "is not a comma-separated list of name=value"],
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "is not an http or https URL"],
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", '"grpc" is not supported'],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "Bearer hush", "is not a list of name=value pairs"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a=1%0d%0ab: hush", "is not a list of name=value pairs"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a=hush%zz", "is not a list of name=value pairs"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a/b=hush", "is not a list of name=value pairs"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a=hush%E6%9D%B1", "is not a list of name=value pairs"],
+  ["OTEL_EXPORTER_OTLP_TIMEOUT", "0", "is out of range. Use a whole number from 1 to 2147483647."],
+  ["OTEL_RESOURCE_ATTRIBUTES", "hush", "is not a list of name=value pairs"],
   ["OTEL_TRACES_SAMPLER", "xray", "is not a sampler"],
-  ["OTEL_TRACES_SAMPLER_ARG", "1.5", "is not a number from 0 to 1"],
+  ["OTEL_TRACES_SAMPLER_ARG", "1.5", '"1.5" is not a share of the traces'],
   ["OTEL_BSP_MAX_QUEUE_SIZE", "many", "is not a number of spans"],
 ];
 

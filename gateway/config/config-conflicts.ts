@@ -46,14 +46,19 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     of: ["HOST", "PORT", "METRICS_HOST", "METRICS_PORT"],
     find({ HOST, PORT, METRICS_HOST = HOST, METRICS_PORT = 0 }) {
       if (PORT === 0 || METRICS_PORT !== PORT || METRICS_HOST !== HOST) return null;
-      return [["METRICS_PORT", "must differ from PORT: metrics have their own listener"]];
+      return [
+        [
+          "METRICS_PORT",
+          `${PORT} is also the value of PORT, but metrics have their own listener. Use another port, or set METRICS_HOST.`,
+        ],
+      ];
     },
   },
   {
     of: ["REQUEST_RECEIVE_TIMEOUT_MS", "REQUEST_HEADERS_TIMEOUT_MS"],
     find({ REQUEST_RECEIVE_TIMEOUT_MS, REQUEST_HEADERS_TIMEOUT_MS }) {
       if (REQUEST_RECEIVE_TIMEOUT_MS >= REQUEST_HEADERS_TIMEOUT_MS) return null;
-      const message = "must not be less than REQUEST_HEADERS_TIMEOUT_MS: the headers are part of the request";
+      const message = `${REQUEST_RECEIVE_TIMEOUT_MS} is less than REQUEST_HEADERS_TIMEOUT_MS. Use ${REQUEST_HEADERS_TIMEOUT_MS} or more.`;
       return [["REQUEST_RECEIVE_TIMEOUT_MS", message]];
     },
   },
@@ -61,7 +66,7 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     of: ["REQUEST_BODIES_BYTES_MAX", "REQUEST_BODY_BYTES_MAX"],
     find({ REQUEST_BODIES_BYTES_MAX, REQUEST_BODY_BYTES_MAX }) {
       if (REQUEST_BODIES_BYTES_MAX >= 2 * REQUEST_BODY_BYTES_MAX) return null;
-      const message = "must be at least twice REQUEST_BODY_BYTES_MAX: one key may use half of it";
+      const message = `${REQUEST_BODIES_BYTES_MAX} is less than twice REQUEST_BODY_BYTES_MAX, although one key may use only half of it. Use ${2 * REQUEST_BODY_BYTES_MAX} or more, or reduce REQUEST_BODY_BYTES_MAX.`;
       return [["REQUEST_BODIES_BYTES_MAX", message]];
     },
   },
@@ -69,7 +74,7 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     of: ["RESPONSES_STATE", "VALKEY_URL"],
     find({ RESPONSES_STATE, VALKEY_URL }) {
       if (RESPONSES_STATE !== "valkey" || VALKEY_URL !== undefined) return null;
-      return [["RESPONSES_STATE", "valkey requires VALKEY_URL: set both, or use memory or off"]];
+      return [["RESPONSES_STATE", '"valkey" requires VALKEY_URL. Set VALKEY_URL, or use memory or off.']];
     },
   },
   {
@@ -77,7 +82,7 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     find({ RESPONSES_STATE, WORKERS, DATABASE_URL }) {
       if (RESPONSES_STATE !== "memory" || countWorkers(WORKERS, DATABASE_URL) === 1) return null;
       const message =
-        "memory requires 1 worker: a follow-up may reach another process. Use valkey or off, or set WORKERS to 1";
+        '"memory" requires 1 worker, because a follow-up may reach another process. Use valkey or off, or set WORKERS to 1.';
       return [["RESPONSES_STATE", message]];
     },
   },
@@ -86,7 +91,7 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     find({ KMS_KEY_ID, MASTER_KEY }) {
       if (KMS_KEY_ID === undefined || MASTER_KEY === undefined) return null;
       const message =
-        "cannot be set together with MASTER_KEY: use MASTER_KEY_PREVIOUS to open what MASTER_KEY sealed";
+        "KMS replaces MASTER_KEY, but both are set. Rename MASTER_KEY to MASTER_KEY_PREVIOUS, so that the gateway can decrypt existing provider keys.";
       return [["KMS_KEY_ID", message]];
     },
   },
@@ -94,7 +99,12 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     of: ["LIMIT_WEBHOOK_URL", "LIMIT_WEBHOOK_SECRET"],
     find({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET }) {
       if ((LIMIT_WEBHOOK_URL === undefined) === (LIMIT_WEBHOOK_SECRET === undefined)) return null;
-      return [["LIMIT_WEBHOOK_URL", "must be set together with LIMIT_WEBHOOK_SECRET: set both, or neither"]];
+      return [
+        [
+          "LIMIT_WEBHOOK_URL",
+          "only one of LIMIT_WEBHOOK_URL and LIMIT_WEBHOOK_SECRET is set. Set both, or neither.",
+        ],
+      ];
     },
   },
   {
@@ -102,7 +112,7 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     find({ ADMIN_EMAIL, ADMIN_PASSWORD }) {
       if ((ADMIN_EMAIL === undefined) === (ADMIN_PASSWORD === undefined)) return null;
       const missing = ADMIN_EMAIL === undefined ? "ADMIN_EMAIL" : "ADMIN_PASSWORD";
-      return [[missing, "is missing: ADMIN_EMAIL and ADMIN_PASSWORD are required together"]];
+      return [[missing, "the value is missing. Set both ADMIN_EMAIL and ADMIN_PASSWORD, or neither."]];
     },
   },
 ];
@@ -118,14 +128,14 @@ export function countWorkers(workers: WorkersSetting, databaseUrl: string | unde
 /** The problem with the setting. Null if it is valid. */
 function workersProblem(workers: WorkersSetting, databaseUrl: string | undefined): string | null {
   if (countWorkers(workers, databaseUrl) === 1 || canHaveSeveral(databaseUrl)) return null;
-  return "more than 1 requires MySQL or MariaDB as DATABASE_URL: SQLite allows one writing process";
+  return `${String(workers)} workers require MySQL or MariaDB, because SQLite allows one writing process. Set DATABASE_URL to a mysql:// URL, or WORKERS to 1.`;
 }
 
 export const workersSetting = z
   .string()
   .refine(
     (text) => text === "auto" || /^[1-9]\d{0,2}$/.test(text),
-    "is neither a number from 1 to 999 nor auto",
+    "is not a number of workers. Use a whole number from 1 to 999, or auto.",
   )
   .transform((text) => (text === "auto" ? text : Number(text)));
 

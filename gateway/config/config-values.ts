@@ -1,26 +1,61 @@
 import * as z from "zod";
+import { limitVariables } from "./limit-variables.ts";
 import { MysqlUrlError, parseMysqlUrl } from "../../db/mysql-url.ts";
 
-/** The formats of environment variables, each with its error message. */
-export const port = z.coerce
-  .number("is not a port. Use a whole number from 0 to 65535")
-  .int("is not a port. Use a whole number from 0 to 65535")
-  .min(0, "is not a port. Use a whole number from 0 to 65535")
-  .max(65_535, "is not a port. Use a whole number from 0 to 65535");
+/** The subject of a variable's error message: the value in quotation marks, unless it may be a secret. */
+export function nameValue(variable: string, value = ""): string {
+  if (isSecret(variable) || resemblesSecret(value)) return "the value";
+  // Newlines and escape sequences would forge lines of the log.
+  const text = value.slice(0, shownLengthMax).replace(/\p{C}/gu, "");
+  return `"${text}${value.length > shownLengthMax ? "…" : ""}"`;
+}
+
+const shownLengthMax = 60;
+
+/** URLs may contain a password, and the e-mail address is next to one. */
+function isSecret(variable: string): boolean {
+  const isLimit = Object.values(limitVariables).some((limit) => limit.variable === variable);
+  return (
+    !isLimit &&
+    /URL|ENDPOINT|KEY|SECRET|PASSWORD|TOKEN|HEADERS|CREDENTIAL|CONTEXT|ATTRIBUTES|EMAIL/.test(variable)
+  );
+}
+
+/** Whether the value may be a key under a wrong name: a long word of letters and digits, or a URL with a password. */
+function resemblesSecret(value: string): boolean {
+  const words = value.split(/[^\w+/=-]+/);
+  return (
+    value.includes("@") || words.some((word) => word.length >= 20 && /\d/.test(word) && /[a-z]/i.test(word))
+  );
+}
+
+/** Whole numbers up to the longest delay of a timer. */
+export function wholeNumber(problem: string, least: number, most = 2 ** 31 - 1) {
+  const advice = `Use a whole number from ${least} to ${most}.`;
+  const message = `${problem} ${advice}`;
+  const range = `is out of range. ${advice}`;
+  return z.coerce.number(message).int(message).min(least, range).max(most, range);
+}
+
+/** The formats of environment variables. Each message continues a sentence whose subject is the value. */
+export const port = wholeNumber("is not a port.", 0, 65_535);
 
 export const httpUrl = z
-  .url({ protocol: /^https?$/, error: "is not an http(s) URL, such as https://gateway.example.com" })
+  .url({
+    protocol: /^https?$/,
+    error: "is not an http or https URL. Use a URL such as https://gateway.example.com.",
+  })
   .transform((url) => url.replace(/\/+$/, ""));
 
 export const databaseUrl = z
   .string()
   .regex(
     /^(sqlite:.+|mysql:\/\/[^/]+\/[^/?]+(\?.*)?)$/,
-    "is neither sqlite:<path> nor mysql://user:password@host:3306/name",
+    "is not a database URL. Use sqlite:<path> or mysql://user:password@host:3306/name.",
   )
   .refine(
     (url) => url.startsWith("sqlite:") || URL.canParse(url),
-    "is not a valid URL: percent-encode special characters in the password",
+    "is not a valid URL. Percent-encode special characters in the user name and the password.",
   )
   .superRefine((url, context) => {
     const message = url.startsWith("mysql://") && URL.canParse(url) ? mysqlProblem(url) : null;
@@ -32,19 +67,24 @@ function mysqlProblem(url: string): string | null {
     parseMysqlUrl(url);
     return null;
   } catch (error) {
-    return error instanceof MysqlUrlError ? error.message : "contains an invalid percent-encoding";
+    return error instanceof MysqlUrlError
+      ? error.message
+      : "contains an invalid percent-encoding. Write the character % as %25.";
   }
 }
 
 export const masterKey = z
   .string()
   .transform((text) => readKey(text))
-  .refine((key) => key !== null, "must be 32 bytes in base64, for example from: openssl rand -base64 32");
+  .refine((key) => key !== null, "is not 32 bytes in base64. Create a key with: openssl rand -base64 32");
 
 export const masterKeys = z
   .string()
   .transform((text) => text.split(",").map((key) => readKey(key.trim())))
-  .refine((keys) => !keys.includes(null), "must be a comma-separated list of keys with 32 bytes in base64")
+  .refine(
+    (keys) => !keys.includes(null),
+    "contains a key that is not 32 bytes in base64. Separate the keys with commas.",
+  )
   .transform((keys) => keys.filter((key) => key !== null));
 
 export const encryptionContext = z
@@ -52,7 +92,7 @@ export const encryptionContext = z
   .transform((text) => text.split(",").map((pair) => /^([^=]+)=(.+)$/.exec(pair.trim())?.slice(1) ?? []))
   .refine(
     (pairs) => pairs.every((pair) => pair.length === 2),
-    "is not a comma-separated list of name=value, such as app=gateway,stack=prod",
+    "is not a list of name=value pairs. Separate the pairs with commas, such as app=gateway,stack=prod.",
   )
   .transform((pairs) => Object.fromEntries(pairs) as Record<string, string>);
 
@@ -61,12 +101,15 @@ export const jwtSecret = z
   .transform((text) => text.split(",").map((secret) => secret.trim()))
   .refine(
     (secrets) => secrets.every((secret) => Buffer.byteLength(secret) >= 32),
-    "must be a comma-separated list of secrets with at least 32 bytes, for example from: openssl rand -base64 32",
+    "contains a secret of fewer than 32 bytes. Create a secret with: openssl rand -base64 32",
   );
 
 export const webhookSecret = z
   .string()
-  .refine((secret) => Buffer.byteLength(secret) >= 32, "must have at least 32 bytes");
+  .refine(
+    (secret) => Buffer.byteLength(secret) >= 32,
+    "has fewer than 32 bytes. Create a secret with: openssl rand -base64 32",
+  );
 
 export const privateHosts = z
   .string()
@@ -78,7 +121,7 @@ export const privateHosts = z
   )
   .refine(
     (hosts) => hosts.every((host) => host === "*" || isHostAndPort(host)),
-    "is neither a list of host:port, such as localhost:11434,10.0.0.5:8000, nor *",
+    "is not a list of host:port. Use a list such as localhost:11434,10.0.0.5:8000, or * for all hosts.",
   );
 
 export const valkeyUrl = z
@@ -86,7 +129,7 @@ export const valkeyUrl = z
   .refine(
     (url) =>
       /^(redis|valkey)s?:\/\/[^/?#\s]+(\/\d{0,3})?$/.test(url) && URL.canParse(url) && isDecodable(url),
-    "is not redis://user:password@host:6379/0, or rediss:// for TLS: percent-encode special characters in the password",
+    "is not a Valkey URL. Use redis://user:password@host:6379/0, or rediss:// for TLS, and percent-encode special characters in the password.",
   );
 
 function isDecodable(text: string): boolean {

@@ -7,10 +7,12 @@ import {
   jwtSecret,
   masterKey,
   masterKeys,
+  nameValue,
   port,
   privateHosts,
   valkeyUrl,
   webhookSecret,
+  wholeNumber,
 } from "./config-values.ts";
 import { findConflicts, countWorkers, workersSetting } from "./config-conflicts.ts";
 import { StartError } from "../errors.ts";
@@ -67,7 +69,7 @@ export type Config = Readonly<{
   limits: Settings;
 }>;
 
-/** Reads the environment. Throws one `ConfigError` that lists every problem and quotes no value. */
+/** Reads the environment. Throws one `ConfigError` that lists every problem and quotes no secret. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   // Many deployment tools write an empty variable for "not set".
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
@@ -120,10 +122,16 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 function readVariables(given: Record<string, string | undefined>): z.output<typeof variables> {
   const { error } = variables.safeParse(given);
   // A variable's first problem causes its others.
-  const wrong = new Map(error?.issues.toReversed().map(({ path, message }) => [String(path[0]), message]));
+  const wrong = new Map<string, string>();
+  for (const { path, message } of error?.issues.toReversed() ?? []) {
+    const variable = String(path[0]);
+    wrong.set(variable, `${nameValue(variable, given[variable])} ${message}`);
+  }
   for (const [variable, value] of Object.entries(given)) {
     // A blank value would become the number 0.
-    if (variable in variables.shape && value?.trim() === "") wrong.set(variable, "contains only spaces");
+    if (variable in variables.shape && value?.trim() === "") {
+      wrong.set(variable, "the value contains only spaces. Remove the variable, or set a value.");
+    }
   }
   // All variables are optional, so the valid ones can be checked together.
   const right = Object.entries(given).filter(([variable]) => !wrong.has(variable));
@@ -147,17 +155,10 @@ const responsesStates = ["memory", "valkey", "off"] as const;
 
 type ResponsesState = (typeof responsesStates)[number];
 
-const limit = (least: number) =>
-  z.coerce
-    .number("is not a whole number")
-    .int("is not a whole number")
-    .min(least, `must be at least ${least}`)
-    .max(2 ** 31 - 1, "is too large");
+const limit = (least: number) => wholeNumber("is not a whole number.", least);
 
-const usd = z.coerce
-  .number("is not an amount in US dollars, such as 20 or 0.5")
-  .min(0, "must be at least 0")
-  .max(1_000_000, "must be at most 1000000");
+const usdProblem = "is not an amount in US dollars. Use a number from 0 to 1000000, such as 20 or 0.5.";
+const usd = z.coerce.number(usdProblem).min(0, usdProblem).max(1_000_000, usdProblem);
 
 const limits = Object.fromEntries(
   Object.values(limitVariables).map(({ variable, value, ...more }) => [
@@ -180,24 +181,24 @@ const variables = z.object({
   DATA_DIR: z.string().default("data"),
   MASTER_KEY: masterKey.optional(),
   MASTER_KEY_PREVIOUS: masterKeys.default([]),
-  KMS_KEY_ID: z.string().trim().max(2048, "is not the ARN, ID or alias of a KMS key").optional(),
+  KMS_KEY_ID: z.string().trim().max(2048, "is too long. Use the ARN, ID or alias of a KMS key.").optional(),
   KMS_ENCRYPTION_CONTEXT: encryptionContext.default({ app: "gateway" }),
   JWT_SECRET: jwtSecret.optional(),
-  ADMIN_EMAIL: z.email("is not an email address").optional(),
+  ADMIN_EMAIL: z.email("is not an email address. Use an address such as ada@example.com.").optional(),
   ADMIN_PASSWORD: z
     .string()
-    .min(10, "must have at least 10 characters")
-    .max(256, "must have at most 256 characters")
+    .min(10, "has fewer than 10 characters. Use 10 to 256 characters.")
+    .max(256, "has more than 256 characters. Use 10 to 256 characters.")
     .optional(),
   LIMIT_WEBHOOK_URL: httpUrl.optional(),
   LIMIT_WEBHOOK_SECRET: webhookSecret.optional(),
   VALKEY_URL: valkeyUrl.optional(),
-  RESPONSES_STATE: z.enum(responsesStates, "is not one of memory, valkey, off").optional(),
+  RESPONSES_STATE: z.enum(responsesStates, "is unknown. Use memory, valkey or off.").optional(),
   UPSTREAM_PRIVATE_HOSTS: privateHosts.default([]),
-  USAGE_SYNC: z.enum(["on", "off"], "is neither on nor off").optional(),
+  USAGE_SYNC: z.enum(["on", "off"], "is unknown. Use on or off.").optional(),
   NODE_ENV: z.string().optional(),
   LOG_LEVEL: z
-    .enum(["debug", "info", "warn", "error", "silent"], "is not one of debug, info, warn, error, silent")
+    .enum(["debug", "info", "warn", "error", "silent"], "is unknown. Use debug, info, warn, error or silent.")
     .default("info"),
 });
 

@@ -1,16 +1,18 @@
 import * as z from "zod";
-import { httpUrl } from "./config-values.ts";
+import { httpUrl, wholeNumber } from "./config-values.ts";
+
+const shareProblem = "is not a share of the traces. Use a number from 0 to 1, such as 0.1.";
 
 /** OpenTelemetry's own variables: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
 export const tracingVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: z
-    .enum(["http/protobuf", "http/json"], "is neither http/protobuf nor http/json: grpc is not supported")
+    .enum(["http/protobuf", "http/json"], "is not supported. Use http/protobuf or http/json.")
     .default("http/protobuf"),
   OTEL_EXPORTER_OTLP_HEADERS: pairs("api-key=secret", isHeader).default({}),
-  OTEL_EXPORTER_OTLP_TIMEOUT: milliseconds().default(10_000),
-  OTEL_BSP_SCHEDULE_DELAY: milliseconds().default(5_000),
-  OTEL_BSP_MAX_QUEUE_SIZE: positive("is not a number of spans").default(2_048),
+  OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber("is not a number of milliseconds.", 1).default(10_000),
+  OTEL_BSP_SCHEDULE_DELAY: wholeNumber("is not a number of milliseconds.", 1).default(5_000),
+  OTEL_BSP_MAX_QUEUE_SIZE: wholeNumber("is not a number of spans.", 1).default(2_048),
   OTEL_SERVICE_NAME: z.string().optional(),
   OTEL_RESOURCE_ATTRIBUTES: pairs("deployment.environment.name=production", () => true).default({}),
   OTEL_TRACES_SAMPLER: z
@@ -23,14 +25,10 @@ export const tracingVariables = {
         "parentbased_always_off",
         "parentbased_traceidratio",
       ],
-      "is not a sampler, such as parentbased_always_on or parentbased_traceidratio",
+      "is not a sampler. Use always_on, always_off or traceidratio, each with or without the prefix parentbased_.",
     )
     .default("parentbased_always_on"),
-  OTEL_TRACES_SAMPLER_ARG: z.coerce
-    .number("is not a number from 0 to 1")
-    .min(0, "is not a number from 0 to 1")
-    .max(1, "is not a number from 0 to 1")
-    .default(1),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number(shareProblem).min(0, shareProblem).max(1, shareProblem).default(1),
 };
 
 /** The trace exporter's settings and sampler. Null if tracing is off. */
@@ -69,21 +67,9 @@ export type TracingConfig = Readonly<{
 
 type TracingValues = z.infer<z.ZodObject<typeof tracingVariables>>;
 
-function milliseconds() {
-  return positive("is not a number of milliseconds");
-}
-
-function positive(message: string) {
-  return z.coerce
-    .number(message)
-    .int(message)
-    .min(1, message)
-    .max(2 ** 31 - 1, message);
-}
-
 /** Parses `name=value` pairs, separated by commas, with percent-encoded values. */
 function pairs(example: string, fits: (name: string, value: string) => boolean) {
-  const message = `is not a comma-separated list of name=value, such as ${example}`;
+  const message = `is not a list of name=value pairs. Separate the pairs with commas, such as ${example}.`;
   return z.string().transform((text, context) => {
     const read = text
       .split(",")

@@ -179,7 +179,7 @@ for (const url of [
   "redis:/a",
 ]) {
   test(`"${url}" is an invalid Valkey address`, (t) => {
-    t.regex(problemsOf({ VALKEY_URL: url }).join(), /^VALKEY_URL: is not redis:/);
+    t.regex(problemsOf({ VALKEY_URL: url }).join(), /^VALKEY_URL: the value is not a Valkey URL. Use redis:/);
   });
 }
 
