@@ -64,6 +64,8 @@ export const UsageRecord = table(
     outputPrice: nullable(bigInteger()),
     latencyMs: integer(),
     timeToFirstTokenMs: nullable(integer()),
+    /** The phases before the last attempt. Null for a request that started its only attempt at once. */
+    timing: nullable(json<RequestTiming>()),
     /** The calculation of the cost. Null if the columns explain it. */
     costDetails: nullable(json<CostDetails>()),
     /** The provider's own figure, in nano-dollars. */
@@ -85,6 +87,24 @@ export const UsageRecord = table(
   // Every request writes a row. Queries read rows by ID or in ID order.
   { withoutRowid: true },
 );
+
+/** Times are whole milliseconds since the request began. */
+export type RequestTiming = {
+  /** The end of the request body. A queue and a look-up of limits follow it. */
+  receivedMs: number;
+  /** The first attempts, in order. A long list has no last one. */
+  attempts: AttemptTiming[];
+};
+
+export type AttemptTiming = {
+  provider: string;
+  /** The provider's name of the model. */
+  model: string;
+  startMs: number;
+  durationMs: number;
+  /** The reason why the next attempt followed, such as `http_429`. Null for the attempt that decided the outcome. */
+  failure: string | null;
+};
 
 export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
 export type UsageRecordRow = RowOf<typeof UsageRecord>;

@@ -11,6 +11,7 @@ import { UsageAnalytics } from "./0011-usage-analytics.ts";
 import { TrueCosts } from "./0012-true-costs.ts";
 import { LeastCosts } from "./0013-least-costs.ts";
 import { ProviderHalfHours } from "./0014-provider-half-hours.ts";
+import { RequestTimings } from "./0015-request-timings.ts";
 
 /** The migrations in their order. The result of a released migration never changes. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   TrueCosts,
   LeastCosts,
   ProviderHalfHours,
+  RequestTimings,
 ];

@@ -36,6 +36,7 @@ export function answerRequest(
         return attempt;
       },
       refused(candidate, { code, reason }) {
+        exchange.attemptFailed(candidate, reason ?? code);
         exchange.observed?.callRefused(code);
         context.observer?.upstreamRefused(candidate.providerName, code);
         if (reason === "private_address") context.privateAddressWarnings.warn(candidate);

@@ -7,6 +7,7 @@ import type { Candidate } from "../routing/candidate.ts";
 import type { Route } from "../routing/catalogue.ts";
 import type { ObservedRequest, RequestObserver } from "../usage/request-observer.ts";
 import { buildUsageRecord, type Outcome } from "../usage/recording/build-usage-record.ts";
+import { attemptTimingsMax, type AttemptTiming, timeAttempt } from "../usage/recording/request-timing.ts";
 import type { StartedRequest } from "../usage/recording/started-requests.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import type { Answer, Reply } from "./reply.ts";
@@ -38,12 +39,15 @@ export class Exchange {
   route: Route | null = null;
   candidate: Candidate | null = null;
   attempts = 0;
+  failedAttempts: AttemptTiming[] | null = null;
+  receivedAt = this.startedAt;
+  /** The starts of the first and the last attempt. 0 before them. */
+  calledAt = 0;
+  attemptedAt = 0;
   call: Attempts | null = null;
   answer: Answer | null = null;
   isOver = false;
   readonly #options: ExchangeOptions;
-  #receivedAt = this.startedAt;
-  #calledAt = 0;
   #admission: Admission | null = null;
   #started: StartedRequest | null = null;
 
@@ -70,7 +74,7 @@ export class Exchange {
 
   /** The whole body has arrived. From now on, time counts as the gateway's. */
   received(): void {
-    this.#receivedAt = performance.now();
+    this.receivedAt = performance.now();
   }
 
   describe(requestedModel: string, stream: boolean, readBody: () => Record<string, unknown>): void {
@@ -90,11 +94,19 @@ export class Exchange {
   attempting(candidate: Candidate, call: Attempts): void {
     this.candidate = candidate;
     this.call = call;
-    if (this.attempts++ === 0) this.#calledAt = performance.now();
+    this.attemptedAt = performance.now();
+    if (this.attempts++ === 0) this.calledAt = this.attemptedAt;
     this.observed?.call(candidate);
     const { recorder } = this.#options;
     if (this.#started) recorder.update(this.#started);
     else this.#started = recorder.start(() => buildUsageRecord(this));
+  }
+
+  attemptFailed(candidate: Candidate, failure: string): void {
+    this.failedAttempts ??= [];
+    if (this.failedAttempts.length < attemptTimingsMax) {
+      this.failedAttempts.push(timeAttempt(this, candidate, failure));
+    }
   }
 
   answered(answer: Answer): void {
@@ -106,7 +118,7 @@ export class Exchange {
    * Returns `x-gateway-overhead-ms` (the gateway's own time), `x-gateway-dropped` and the rate-limit headers.
    */
   answerHeaders(answeredAt: number): string[] {
-    const overheadMs = this.#calledAt - this.#receivedAt + (performance.now() - answeredAt);
+    const overheadMs = this.calledAt - this.receivedAt + (performance.now() - answeredAt);
     const headers = ["x-gateway-overhead-ms", overheadMs.toFixed(2)];
     if (this.call?.dropped) headers.push("x-gateway-dropped", this.call.dropped);
     return this.#admission?.addHeaders(headers) ?? headers;

@@ -1,5 +1,6 @@
 import type { LimitHolder } from "../errors.ts";
 import type { OwnedRecord } from "../usage/history/usage-history.ts";
+import type { AttemptTiming, RequestTiming } from "../usage/recording/request-timing.ts";
 import { linesOfRecord } from "../usage/counting/cost.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
@@ -7,6 +8,7 @@ import type { UsageEnums } from "./usage-enums.ts";
 /** A request in the history: counts, names, times and outcome, never content. */
 export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: UsageEnums) {
   const CostLine = costLineType(builder);
+  const RequestTiming = requestTimingType(builder);
   return builder.objectRef<OwnedRecord>("UsageRecord").implement({
     description: "A request with an API key. Its ID is the `x-request-id` of the response.",
     fields: (t) => ({
@@ -119,6 +121,43 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       }),
       latencyMs: t.exposeInt("latencyMs"),
       timeToFirstTokenMs: t.exposeInt("timeToFirstTokenMs", { nullable: true }),
+      timing: t.expose("timing", {
+        type: RequestTiming,
+        nullable: true,
+        description:
+          "The phases before the last attempt. Null for a request that started its only attempt at once.",
+      }),
+    }),
+  });
+}
+
+function requestTimingType(builder: Builder) {
+  const AttemptTiming = builder.objectRef<AttemptTiming>("AttemptTiming").implement({
+    description: "One call of a provider. Times are milliseconds since the request began.",
+    fields: (t) => ({
+      provider: t.exposeString("provider"),
+      model: t.exposeString("model", { description: "The provider's name of the model." }),
+      startMs: t.exposeInt("startMs"),
+      durationMs: t.exposeInt("durationMs"),
+      failure: t.exposeString("failure", {
+        nullable: true,
+        description:
+          "The reason why the next attempt followed, such as `http_429`. Null for the attempt that decided the outcome.",
+      }),
+    }),
+  });
+  return builder.objectRef<RequestTiming>("RequestTiming").implement({
+    description: "The phases of a request before its last attempt.",
+    fields: (t) => ({
+      receivedMs: t.exposeInt("receivedMs", {
+        description:
+          "Milliseconds until the request body had arrived. A queue and a look-up of limits follow.",
+      }),
+      attempts: t.field({
+        type: [AttemptTiming],
+        description: "The first eight attempts, in order.",
+        resolve: ({ attempts }) => attempts,
+      }),
     }),
   });
 }

@@ -1,10 +1,11 @@
 import test from "ava";
-import { addModel } from "../helpers/add-model.ts";
+import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
+import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
@@ -46,6 +47,32 @@ browserTest("a click anywhere on a row opens the request at its own address", as
   await page.reload();
   await page.goto(`/requests/${id}`);
   await dialog.getByText("Succeeded").waitFor();
+});
+
+browserTest("a request after a failed attempt shows the time of each phase", async (t) => {
+  const gateway = await startTestGateway(t);
+  const last = await addModel(t, gateway, (response) => sendCompletion(response));
+  const limited = await addModel(t, gateway, answersWith(429), [last.slug]);
+  const { record } = await askModel(gateway, limited.slug);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/requests/${record?.id}` });
+  const rows = page.getByRole("region", { name: "Timing" }).getByRole("row");
+  await rows.nth(1).waitFor();
+  const texts = (await rows.allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim());
+  t.is(texts.length, 4, texts.join());
+  t.is(texts[0], "Phase Start Duration");
+  t.regex(
+    texts[1] ?? "",
+    new RegExp(`^Attempt 1: HTTP 429 ${limited.name} / ${limited.name}-upstream \\d+ ms`),
+  );
+  t.regex(
+    texts[2] ?? "",
+    new RegExp(`^Attempt 2: to first token ${last.name} / ${last.name}-upstream \\d+ ms`),
+  );
+  t.regex(texts[3] ?? "", /^Output \d+ ms \d+ ms$/);
+  await assertAccessible(t, page);
+  await page.setViewportSize({ width: 360, height: 740 });
+  const overflow = "document.querySelector('[role=dialog]').scrollWidth - innerWidth";
+  t.true((await page.evaluate<number>(overflow)) <= 0);
 });
 
 browserTest("a request is found by an ID or by the error message that contains it", async (t) => {

@@ -65,6 +65,10 @@ for (const kind of allDatabaseKinds) {
       dropped: "tools.web_search",
       cost: 123_456_789_012,
       timeToFirstTokenMs: 0,
+      timing: {
+        receivedMs: 1,
+        attempts: [{ provider: "test", model: "echo", startMs: 2, durationMs: 3, failure: "http_429" }],
+      },
     });
     await database.write(({ usageRecords }) => usageRecords.insertAll([record]));
     t.deepEqual({ ...(await database.read(({ usageRecords }) => usageRecords.find("req_1"))) }, record);

@@ -41,6 +41,7 @@ for (const kind of allDatabaseKinds) {
       "TrueCosts1764720000000",
       "LeastCosts1764806400000",
       "ProviderHalfHours1764892800000",
+      "RequestTimings1764979200000",
     ]);
 
     await writeAsBefore("req_2");
@@ -78,6 +79,7 @@ for (const kind of allDatabaseKinds) {
       "TrueCosts1764720000000",
       "LeastCosts1764806400000",
       "ProviderHalfHours1764892800000",
+      "RequestTimings1764979200000",
     ]);
 
     await writeAsBefore("key_2");
@@ -115,6 +117,7 @@ for (const kind of allDatabaseKinds) {
       "TrueCosts1764720000000",
       "LeastCosts1764806400000",
       "ProviderHalfHours1764892800000",
+      "RequestTimings1764979200000",
     ]);
 
     await writeAsBefore("req_3", 7);

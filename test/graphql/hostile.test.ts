@@ -138,7 +138,8 @@ test("introspection queries of common tools are answered", async (t) => {
 test("the largest page with every field is answered", async (t) => {
   const fields = `id createdAt apiKeyId apiKeyName model provider upstreamModel credentialId attempts endpoint clientTool stream status
     httpStatus errorCode limitedBy errorReason dropped inputTokens outputTokens cachedInputTokens cacheWriteInputTokens reasoningTokens estimated costUsd
-    inputPriceUsd cachedInputPriceUsd cacheWritePriceUsd outputPriceUsd latencyMs timeToFirstTokenMs`;
+    inputPriceUsd cachedInputPriceUsd cacheWritePriceUsd outputPriceUsd latencyMs timeToFirstTokenMs
+    timing { receivedMs attempts { provider model startMs durationMs failure } }`;
   const query = `query($first: Int, $after: String) {
     usageRecords(first: $first, after: $after) { edges { cursor node { ${fields} } } pageInfo { hasNextPage endCursor } }
     usageSummary(groupBy: [MODEL, STATUS], interval: DAY) { interval model status requests costUsd } }`;

@@ -99,6 +99,7 @@ export function usageRow(id: string, more: Partial<UsageRecordRow> = {}): UsageR
     limitedBy: null,
     errorReason: null,
     dropped: null,
+    timing: null,
     inputTokens: 1,
     outputTokens: 2,
     cachedInputTokens: null,

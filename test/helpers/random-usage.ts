@@ -46,6 +46,7 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
     limitedBy: null,
     errorReason: status === "FAILED" ? random.pick(["http_503", "connection_refused", "http_429"]) : null,
     dropped: null,
+    timing: null,
     ...(known ?? noUsage),
     estimated: false,
     cost,

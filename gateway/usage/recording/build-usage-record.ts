@@ -2,14 +2,13 @@ import type { TokenUsage } from "../../wire/token-usage.ts";
 import type { GatewayError } from "../../errors.ts";
 import { type Prices, toCost } from "../counting/cost.ts";
 import { estimateInputTokens } from "../counting/estimate-input-tokens.ts";
+import { type TimedRequest, timeRequest } from "./request-timing.ts";
 import type { UsageRecord } from "./spool.ts";
 
 /** The data of a request for its usage record, whatever the outcome. */
-export type RecordedRequest = {
+export type RecordedRequest = TimedRequest & {
   readonly id: string;
   readonly createdAt: Date;
-  /** A moment of `performance.now()`. */
-  readonly startedAt: number;
   readonly key: { id: string; name: string; ownerId: string | null; chargeFactor: number | null };
   readonly endpoint: string;
   /** The client's coding tool. Null for any other client. */
@@ -28,7 +27,6 @@ export type RecordedRequest = {
     costSource: "provider" | null;
     chargeFactor: number | null;
   } | null;
-  readonly attempts: number;
   /** `dropped`: the names of the parts that the translation dropped. */
   readonly call: { readonly mayCost: boolean; readonly dropped: string | null } | null;
   /** Null if the upstream has not answered or has rejected the request. */
@@ -89,6 +87,8 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
     }),
     latencyMs: Math.round(performance.now() - startedAt),
     timeToFirstTokenMs: firstTokenAt && Math.round(firstTokenAt - startedAt),
+    // Long names would exceed the slot of a started request.
+    timing: outcome && timeRequest(request),
   };
 }
 

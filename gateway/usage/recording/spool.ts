@@ -127,7 +127,6 @@ class OpenSegment implements Segment {
   readonly #file: number;
   readonly #buffer: Buffer;
   readonly #isSynced: boolean;
-  #syncedBytes = 0;
   #isSyncing = false;
   #isSealed = false;
 
@@ -197,8 +196,7 @@ class OpenSegment implements Segment {
     const { bytes } = this;
     fdatasync(this.#file, () => {
       this.#isSyncing = false;
-      this.#syncedBytes = bytes;
-      if (this.#syncedBytes < this.bytes) this.#sync();
+      if (bytes < this.bytes) this.#sync();
       else if (this.#isSealed) closeSync(this.#file);
     });
   }
@@ -211,10 +209,11 @@ export type UsageRecord = UsageRecordRow;
  * @returns the number of bytes, or 0 when the buffer has too few after `at`
  */
 export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): number {
-  // A number, because formatting a date takes as long as the rest. Most records lack the other three.
+  // A number, because formatting a date takes as long as the rest. Most records lack the others.
   const text = JSON.stringify({
     ...record,
     createdAt: record.createdAt.getTime(),
+    timing: record.timing ?? undefined,
     costDetails: record.costDetails ?? undefined,
     providerCost: record.providerCost ?? undefined,
     markup: record.markup || undefined,
@@ -236,10 +235,10 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   if (end === start || end > bytes.length) return null;
   if (crc32(bytes.subarray(start, end)) !== bytes.readUInt32LE(at + 4)) return null;
   const record = JSON.parse(bytes.toString("utf8", start, end)) as UsageRecord;
-  const { limitedBy = null, errorReason = null, dropped = null } = record;
+  const { limitedBy = null, errorReason = null, dropped = null, timing = null } = record;
   const { costDetails = null, providerCost = null, markup = 0 } = record;
   // Records of the previous release lack some of these members.
-  const added = { limitedBy, errorReason, dropped, costDetails, providerCost, markup };
+  const added = { limitedBy, errorReason, dropped, timing, costDetails, providerCost, markup };
   return { ...record, ...added, createdAt: new Date(record.createdAt) };
 }
 

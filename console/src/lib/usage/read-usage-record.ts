@@ -32,6 +32,16 @@ export const usageRecordFields = /* GraphQL */ `
     chargeUsd
     latencyMs
     timeToFirstTokenMs
+    timing {
+      receivedMs
+      attempts {
+        provider
+        model
+        startMs
+        durationMs
+        failure
+      }
+    }
   }
 `;
 
@@ -86,6 +96,18 @@ export type UsageRecord = {
   chargeUsd: string | null;
   latencyMs: number;
   timeToFirstTokenMs: number | null;
+  /** Null for a request that started its only attempt at once, and for old records. */
+  timing: { receivedMs: number; attempts: AttemptTiming[] } | null;
+};
+
+/** Times are milliseconds since the request began. */
+export type AttemptTiming = {
+  provider: string;
+  model: string;
+  startMs: number;
+  durationMs: number;
+  /** Null for the attempt that decided the outcome. */
+  failure: ErrorReason | null;
 };
 
 /** Reads a record. Null for other users' requests, and until a new record is stored, which takes a moment. */

@@ -1,0 +1,70 @@
+import { type ErrorReason, failureWords } from "#lib/usage/error-reasons.ts";
+import type { AttemptTiming, UsageRecord } from "#lib/usage/read-usage-record.ts";
+
+export type Phase = {
+  kind: "wait" | "failed" | "first" | "output";
+  label: string;
+  /** The provider and model of an attempt. */
+  target: string | null;
+  startMs: number;
+  durationMs: number;
+};
+
+type TimedRecord = Pick<UsageRecord, "timing" | "attempts" | "latencyMs" | "timeToFirstTokenMs">;
+
+/** The phases of a request in order, as far as their times are recorded. */
+export function phasesOf(record: TimedRecord): Phase[] {
+  const { timing, attempts: total, latencyMs, timeToFirstTokenMs } = record;
+  const phases: Phase[] = [];
+  const add = (kind: Phase["kind"], label: string, from: number, to: number, target: string | null = null) =>
+    phases.push({ kind, label, target, startMs: from, durationMs: Math.max(0, to - from) });
+  const addWait = (label: string, from: number, to: number) => {
+    if (to - from >= waitMsMin) add("wait", label, from, to);
+  };
+
+  const attempts = timing?.attempts ?? [];
+  let endMs = 0;
+  if (timing) {
+    addWait("Upload", 0, timing.receivedMs);
+    endMs = timing.receivedMs;
+  }
+  let answering: AttemptTiming | null = null;
+  for (const [index, attempt] of attempts.entries()) {
+    addWait(index === 0 ? "Queue" : "Wait before retry", endMs, attempt.startMs);
+    endMs = attempt.startMs + attempt.durationMs;
+    if (attempt.failure === null) answering = attempt;
+    else
+      add(
+        "failed",
+        `Attempt ${index + 1}: ${wordsFor(attempt.failure)}`,
+        attempt.startMs,
+        endMs,
+        targetOf(attempt),
+      );
+  }
+  if (timing && answering === null) {
+    addWait(total > attempts.length ? "Later attempts" : "Wait before retry", endMs, latencyMs);
+    return phases;
+  }
+  const startMs = answering?.startMs ?? 0;
+  const target = answering && targetOf(answering);
+  const label = answering ? `Attempt ${attempts.length}` : "";
+  if (timeToFirstTokenMs === null) add("output", label || "Total", startMs, latencyMs, target);
+  else {
+    const first = attempts.length > 1 ? `${label}: to first token` : "To first token";
+    add("first", first, startMs, timeToFirstTokenMs, target);
+    add("output", "Output", timeToFirstTokenMs, latencyMs);
+  }
+  return phases;
+}
+
+const targetOf = ({ provider, model }: AttemptTiming) => `${provider} / ${model}`;
+
+/** "http_429" → "HTTP 429" */
+function wordsFor(failure: ErrorReason): string {
+  const [, status] = /^http_(\d+)$/.exec(failure) ?? [];
+  return status ? `HTTP ${status}` : (failureWords(failure) ?? failure);
+}
+
+/** A shorter wait is invisible in the bar. */
+const waitMsMin = 10;
