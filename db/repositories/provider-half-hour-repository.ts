@@ -26,8 +26,6 @@ export class ProviderHalfHourRepository {
 
   /** Adds the records, in the transaction that inserted them. */
   async add(records: readonly UsageRecordRow[]): Promise<void> {
-    const sums = sumUp(records);
-    if (sums.length === 0) return;
     const { columns } = this.#manager.connection.getMetadata(ProviderHalfHour);
     const sqlite = sqliteOf(this.#manager);
     const names = columns.map(({ databaseName }) => databaseName);
@@ -36,13 +34,18 @@ export class ProviderHalfHourRepository {
       .filter(({ isPrimary }) => !isPrimary)
       .map(({ databaseName: name }) => `${name} = provider_half_hours.${name} + ${given(name)}`);
     const conflict = sqlite ? "ON CONFLICT DO UPDATE SET" : "ON DUPLICATE KEY UPDATE";
-    const rows = sums.map(() => `(${names.map(() => "?").join(", ")})`).join(", ");
-    await this.#manager.query(
-      `INSERT INTO provider_half_hours (${names.join(", ")}) VALUES ${rows} ${conflict} ${changes.join(", ")}`,
-      sums.flatMap((sum) =>
-        columns.map(({ propertyName }) => toRaw(sum[propertyName as keyof ProviderHalfHourRow])),
-      ),
-    );
+    const row = `(${names.map(() => "?").join(", ")})`;
+    const sums = sumUp(records);
+    for (let from = 0; from < sums.length; from += rowsPerStatement) {
+      const part = sums.slice(from, from + rowsPerStatement);
+      const rows = part.map(() => row).join(", ");
+      await this.#manager.query(
+        `INSERT INTO provider_half_hours (${names.join(", ")}) VALUES ${rows} ${conflict} ${changes.join(", ")}`,
+        part.flatMap((sum) =>
+          columns.map(({ propertyName }) => toRaw(sum[propertyName as keyof ProviderHalfHourRow])),
+        ),
+      );
+    }
   }
 }
 
@@ -58,6 +61,8 @@ export function isProvidersFault({
 }
 
 const halfHourMs = 1_800_000;
+/** SQLite and MySQL limit the parameters of a statement. */
+const rowsPerStatement = 500;
 
 /** A fixed order prevents deadlocks. Omits requests that never reached a provider. */
 function sumUp(records: readonly UsageRecordRow[]): ProviderHalfHourRow[] {

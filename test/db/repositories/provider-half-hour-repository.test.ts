@@ -48,4 +48,15 @@ for (const kind of allDatabaseKinds) {
     );
     t.is((await read(0, 60)).length, 1);
   });
+
+  test(`${kind}: a batch of records can cover any number of half-hours`, async (t) => {
+    const database = await openTestDatabase(t, kind);
+    const records = Array.from({ length: 2_500 }, (_, index) => record(-30 * index));
+    await database.write(({ usageRecords }) => usageRecords.insertAll(records));
+    const rows = await database.read(({ providerHalfHours }) =>
+      providerHalfHours.list(new Date(0), new Date(noon)),
+    );
+    t.is(rows.length, records.length);
+    t.true(rows.every(({ requests }) => requests === 1));
+  });
 }
