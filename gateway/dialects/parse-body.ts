@@ -148,21 +148,23 @@ export const anArray = parameterCheck({ type: "array" }, (value, name) => {
 export function numberBetween(least: number, most: number): ParameterCheck {
   return parameterCheck({ type: "number", minimum: least, maximum: most }, (value, name) => {
     if (typeof value !== "number") throw invalidType(name, "a number", value);
-    if (!(value >= least && value <= most)) throw invalidValue(name, `must be between ${least} and ${most}`);
+    if (!(value >= least && value <= most))
+      throw invalidValue(name, `must be between ${least} and ${most}`, value);
   });
 }
 
 export function integerFrom(least: number): ParameterCheck {
   return parameterCheck({ type: "integer", minimum: least }, (value, name) => {
     checkInteger(value, name);
-    if (value < least) throw invalidValue(name, `must be at least ${least}`);
+    if (value < least) throw invalidValue(name, `must be at least ${least}`, value);
   });
 }
 
 export function integerBetween(least: number, most: number): ParameterCheck {
   return parameterCheck({ type: "integer", minimum: least, maximum: most }, (value, name) => {
     checkInteger(value, name);
-    if (value < least || value > most) throw invalidValue(name, `must be between ${least} and ${most}`);
+    if (value < least || value > most)
+      throw invalidValue(name, `must be between ${least} and ${most}`, value);
   });
 }
 

@@ -116,14 +116,15 @@ export async function startKeptResponses(
 function listInputItems(items: readonly unknown[], responseId: string, query: URLSearchParams) {
   const limit = Number(query.get("limit") ?? 20);
   if (!Number.isInteger(limit) || limit < 1 || limit > 100)
-    throw invalidValue("limit", "must be from 1 to 100");
+    throw invalidValue("limit", "must be a whole number from 1 to 100", query.get("limit"));
   const order = query.get("order") ?? "desc";
-  if (order !== "asc" && order !== "desc") throw invalidValue("order", "must be one of asc, desc");
+  if (order !== "asc" && order !== "desc") throw invalidValue("order", "must be asc or desc", order);
   const listed = items.map((item, index) => formatItem(item, `${responseId.slice(5)}_in${index}`));
   if (order === "desc") listed.reverse();
   const after = query.get("after");
   const from = after === null ? 0 : listed.findIndex(({ id }) => id === after) + 1;
-  if (after !== null && from === 0) throw invalidValue("after", "must be the ID of an item of this list");
+  if (after !== null && from === 0)
+    throw invalidValue("after", "must be the ID of an item of this list", after);
   const data = listed.slice(from, from + limit);
   return {
     object: "list",

@@ -27,7 +27,8 @@ export function keptResponseEndpoints(options: KeptResponseOptions) {
   };
   return {
     get: serve(async (kept, { keyId, id, query }) => {
-      if (query.get("stream") === "true") throw unsupported("stream", "A kept response is not a stream.");
+      if (query.get("stream") === "true")
+        throw unsupported("stream", "The gateway returns kept responses as JSON. Remove the parameter.");
       return kept.get(keyId, id);
     }),
     delete: serve(async (kept, { keyId, id }) => {

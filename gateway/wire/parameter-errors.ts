@@ -25,9 +25,17 @@ export function invalidType(param: string, expected: string, value: unknown): Ga
 /**
  * The error for a wrong value of the right type.
  * @param rule such as `must be at least 1`
+ * @param value only for parameters that cannot hold content, names or keys
  */
-export function invalidValue(param: string, rule: string): GatewayError {
-  return new GatewayError("invalid_value", `Invalid value for '${param}': it ${rule}.`, { param });
+export function invalidValue(param: string, rule: string, value?: unknown): GatewayError {
+  const message = `Invalid value for '${param}'${quote(value)}. It ${rule}.`;
+  return new GatewayError("invalid_value", message, { param });
+}
+
+/** Quotes a number, a boolean or a short word. Text with spaces could be part of a prompt. */
+function quote(value: unknown): string {
+  if (typeof value === "number" || typeof value === "boolean") return `: ${value}`;
+  return typeof value === "string" && /^[\w./-]{0,40}$/.test(value) ? `: "${value}"` : "";
 }
 
 /** Returns a part of the request as the expected type, or throws `invalid_type`. */
@@ -67,6 +75,15 @@ export function ifGiven<T>(value: unknown, param: string, expectType: ExpectType
  * The error for a parameter that the upstream lacks and that would change the answer.
  * @param param its position in the request, such as `messages[0].content[1]`
  */
-export function unsupported(param: string, why: string): GatewayError {
-  return new GatewayError("unsupported_parameter", `Unsupported parameter: '${param}'. ${why}`, { param });
+export function unsupported(param: string, advice: string): GatewayError {
+  return new GatewayError("unsupported_parameter", `Unsupported parameter: '${param}'. ${advice}`, { param });
+}
+
+/**
+ * The error for a value that the upstream lacks.
+ * @param value only for parameters that cannot hold content, names or keys
+ */
+export function unsupportedValue(param: string, advice: string, value?: unknown): GatewayError {
+  const message = `Unsupported value for '${param}'${quote(value)}. ${advice}`;
+  return new GatewayError("unsupported_parameter", message, { param });
 }

@@ -145,7 +145,7 @@ function checkMessage(message: unknown, index: number): void {
   if (role === undefined) throw missing(`messages[${index}].role`);
   if (typeof role !== "string") throw invalidType(`messages[${index}].role`, "a string", role);
   if (!(chatRoles as readonly string[]).includes(role)) {
-    throw invalidValue(`messages[${index}].role`, `must be one of ${chatRoles.join(", ")}`);
+    throw invalidValue(`messages[${index}].role`, `must be one of ${chatRoles.join(", ")}`, role);
   }
   if (typeof content !== "string" && !Array.isArray(content) && content !== undefined && content !== null) {
     throw invalidType(`messages[${index}].content`, "a string or an array of content parts", content);

@@ -71,7 +71,7 @@ function isToken(item: unknown): boolean {
 }
 
 const anEncoding = parameterCheck({ enum: ["float", "base64"] }, (value, name) => {
-  if (value !== "float" && value !== "base64") throw invalidValue(name, "must be float or base64");
+  if (value !== "float" && value !== "base64") throw invalidValue(name, "must be float or base64", value);
 });
 
 const requiredParameters = [

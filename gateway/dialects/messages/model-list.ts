@@ -10,7 +10,7 @@ export function formatModelList(models: readonly ListedModel[], query: ModelList
   const before = findIndexOf(models, query["before_id"], "before_id");
   const after = findIndexOf(models, query["after_id"], "after_id");
   if (before !== null && after !== null) {
-    throw invalidValue("before_id", "cannot be combined with 'after_id'");
+    throw invalidValue("before_id", "cannot be combined with 'after_id'. Remove one of them");
   }
   const end = before ?? Math.min(models.length, (after ?? -1) + 1 + limit);
   const start = before === null ? (after ?? -1) + 1 : Math.max(0, before - limit);
@@ -47,7 +47,7 @@ function readLimit(value: unknown): number {
   if (value === undefined) return limitDefault;
   if (typeof value !== "string" || !/^\d{1,9}$/.test(value)) throw invalidType("limit", "an integer", value);
   const limit = Number(value);
-  if (limit < 1 || limit > limitMax) throw invalidValue("limit", `must be between 1 and ${limitMax}`);
+  if (limit < 1 || limit > limitMax) throw invalidValue("limit", `must be between 1 and ${limitMax}`, limit);
   return limit;
 }
 
@@ -55,7 +55,7 @@ function findIndexOf(models: readonly ListedModel[], id: unknown, param: string)
   if (id === undefined) return null;
   if (typeof id !== "string") throw invalidType(param, "a string", id);
   const index = models.findIndex(({ slug }) => slug === id);
-  if (index === -1) throw invalidValue(param, "must be the ID of a model in the list");
+  if (index === -1) throw invalidValue(param, "must be the ID of a model in the list", id);
   return index;
 }
 

@@ -104,7 +104,7 @@ function checkMessage(message: unknown, param: string): void {
   const { role, content } = message;
   if (role === undefined) throw missing(`${param}.role`);
   if (typeof role !== "string") throw invalidType(`${param}.role`, "a string", role);
-  if (!roles.includes(role)) throw invalidValue(`${param}.role`, `must be one of ${roles.join(", ")}`);
+  if (!roles.includes(role)) throw invalidValue(`${param}.role`, `must be one of ${roles.join(", ")}`, role);
   if (content !== undefined) textOrBlocks(content, `${param}.content`);
   // A system message may exist only for its other fields.
   else if (role !== "system") throw missing(`${param}.content`);

@@ -8,6 +8,7 @@ import {
   expectString,
   ifGiven,
   unsupported,
+  unsupportedValue,
   invalidType,
   invalidValue,
 } from "../../wire/parameter-errors.ts";
@@ -80,7 +81,7 @@ function toReasoningEffort(body: Record<string, unknown>): string | undefined {
   const { effort: requestedEffort } = ifGiven(body["output_config"], "output_config", expectObject) ?? {};
   const effort = ifGiven(requestedEffort, "output_config.effort", expectString);
   if (effort !== undefined && !efforts.includes(effort)) {
-    throw invalidValue("output_config.effort", `must be one of ${efforts.join(", ")}`);
+    throw invalidValue("output_config.effort", `must be one of ${efforts.join(", ")}`, effort);
   }
   switch (thinking["type"]) {
     case "disabled":
@@ -116,7 +117,7 @@ function toResponseFormat(body: Record<string, unknown>): object | undefined {
   const format = ifGiven(isOld ? body["output_format"] : given, param, expectObject);
   if (format === undefined) return undefined;
   if (expectString(format["type"], `${param}.type`) !== "json_schema") {
-    throw unsupported(`${param}.type`, "Only json_schema is supported.");
+    throw unsupportedValue(`${param}.type`, "Use json_schema.", format["type"]);
   }
   const schema = expectObject(format["schema"], `${param}.schema`);
   return { type: "json_schema", json_schema: { name: "answer", schema, strict: isStrict(schema) } };

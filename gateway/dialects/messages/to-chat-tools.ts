@@ -83,7 +83,7 @@ function toToolChoice(value: unknown, tools: ChatFunction[]): Omit<ChatTools, "t
       return { ...(isThere && { tool_choice: { type: "function", function: { name } } }), ...parallel };
     }
     default:
-      throw invalidValue("tool_choice.type", "must be one of auto, any, tool, none");
+      throw invalidValue("tool_choice.type", "must be one of auto, any, tool, none", choice["type"]);
   }
 }
 

@@ -76,5 +76,5 @@ function sourceError({ type }: Source, param: string): Error {
       param,
       "Files stored by Anthropic work only with Anthropic's models. Send the file itself.",
     );
-  return invalidValue(`${param}.type`, "must be base64, url or, for documents, text or content");
+  return invalidValue(`${param}.type`, "must be base64, url or, for documents, text or content", type);
 }

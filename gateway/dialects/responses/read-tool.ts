@@ -6,7 +6,7 @@ import {
   expectObject,
   expectString,
   ifGiven,
-  unsupported,
+  unsupportedValue,
 } from "../../wire/parameter-errors.ts";
 import { type BuiltInType, builtInTools, builtInTypes } from "./built-in-tools.ts";
 
@@ -117,9 +117,10 @@ function readFormat(value: unknown, param: string): Record<string, unknown> {
   const format = ifGiven(value, param, expectObject) ?? { type: "text" };
   const type = expectString(format["type"], `${param}.type`);
   if (type === "text") return { type };
-  if (type !== "grammar") throw unsupported(`${param}.type`, "Use text or grammar.");
+  if (type !== "grammar") throw unsupportedValue(`${param}.type`, "Use text or grammar.", type);
   const syntax = expectString(format["syntax"], `${param}.syntax`);
-  if (syntax !== "lark" && syntax !== "regex") throw invalidValue(`${param}.syntax`, "must be lark or regex");
+  if (syntax !== "lark" && syntax !== "regex")
+    throw invalidValue(`${param}.syntax`, "must be lark or regex", syntax);
   return { type, syntax, definition: expectString(format["definition"], `${param}.definition`) };
 }
 
@@ -136,7 +137,11 @@ function readNamespace(tool: Record<string, unknown>, param: string): ReadTool {
     const member = expectObject(value, at);
     const { type } = member;
     if (type === "function" || type === "custom") return readCallable(member, type, at, namespace);
-    throw unsupported(`${at}.type`, "A namespace can contain only functions and custom tools.");
+    throw unsupportedValue(
+      `${at}.type`,
+      "A namespace can contain only tools of type function or custom. Remove the tool.",
+      type,
+    );
   });
   const definitions = members.flatMap((member) => member.definitions);
   const [first] = definitions;

@@ -38,7 +38,7 @@ export function toChatMessages(body: Record<string, unknown>, table: ToolTable):
     messages.push(message);
   }
   turn.moveTo(messages);
-  if (messages.length === 0) throw invalidValue("input", "must have content");
+  if (messages.length === 0) throw invalidValue("input", "must not be empty");
   return messages;
 }
 
@@ -86,7 +86,7 @@ function toPlainMessage(item: Record<string, unknown>, param: string): ChatMessa
   if (item["role"] === undefined) throw missing(`${param}.role`);
   const role = expectString(item["role"], `${param}.role`);
   if (role !== "user" && role !== "system" && role !== "developer") {
-    throw invalidValue(`${param}.role`, "must be one of user, assistant, system, developer");
+    throw invalidValue(`${param}.role`, "must be one of user, assistant, system, developer", role);
   }
   return { role, content: toChatContent(item["content"], `${param}.content`) };
 }

@@ -47,7 +47,7 @@ const keepsNoConversations =
 const inexpressible = [
   ["previous_response_id", keepsNothing],
   ["conversation", keepsNoConversations],
-  ["background", "The gateway cannot return a response later. Remove it."],
+  ["background", "The gateway cannot return a response later. Remove the parameter."],
   ["prompt", "Prompt templates are stored by OpenAI. Send the prompt itself in `instructions` and `input`."],
 ] as const;
 
@@ -66,7 +66,7 @@ function toResponseFormat(format: Record<string, unknown> | undefined): object |
   if (type === "text") return undefined;
   if (type === "json_object") return { type };
   if (type !== "json_schema") {
-    throw invalidValue("text.format.type", "must be one of text, json_object, json_schema");
+    throw invalidValue("text.format.type", "must be one of text, json_object, json_schema", type);
   }
   return {
     type,

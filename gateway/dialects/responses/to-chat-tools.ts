@@ -52,10 +52,10 @@ function toToolChoice(value: unknown, table: ToolTable): Chosen {
 
 function toMode(mode: string, param: string, tools: readonly NamedTool[]): string {
   if (mode !== "none" && mode !== "auto" && mode !== "required") {
-    throw invalidValue(param, "must be none, auto, required or an object");
+    throw invalidValue(param, "must be none, auto, required or an object", mode);
   }
   if (mode === "required" && tools.length === 0) {
-    throw invalidValue(param, "needs tools to choose from that OpenAI does not run itself");
+    throw invalidValue(param, "requires at least one tool that the client runs", mode);
   }
   return mode;
 }

@@ -7,6 +7,7 @@ import {
   expectString,
   ifGiven,
   unsupported,
+  unsupportedValue,
 } from "../../wire/parameter-errors.ts";
 import type {
   AnthropicMessage,
@@ -76,16 +77,16 @@ function withoutThoughts({ role, content }: AnthropicMessage): AnthropicMessage 
 
 const inexpressible: Inexpressible[] = [
   ["n", is(1), "Claude returns one choice per request. Use 1."],
-  ["logprobs", is(false), "Claude does not return log probabilities. Remove it."],
-  ["top_logprobs", is(0), "Claude does not return log probabilities. Remove it."],
-  ["logit_bias", isEmpty, "Claude does not support token weights. Remove it."],
-  ["frequency_penalty", is(0), "Claude does not support penalties. Remove it."],
-  ["presence_penalty", is(0), "Claude does not support penalties. Remove it."],
-  ["modalities", isTextOnly, "Claude returns only text. Remove it."],
-  ["audio", never, "Claude returns only text. Remove it."],
-  ["functions", isEmpty, "Use tools."],
-  ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice."],
-  ["web_search_options", never, "This web search works only with OpenAI. Remove it."],
+  ["logprobs", is(false), "Claude does not return log probabilities. Remove the parameter."],
+  ["top_logprobs", is(0), "Claude does not return log probabilities. Remove the parameter."],
+  ["logit_bias", isEmpty, "Claude does not support token weights. Remove the parameter."],
+  ["frequency_penalty", is(0), "Claude does not support penalties. Remove the parameter."],
+  ["presence_penalty", is(0), "Claude does not support penalties. Remove the parameter."],
+  ["modalities", isTextOnly, "Claude returns only text. Remove the parameter."],
+  ["audio", never, "Claude returns only text. Remove the parameter."],
+  ["functions", isEmpty, "Use tools instead."],
+  ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice instead."],
+  ["web_search_options", never, "This web search works only with OpenAI. Remove the parameter."],
 ];
 
 /**
@@ -110,7 +111,11 @@ function toOutputFormat(value: unknown): { format?: OutputFormat; instruction?: 
       return { format: { type: "json_schema", schema: toStrictSchema(described) } };
     }
     default:
-      throw unsupported("response_format.type", "Claude supports text, json_object and json_schema.");
+      throw unsupportedValue(
+        "response_format.type",
+        "Use text, json_object or json_schema.",
+        responseFormat["type"],
+      );
   }
 }
 
@@ -126,7 +131,7 @@ function toStopSequences(stop: unknown): string[] | undefined {
     : [expectString(stop, "stop")];
   // The API answers 400: "each stop sequence must contain non-whitespace".
   if (sequences.some((sequence) => sequence.trim() === "")) {
-    throw unsupported("stop", "Claude does not accept stop sequences of only whitespace.");
+    throw unsupported("stop", "Claude does not accept stop sequences of only whitespace. Remove them.");
   }
   return sequences.length > 0 ? sequences : undefined;
 }
@@ -146,16 +151,17 @@ function toSampling(
   const topP = unlessNeutral(ifGiven(body["top_p"], "top_p", expectNumber));
   const topK = ifGiven(body["top_k"], "top_k", expectNumber);
   if (temperature !== undefined && temperature > 1) {
-    throw unsupported("temperature", "Claude accepts values from 0 to 1.");
+    throw unsupportedValue("temperature", "Use a value from 0 to 1 for Claude.", temperature);
   }
   if (sampling === "never") {
-    const why = "This model does not accept this sampling parameter. Remove it.";
+    const why = "This model does not accept sampling parameters. Remove the parameter.";
     if (temperature !== undefined) throw unsupported("temperature", why);
     if (topP !== undefined) throw unsupported("top_p", why);
     if (topK !== undefined) throw unsupported("top_k", why);
   }
   if (sampling === "not while thinking" && isThinking(thinking)) {
-    const why = "Claude does not accept it while reasoning. Remove it, or remove reasoning_effort.";
+    const why =
+      "Claude does not accept this parameter while reasoning. Remove this parameter or reasoning_effort.";
     if (temperature !== undefined) throw unsupported("temperature", why);
     if (topP !== undefined && topP < thinkingTopPMin) throw unsupported("top_p", why);
     if (topK !== undefined) throw unsupported("top_k", why);

@@ -2,6 +2,7 @@ import type { ChatMessage, ContentPart } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import {
   unsupported,
+  unsupportedValue,
   expectObject,
   expectString,
   ifGiven,
@@ -31,7 +32,7 @@ export function toAnthropicContent(content: ChatMessage["content"], param: strin
       case "file":
         return [{ ...toFileBlock(part, at), cache_control: toCacheControl(part, at) }];
       default:
-        throw unsupported(at, `Claude cannot read parts of type ${part.type.slice(0, 64)}.`);
+        throw unsupported(at, `Claude cannot read parts of type ${part.type.slice(0, 64)}. Remove the part.`);
     }
   });
 }
@@ -40,7 +41,7 @@ export function toAnthropicContent(content: ChatMessage["content"], param: strin
 export function toTextBlocks(content: ChatMessage["content"], param: string): TextBlock[] {
   return toParts(content, param).flatMap(({ part, at }) => {
     if (part.type === "text" || part.type === "refusal") return toTextBlock(part, at, part.type);
-    throw unsupported(at, "Claude accepts only text here.");
+    throw unsupported(at, "Claude accepts only text here. Remove the part.");
   });
 }
 
@@ -66,7 +67,10 @@ function toFileBlock(part: ContentPart, at: string): DocumentBlock | ImageBlock 
   const param = `${at}.file`;
   const file = expectObject(part["file"], param);
   if (ifGiven(file["file_id"], `${param}.file_id`, expectString) !== undefined) {
-    throw unsupported(`${param}.file_id`, "Send the file itself in file_data.");
+    throw unsupported(
+      `${param}.file_id`,
+      "The gateway does not store files. Send the file itself in file_data.",
+    );
   }
   const dataParam = `${param}.file_data`;
   const fileData = expectString(file["file_data"], dataParam);
@@ -86,7 +90,7 @@ function toSource(fileData: string, param: string): DocumentBlock["source"] {
     return { type: "base64", media_type: pdf, data: data.base64 };
   }
   if (!data.mediaType.startsWith("text/") && data.mediaType !== "application/json") {
-    throw unsupported(param, "Claude reads PDF, text and image files.");
+    throw unsupportedValue(param, "Claude does not read this file type. Use a PDF, text or image file.");
   }
   const text = data.text();
   if (text === null) throw invalidValue(param, "must contain text in base64 or percent-encoding");
@@ -110,7 +114,8 @@ function imageSource(url: string, param: string): UrlSource | Base64Source {
 }
 
 function toEmbeddedImage({ mediaType, base64 }: DataUrl, param: string): Base64Source {
-  if (!imageTypes.has(mediaType)) throw unsupported(param, "Claude reads JPEG, PNG, GIF and WebP images.");
+  if (!imageTypes.has(mediaType))
+    throw unsupportedValue(param, "Claude does not read this image type. Use JPEG, PNG, GIF or WebP.");
   if (base64 === null) throw invalidValue(param, "must contain an image in base64");
   return { type: "base64", media_type: mediaType, data: base64 };
 }

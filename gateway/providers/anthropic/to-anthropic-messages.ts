@@ -3,6 +3,7 @@ import type { ValueCount } from "../../wire/json.ts";
 import { countJsonTexts, parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import {
   unsupported,
+  unsupportedValue,
   expectString,
   expectArray,
   expectObject,
@@ -68,7 +69,7 @@ function toTurn(message: ChatMessage, param: string, jsonTexts: ValueCount): Ant
       return { role: "user", content: withCacheControl(content, message, param) };
     }
     default:
-      throw unsupported(`${param}.role`, "Use the role `tool` with a `tool_call_id`.");
+      throw unsupportedValue(`${param}.role`, "Use the role tool with a tool_call_id.", message.role);
   }
 }
 
@@ -104,7 +105,7 @@ export function toAssistantBlocks(
 ): ContentBlock[] {
   for (const field of ["function_call", "audio"]) {
     if (message[field] !== undefined && message[field] !== null) {
-      throw unsupported(`${param}.${field}`, "Claude has no equivalent. Remove it.");
+      throw unsupported(`${param}.${field}`, "Claude has no equivalent. Remove the field.");
     }
   }
   const textBlocks = toTextBlocks(message.content, `${param}.content`);
@@ -127,7 +128,12 @@ export function toAssistantBlocks(
 
 function toToolUse(value: unknown, param: string, jsonTexts: ValueCount): ToolUseBlock {
   const call = expectObject(value, param);
-  if (call["type"] === "custom") throw unsupported(`${param}.type`, "Claude supports only function tools.");
+  if (call["type"] === "custom")
+    throw unsupportedValue(
+      `${param}.type`,
+      "Claude supports only function tools. Remove the tool call.",
+      call["type"],
+    );
   const { name, arguments: args } = expectObject(call["function"], `${param}.function`);
   return {
     type: "tool_use",

@@ -1,7 +1,7 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import {
-  unsupported,
+  unsupportedValue,
   expectArray,
   expectBoolean,
   expectObject,
@@ -27,7 +27,7 @@ export function toAnthropicTools(
   const toolChoice = toToolChoice(allowed ? { ...body, tool_choice: allowed.mode } : body);
   if (tools.length > 0) return { tools, toolChoice };
   if (toolChoice?.type === "any" || toolChoice?.type === "tool") {
-    throw invalidValue("tool_choice", "needs tools to choose from");
+    throw invalidValue("tool_choice", "requires at least one tool in tools", body["tool_choice"]);
   }
   const past = findCalledTools(messages);
   return past.length > 0 ? { tools: past, toolChoice: { type: "none" } } : {};
@@ -36,7 +36,8 @@ export function toAnthropicTools(
 function toTool(value: unknown, param: string): AnthropicTool {
   const tool = expectObject(value, param);
   const type = expectString(tool["type"], `${param}.type`);
-  if (type !== "function") throw unsupported(`${param}.type`, "Claude supports only function tools.");
+  if (type !== "function")
+    throw unsupportedValue(`${param}.type`, "Claude supports only function tools. Remove the tool.", type);
   const fn = expectObject(tool["function"], `${param}.function`);
   const parameters = ifGiven(fn["parameters"], `${param}.function.parameters`, expectObject);
   const isStrict = ifGiven(fn["strict"], `${param}.function.strict`, expectBoolean) === true;
@@ -61,10 +62,11 @@ function toToolChoice(body: ChatRequestBody): ToolChoice | undefined {
   if (choice === "auto") return { type: "auto", ...parallel };
   if (choice === "required") return { type: "any", ...parallel };
   if (typeof choice === "string") {
-    throw invalidValue("tool_choice", "must be none, auto, required or a function");
+    throw invalidValue("tool_choice", "must be none, auto, required or a function", choice);
   }
   if (!isObject(choice)) throw invalidType("tool_choice", "a string or an object", choice);
-  if (choice["type"] !== "function") throw unsupported("tool_choice", "Only a function can be selected.");
+  if (choice["type"] !== "function")
+    throw unsupportedValue("tool_choice", "Use none, auto, required or a function.");
   const { name } = expectObject(choice["function"], "tool_choice.function");
   return { type: "tool", name: expectString(name, "tool_choice.function.name"), ...parallel };
 }

@@ -35,7 +35,7 @@ type Situation = {
 function readEffort(value: unknown): ClaudeEffort | "none" | undefined {
   const name = ifGiven(value, "reasoning_effort", expectString);
   if (name === undefined || name === "none" || isClaudeEffort(name)) return name;
-  throw invalidValue("reasoning_effort", `must be one of none, ${claudeEfforts.join(", ")}`);
+  throw invalidValue("reasoning_effort", `must be one of none, ${claudeEfforts.join(", ")}`, name);
 }
 
 /** Requests thinking unless a forced tool, the client's messages or its token limit prevent it. */

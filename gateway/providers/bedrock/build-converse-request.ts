@@ -7,6 +7,7 @@ import {
   expectString,
   ifGiven,
   unsupported,
+  unsupportedValue,
 } from "../../wire/parameter-errors.ts";
 import { findModelFamily, type ModelFamily } from "./model-family.ts";
 import { toConverseMessages } from "./to-converse-messages.ts";
@@ -67,14 +68,14 @@ function unlessEmpty<T extends object>(value: T): T | undefined {
 
 const inexpressible: Inexpressible[] = [
   ["n", is(1), "Models on Bedrock return one choice per request. Use 1."],
-  ["logprobs", is(false), "Bedrock does not return log probabilities. Remove it."],
-  ["top_logprobs", is(0), "Bedrock does not return log probabilities. Remove it."],
-  ["logit_bias", isEmpty, "Bedrock has no equivalent. Remove it."],
-  ["frequency_penalty", is(0), "Bedrock has no equivalent. Remove it."],
-  ["presence_penalty", is(0), "Bedrock has no equivalent. Remove it."],
-  ["modalities", isTextOnly, "Models on Bedrock return only text. Remove it."],
-  ["audio", never, "Models on Bedrock return only text. Remove it."],
-  ["web_search_options", never, "Models on Bedrock do not search the web. Remove it."],
+  ["logprobs", is(false), "Bedrock does not return log probabilities. Remove the parameter."],
+  ["top_logprobs", is(0), "Bedrock does not return log probabilities. Remove the parameter."],
+  ["logit_bias", isEmpty, "Bedrock has no equivalent. Remove the parameter."],
+  ["frequency_penalty", is(0), "Bedrock has no equivalent. Remove the parameter."],
+  ["presence_penalty", is(0), "Bedrock has no equivalent. Remove the parameter."],
+  ["modalities", isTextOnly, "Models on Bedrock return only text. Remove the parameter."],
+  ["audio", never, "Models on Bedrock return only text. Remove the parameter."],
+  ["web_search_options", never, "Models on Bedrock do not search the web. Remove the parameter."],
   ["functions", isEmpty, "Use tools instead."],
   ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice instead."],
 ];
@@ -96,7 +97,7 @@ function toOutputFormat(responseFormat: unknown, family: ModelFamily): OutputFor
     case "json_schema":
       return toSchemaFormat(format["json_schema"], "response_format.json_schema", family);
     default:
-      throw unsupported("response_format.type", "Use text, json_object or json_schema.");
+      throw unsupportedValue("response_format.type", "Use text, json_object or json_schema.", format["type"]);
   }
 }
 
@@ -131,7 +132,7 @@ type Sampling = {
 function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: boolean): Sampling {
   const temperature = ifGiven(body["temperature"], "temperature", expectNumber);
   if (temperature !== undefined && temperature > 1) {
-    throw unsupported("temperature", "Models on Bedrock accept values from 0 to 1.");
+    throw unsupportedValue("temperature", "Use a value from 0 to 1 for models on Bedrock.", temperature);
   }
   const topP = ifGiven(body["top_p"], "top_p", expectNumber);
   const topK = ifGiven(body["top_k"], "top_k", expectNumber);
@@ -159,12 +160,15 @@ function claudeSampling(requested: RequestedSampling, version: number, thinks: b
   if (version >= 407) {
     refuse(
       { temperature, top_p: topP, top_k: topK },
-      "This model does not accept this sampling parameter. Remove it.",
+      "This model does not accept sampling parameters. Remove the parameter.",
     );
   } else if (thinks) {
     // https://platform.claude.com/docs/en/build-with-claude/extended-thinking#feature-compatibility
     const refused = { temperature, top_k: topK, top_p: topP !== undefined && topP < 0.95 ? topP : undefined };
-    refuse(refused, "Claude does not accept it while reasoning. Remove it, or remove reasoning_effort.");
+    refuse(
+      refused,
+      "Claude does not accept this parameter while reasoning. Remove this parameter or reasoning_effort.",
+    );
   }
   return { temperature, topP, fields: topK === undefined ? {} : { top_k: topK } };
 }

@@ -46,7 +46,7 @@ function titanEmbeddings(isV2: boolean): EmbeddingsForm {
     buildRequest(body) {
       const [inputText, ...more] = textsOf(body);
       if (inputText === undefined || more.length > 0) {
-        throw invalidValue("input", "must be a single text: Titan embeds one at a time");
+        throw invalidValue("input", "must be a single text, because Titan embeds one at a time");
       }
       return { inputText, dimensions: dimensionsOf(body, isV2) };
     },
@@ -69,7 +69,7 @@ function textsOf({ input }: EmbeddingsRequestBody): string[] {
   if (!Array.isArray(input)) return [expectString(input, "input")];
   return input.map((text: unknown, index) => {
     if (typeof text === "number" || Array.isArray(text)) {
-      throw unsupported("input", "Models on Bedrock accept text, not token IDs.");
+      throw unsupported("input", "Models on Bedrock accept text, not token IDs. Send strings.");
     }
     return expectString(text, `input[${index}]`);
   });
@@ -79,7 +79,7 @@ function textsOf({ input }: EmbeddingsRequestBody): string[] {
 function dimensionsOf(body: EmbeddingsRequestBody, canChoose: boolean): number | undefined {
   const dimensions = ifGiven(body["dimensions"], "dimensions", expectNumber);
   if (dimensions === undefined || canChoose) return dimensions;
-  throw unsupported("dimensions", "This model's embeddings have a fixed length. Remove it.");
+  throw unsupported("dimensions", "This model's embeddings have a fixed length. Remove the parameter.");
 }
 
 function expectVector(value: unknown): number[] {

@@ -1,6 +1,7 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 import {
   unsupported,
+  unsupportedValue,
   expectObject,
   expectString,
   ifGiven,
@@ -55,7 +56,7 @@ export function unlessBlank(text: string): TextBlock[] {
 function textOf(part: Part, param: string): TextBlock[] {
   const { type } = part;
   if (type === "text" || type === "refusal") return unlessBlank(expectString(part[type], `${param}.${type}`));
-  throw unsupported(param, "Models on Bedrock do not accept content of this type here.");
+  throw unsupported(param, "Models on Bedrock do not accept parts of this type here. Remove the part.");
 }
 
 function eachPart<Block extends object>(
@@ -93,7 +94,10 @@ function toPictureBlock(
   const { mediaType, bytes } = readDataUrl(url, urlParam);
   const block = toVisualBlock(mediaType, bytes);
   if (block) return block;
-  throw unsupported(urlParam, `Bedrock accepts ${list([...imageFormats.keys(), ...videoFormats.keys()])}.`);
+  throw unsupportedValue(
+    urlParam,
+    `Bedrock does not accept this media type. Use one of ${list([...imageFormats.keys(), ...videoFormats.keys()])}.`,
+  );
 }
 
 /** A file that is neither an image nor a video is a document. */
@@ -114,7 +118,10 @@ function toFileBlock(part: Record<string, unknown>, param: string, names: Docume
   if (block) return block;
   const format = documentFormatOf(mediaType, filename);
   if (format === null) {
-    throw unsupported(dataParam, `Bedrock accepts documents of type ${list([...documentFormats.values()])}.`);
+    throw unsupportedValue(
+      dataParam,
+      `Bedrock does not accept this type of document. Use one of ${list([...documentFormats.values()])}.`,
+    );
   }
   return { document: { format, name: names.choose(filename), source: { bytes } } };
 }

@@ -3,6 +3,7 @@ import type { ChatMessage } from "../../wire/chat-completion.ts";
 import { countJsonTexts, jsonTextDepthMax, parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import {
   unsupported,
+  unsupportedValue,
   expectArray,
   expectObject,
   expectString,
@@ -49,7 +50,7 @@ export function toConverseMessages(
         addTurn(turns, "user", toToolResult(message, param, conversation));
         break;
       case "function":
-        throw unsupported(`${param}.role`, "Use messages with the role `tool` instead.");
+        throw unsupportedValue(`${param}.role`, "Use the role tool with a tool_call_id.", message.role);
     }
   }
   // Converse requires a message, so instructions alone become the user's message.
@@ -109,7 +110,11 @@ function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conver
     const callParam = `${param}[${index}]`;
     const call = expectObject(value, callParam);
     if (call["type"] !== undefined && call["type"] !== "function") {
-      throw unsupported(`${callParam}.type`, "Models on Bedrock support only function tools.");
+      throw unsupportedValue(
+        `${callParam}.type`,
+        "Models on Bedrock support only function tools. Remove the tool call.",
+        call["type"],
+      );
     }
     const called = expectObject(call["function"], `${callParam}.function`);
     return {
@@ -127,7 +132,7 @@ function parseInput(text: unknown, param: string, jsonTexts: ValueCount): Record
   if (json.trim() === "") return {};
   const input = parseShallowObject(json, jsonTexts);
   if (input === null)
-    throw invalidValue(param, `must be a JSON object of at most ${jsonTextDepthMax} levels`);
+    throw invalidValue(param, `must be a JSON object of at most ${jsonTextDepthMax} levels, as a string`);
   return input;
 }
 

@@ -47,7 +47,7 @@ function readEffort(value: unknown): Effort | null {
   if (name === undefined) return null;
   const effort = efforts.find((known) => known === name);
   if (effort) return effort;
-  throw invalidValue("reasoning_effort", `must be one of ${efforts.join(", ")}`);
+  throw invalidValue("reasoning_effort", `must be one of ${efforts.join(", ")}`, name);
 }
 
 /** Converts the effort for models with three levels. */

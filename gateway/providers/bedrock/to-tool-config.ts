@@ -1,7 +1,7 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import {
-  unsupported,
+  unsupportedValue,
   invalidValue,
   expectArray,
   expectObject,
@@ -35,7 +35,7 @@ export function toToolConfig(
   if (choice.mode === "none" || !Array.isArray(body["tools"]) || body["tools"].length === 0) {
     return forbidCalls(tools, messages);
   }
-  if (tools.length === 0) throw invalidValue("tool_choice", "must name functions that are in tools");
+  if (tools.length === 0) throw invalidValue("tool_choice", "must name functions in tools");
 
   const isForced = choice.mode === "required";
   if (body["parallel_tool_calls"] === false && family.name === "claude") {
@@ -75,7 +75,7 @@ function readToolChoice(choice: unknown): ChosenTools {
   }
   const allowed = readAllowedTools(choice);
   if (allowed) return allowed;
-  throw invalidValue("tool_choice", "must be none, auto, required, or name functions");
+  throw invalidValue("tool_choice", "must be none, auto, required, or name functions", choice);
 }
 
 /**
@@ -91,7 +91,11 @@ function toToolSpecs(
     const param = `tools[${index}]`;
     const tool = expectObject(value, param);
     if (tool["type"] !== "function") {
-      throw unsupported(`${param}.type`, "Models on Bedrock support only function tools.");
+      throw unsupportedValue(
+        `${param}.type`,
+        "Models on Bedrock support only function tools. Remove the tool.",
+        tool["type"],
+      );
     }
     const spec = toToolSpec(expectObject(tool["function"], `${param}.function`), `${param}.function`);
     return names === null || names.has(spec.name)

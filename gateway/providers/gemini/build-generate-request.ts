@@ -1,7 +1,7 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import type { UpstreamModel } from "../provider.ts";
-import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
+import { unsupported, unsupportedValue, invalidValue } from "../../wire/parameter-errors.ts";
 import { generationConfig, googleOptions, modelTraits } from "./generation-config.ts";
 import { toGeminiContents } from "./to-gemini-contents.ts";
 
@@ -21,16 +21,19 @@ export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel
 function refuseUnsupported(body: ChatRequestBody): void {
   const { modalities, logit_bias: bias, functions, web_search_options: search } = body;
   if (Array.isArray(modalities) && modalities.some((modality) => modality !== "text")) {
-    throw unsupported("modalities", "Gemini models return only text. Remove it.");
+    throw unsupported("modalities", "Gemini models return only text. Remove the parameter.");
   }
   if (isObject(bias) && Object.keys(bias).length > 0) {
-    throw unsupported("logit_bias", "Gemini has no equivalent. Remove it.");
+    throw unsupported("logit_bias", "Gemini has no equivalent. Remove the parameter.");
   }
   if (Array.isArray(functions) && functions.length > 0) {
-    throw unsupported("functions", "Use `tools` instead.");
+    throw unsupported("functions", "Use tools instead.");
   }
   if (isObject(search))
-    throw unsupported("web_search_options", "The gateway does not enable Gemini's search. Remove it.");
+    throw unsupported(
+      "web_search_options",
+      "The gateway does not enable Gemini's search. Remove the parameter.",
+    );
 }
 
 /**
@@ -53,7 +56,11 @@ type ToolFunction = Record<string, unknown> & { name: string };
 function functionOf(tool: unknown, param: string): ToolFunction {
   if (!isObject(tool)) throw invalidValue(param, "must be an object");
   if (tool["type"] !== "function")
-    throw unsupported(`${param}.type`, "Gemini models support only function tools.");
+    throw unsupportedValue(
+      `${param}.type`,
+      "Gemini supports only function tools. Remove the tool.",
+      tool["type"],
+    );
   const { function: value } = tool;
   const name = nameIn(value);
   if (!isObject(value) || name === null) {
@@ -104,7 +111,7 @@ function toCallingConfig(choice: unknown, functions: ToolFunction[]): object | u
       return { mode: mode === "required" ? "ANY" : "VALIDATED", allowedFunctionNames: names };
     }
   }
-  throw invalidValue("tool_choice", "must be auto, none, required, or name functions");
+  throw invalidValue("tool_choice", "must be auto, none, required, or name functions", choice);
 }
 
 function nameIn(value: unknown): string | null {

@@ -94,7 +94,7 @@ function textsOf(input: unknown): string[] {
   const inputs: unknown[] = Array.isArray(input) ? input : [input];
   if (inputs.length > 0 && inputs.every((text) => typeof text === "string")) return inputs;
   if (inputs.some((item) => typeof item === "number" || Array.isArray(item))) {
-    throw unsupported("input", "Gemini embeds text, not token IDs.");
+    throw unsupported("input", "Gemini embeds text, not token IDs. Send strings.");
   }
   throw invalidValue("input", "must be a string or an array of strings");
 }

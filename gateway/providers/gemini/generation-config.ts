@@ -35,7 +35,10 @@ function stopSequences(stop: unknown): string[] | undefined {
     throw invalidValue("stop", "must be a string or an array of strings");
   }
   if (sequences.length > stopSequencesMax) {
-    throw unsupported("stop", `Gemini accepts at most ${stopSequencesMax} sequences.`);
+    throw unsupported(
+      "stop",
+      `Gemini accepts at most ${stopSequencesMax} stop sequences. Remove some of them.`,
+    );
   }
   return sequences.length === 0 ? undefined : sequences;
 }
@@ -58,7 +61,10 @@ function responseFormat(format: unknown): object {
   if (type === "json_object") return { responseMimeType: "application/json" };
   const named = isObject(format) && type === "json_schema" ? format["json_schema"] : null;
   if (!isObject(named)) {
-    throw invalidValue("response_format", "must have type text, json_object or json_schema");
+    throw invalidValue(
+      "response_format",
+      "must have the type text, json_object, or json_schema with a schema",
+    );
   }
   return { responseMimeType: "application/json", responseJsonSchema: named["schema"] ?? undefined };
 }
@@ -76,7 +82,7 @@ function thinkingConfig(body: ChatRequestBody, traits: ModelTraits): object | un
   if (effort === undefined || effort === null) return undefined;
   const amount = typeof effort === "string" ? amounts.get(effort) : undefined;
   if (!amount) {
-    throw invalidValue("reasoning_effort", `must be one of ${[...amounts.keys()].join(", ")}`);
+    throw invalidValue("reasoning_effort", `must be one of ${[...amounts.keys()].join(", ")}`, effort);
   }
   const includeThoughts = effort !== "none";
   if (!traits.thinksByBudget) return { thinkingLevel: amount.level, includeThoughts };

@@ -85,7 +85,10 @@ function toResultParts(
   if (media.length === 0) return [{ functionResponse: { id, name, response } }];
   if (!traits.takesMediaInResults) return [{ functionResponse: { id, name, response } }, ...media];
   if (media.some(({ fileData }) => fileData)) {
-    throw unsupported(`${param}.content`, "Gemini accepts media in tool results only as data URLs.");
+    throw unsupported(
+      `${param}.content`,
+      "Gemini accepts media in tool results only as data URLs. Use data URLs (data:image/png;base64,…).",
+    );
   }
   return [{ functionResponse: { id, name, response, parts: media } }];
 }
@@ -136,7 +139,7 @@ function toModelParts(
   jsonTexts: ValueCount,
 ): GeminiPart[] {
   if (isObject(message["audio"]))
-    throw unsupported(`${param}.audio`, "Gemini does not store earlier audio. Remove it.");
+    throw unsupported(`${param}.audio`, "Gemini does not store earlier audio. Remove the field.");
   const signatures = new ThoughtSignatures(message);
   const refusal = typeof message["refusal"] === "string" ? message["refusal"] : "";
   const texts = [...toTextParts(message.content, `${param}.content`), ...toTextParts(refusal, param)];
@@ -173,7 +176,8 @@ function toCallPart(
   jsonTexts: ValueCount,
 ): GeminiPart {
   if (!isObject(call)) throw invalidValue(param, "must be an object");
-  if (!isObject(call["function"])) throw unsupported(param, "Gemini supports only function calls.");
+  if (!isObject(call["function"]))
+    throw unsupported(param, "Gemini supports only calls of functions. Remove the tool call.");
   const id = typeof call["id"] === "string" ? call["id"] : undefined;
   const functionCall = { id, ...toFunctionCall(call["function"], `${param}.function`, jsonTexts) };
   const signature = signatures.ofCall(call);

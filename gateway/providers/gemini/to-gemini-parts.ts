@@ -1,5 +1,5 @@
 import { isObject } from "../../wire/json.ts";
-import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
+import { unsupportedValue, invalidValue } from "../../wire/parameter-errors.ts";
 import { parseDataUrl } from "../parse-data-url.ts";
 
 /** https://ai.google.dev/api/caching#Part */
@@ -40,7 +40,8 @@ type ToPart = (part: Record<string, unknown>, param: string) => GeminiPart;
 
 function toTextPart(part: Record<string, unknown>, param: string): GeminiPart {
   const name = part["type"] === "refusal" ? "refusal" : "text";
-  if (part["type"] !== name) throw unsupported(`${param}.type`, "Gemini accepts only text here.");
+  if (part["type"] !== name)
+    throw unsupportedValue(`${param}.type`, "Gemini accepts only text here. Remove the part.", part["type"]);
   const text = part[name];
   if (typeof text !== "string") throw invalidValue(`${param}.${name}`, "must be a string");
   return { text };
@@ -59,7 +60,11 @@ function toUserPart(part: Record<string, unknown>, param: string): GeminiPart {
     case "file":
       return toFilePart(objectIn(part, "file", param), `${param}.file`);
     default:
-      throw unsupported(`${param}.type`, "Gemini accepts text, images, audio, video and files.");
+      throw unsupportedValue(
+        `${param}.type`,
+        "Gemini accepts text, images, audio, video and files. Remove the part.",
+        part["type"],
+      );
   }
 }
 
@@ -81,7 +86,11 @@ function toMediaPart(url: unknown, param: string): GeminiPart {
     if (data === null || base64 === null) throw invalidValue(param, "must be a complete data URL");
     return { inlineData: { mimeType: data.mediaType, data: base64 } };
   }
-  if (!/^https?:\/\//i.test(url)) throw unsupported(param, "Gemini accepts data URLs and web URLs.");
+  if (!/^https?:\/\//i.test(url))
+    throw unsupportedValue(
+      param,
+      "Gemini accepts data URLs and web URLs. Use one that starts with data:, http:// or https://.",
+    );
   // The type is optional. A missing type is better than a wrong one.
   const mimeType = mediaTypeOf(url);
   return { fileData: { fileUri: url, ...(mimeType !== null && { mimeType }) } };
@@ -90,7 +99,7 @@ function toMediaPart(url: unknown, param: string): GeminiPart {
 function toAudioPart({ data, format }: Record<string, unknown>, param: string): GeminiPart {
   if (typeof data !== "string") throw invalidValue(`${param}.data`, "must be a string");
   if (typeof format !== "string" || !audioFormats.includes(format)) {
-    throw unsupported(`${param}.format`, `Gemini accepts ${audioFormats.join(", ")}.`);
+    throw unsupportedValue(`${param}.format`, `Use one of ${audioFormats.join(", ")}.`, format);
   }
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
@@ -98,7 +107,7 @@ function toAudioPart({ data, format }: Record<string, unknown>, param: string): 
 /** A file ID belongs to OpenAI, unless it is a URL of Google's file store. */
 function toFilePart(file: Record<string, unknown>, param: string): GeminiPart {
   const name = ["file_data", "file_url", "file_id"].find((field) => typeof file[field] === "string");
-  if (name === undefined) throw invalidValue(param, "must have file_data");
+  if (name === undefined) throw invalidValue(param, "must contain file_data");
   return toMediaPart(file[name], `${param}.${name}`);
 }
 

@@ -1,0 +1,36 @@
+import test from "ava";
+import { invalidValue, unsupportedValue } from "../../gateway/wire/parameter-errors.ts";
+
+const shown: [value: unknown, text: string][] = [
+  [3, ": 3"],
+  [-0.5, ": -0.5"],
+  [true, ": true"],
+  ["robot", ': "robot"'],
+  ["", ': ""'],
+];
+
+for (const [value, text] of shown) {
+  test(`an error quotes the value ${JSON.stringify(value)}`, (t) => {
+    t.is(invalidValue("a", "must be b", value).message, `Invalid value for 'a'${text}. It must be b.`);
+    t.is(unsupportedValue("a", "Use b.", value).message, `Unsupported value for 'a'${text}. Use b.`);
+  });
+}
+
+const hidden = [
+  undefined,
+  null,
+  { a: 1 },
+  ["robot"],
+  "two words",
+  "robot\n",
+  "é",
+  "a".repeat(41),
+  "a".repeat(1e7),
+];
+
+for (const value of hidden) {
+  test(`an error leaves out ${JSON.stringify(value)?.slice(0, 20)} (${String(value).length} characters)`, (t) => {
+    t.is(invalidValue("a", "must be b", value).message, "Invalid value for 'a'. It must be b.");
+    t.is(unsupportedValue("a", "Use b.", value).message, "Unsupported value for 'a'. Use b.");
+  });
+}
