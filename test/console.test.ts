@@ -30,6 +30,25 @@ builtTest("every page address returns the console with a strict content security
   }
 });
 
+builtTest("a page's address starts the download of its own scripts", async (t) => {
+  const gateway = await startTestGateway(t);
+  const scripts = async (path: string, accept = "text/html") => {
+    const answer = await fetch(`${gateway.url}${path}`, { headers: { accept } });
+    await answer.text();
+    return [...(answer.headers.get("link") ?? "").matchAll(/<([^>]+)>; rel=modulepreload/g)].map(
+      ([, file]) => file,
+    );
+  };
+  for (const path of ["/", "/keys?period=24h", "/keys/key_1", "/models/demo/echo", "/requests/req_1"]) {
+    const files = await scripts(path);
+    t.true(files.length > 1, path);
+    for (const file of files) t.is((await fetch(`${gateway.url}${file}`)).status, 200, file);
+  }
+  t.notDeepEqual(await scripts("/keys"), await scripts("/keys/key_1"));
+  t.deepEqual(await scripts("/no/such/page"), []);
+  t.deepEqual(await scripts("/keys", "*/*"), []);
+});
+
 builtTest("an unknown file is not answered with the console's page", async (t) => {
   const gateway = await startTestGateway(t);
   for (const [path, accept] of [

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import sirv from "sirv";
 import { wantsPage } from "./browser-request.ts";
@@ -10,6 +10,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse, next: () => 
  */
 export function serveConsole(folder: string): Handler {
   if (!existsSync(`${folder}/index.html`)) return notBuilt;
+  const linkOf = readPreloads(`${folder}/.preloads.json`);
   const files = sirv(folder, {
     gzip: true,
     brotli: true,
@@ -24,11 +25,25 @@ export function serveConsole(folder: string): Handler {
   return (request, response, next) => {
     const isApi = /^\/(v1|trpc|graphql)(\/|$)/.test(request.url ?? "");
     if (isApi || (request.method !== "GET" && request.method !== "HEAD")) return next();
+    const isPage = wantsPage(request.headers.accept);
+    const link = isPage ? linkOf(request.url ?? "/") : undefined;
+    if (link) response.setHeader("link", link);
     files(request, response, () => {
-      if (!wantsPage(request.headers.accept)) return next();
+      if (!isPage) return next();
       request.url = "/";
       files(request, response, next);
     });
+  };
+}
+
+/** Reads which files a page needs. Returns the `Link` header that loads them at once, by the page's URL. */
+function readPreloads(file: string): (url: string) => string | undefined {
+  if (!existsSync(file)) return () => undefined;
+  const preloads = JSON.parse(readFileSync(file, "utf8")) as { pattern: string; link: string }[];
+  const pages = preloads.map(({ pattern, link }) => ({ pattern: new RegExp(pattern), link }));
+  return (url) => {
+    const [path = ""] = url.split("?");
+    return pages.find(({ pattern }) => pattern.test(path))?.link;
   };
 }
 

@@ -1,9 +1,11 @@
-const whole = new Intl.NumberFormat("en");
-const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+import { lazy } from "./lazy.ts";
+
+const whole = lazy(() => new Intl.NumberFormat("en"));
+const compact = lazy(() => new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }));
 
 /** "1,234,567" */
 export function formatCount(count: number): string {
-  return whole.format(count);
+  return whole().format(count);
 }
 
 /** "1 request", "1,234 requests" */
@@ -13,7 +15,7 @@ export function formatCountOf(count: number, thing: string): string {
 
 /** "1.2M", for narrow places. */
 export function formatCompact(count: number): string {
-  return compact.format(count);
+  return compact().format(count);
 }
 
 /** US dollars in cents. Small amounts get more decimals, because they would look free. */

@@ -1,3 +1,5 @@
+import { lazy } from "./lazy.ts";
+
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["year", 365 * 24 * 3600],
   ["month", 30 * 24 * 3600],
@@ -11,36 +13,41 @@ const day = 24 * 3600;
 /** Expiries up to this far away are counted in days, as in the form. */
 const daysMax = 60;
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
 /** A 24-hour clock everywhere, because budgets reset at "00:00". */
 export const dayTime = { hourCycle: "h23" } as const;
-const moment = new Intl.DateTimeFormat("en", {
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  ...dayTime,
-});
-const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long", ...dayTime });
+const moment = lazy(
+  () =>
+    new Intl.DateTimeFormat("en", {
+      month: "short",
+      day: "numeric",
+      hour: "2-digit",
+      minute: "2-digit",
+      second: "2-digit",
+      ...dayTime,
+    }),
+);
+const exact = lazy(
+  () => new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long", ...dayTime }),
+);
 
 /** "5 minutes ago", "in 30 days", "just now". Times are milliseconds since 1970. */
 export function formatRelativeTime(time: number, now: number): string {
   const seconds = Math.round((time - now) / 1000);
   // Rounded, so that a new expiry in 30 days does not show 29.
-  if (seconds >= day && seconds < daysMax * day) return relative.format(Math.round(seconds / day), "day");
+  if (seconds >= day && seconds < daysMax * day) return relative().format(Math.round(seconds / day), "day");
   for (const [unit, size] of steps) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+    if (Math.abs(seconds) >= size) return relative().format(Math.trunc(seconds / size), unit);
   }
   return "just now";
 }
 
 /** A moment below a relative time, which implies the year: "Nov 21, 17:41:03". */
 export function formatMoment(time: number): string {
-  return moment.format(time);
+  return moment().format(time);
 }
 
 /** A moment with date, seconds and time zone: "Nov 21, 2026, 17:41:03 GMT+1". */
 export function formatExactTime(time: number): string {
-  return exact.format(time);
+  return exact().format(time);
 }

@@ -1,3 +1,4 @@
+import { lazy } from "#lib/format/lazy.ts";
 import { dayTime } from "#lib/format/relative-time.ts";
 import { api } from "#lib/session/api.ts";
 
@@ -18,7 +19,7 @@ export async function makeKey(): Promise<MadeKey> {
   const endsAt = Date.now() + lifetimeMs;
   const { value } = await api.keys.create.mutate({
     // Distinguishes keys of several tabs and reloads.
-    name: `Playground ${timeOfDay.format(Date.now())}`,
+    name: `Playground ${timeOfDay().format(Date.now())}`,
     models,
     expiresAt: new Date(endsAt).toISOString(),
   });
@@ -31,6 +32,6 @@ export function forgetMadeKey(): void {
   made = null;
 }
 
-const timeOfDay = new Intl.DateTimeFormat("en", { timeStyle: "medium", ...dayTime });
+const timeOfDay = lazy(() => new Intl.DateTimeFormat("en", { timeStyle: "medium", ...dayTime }));
 const lifetimeMs = 3_600_000;
 const leftMsLeast = 60_000;

@@ -93,7 +93,21 @@ class Session {
 }
 
 /** Calls that need only the cookie. */
-const cookieApi = createTRPCClient<AppRouter>({ links: [httpLink({ url: "/trpc" })] });
+const cookieApi = createTRPCClient<AppRouter>({
+  links: [httpLink({ url: "/trpc", fetch: (url, options) => takeEarlyRefresh(url) ?? fetch(url, options) })],
+});
+
+declare global {
+  var earlyRefresh: Promise<Response> | undefined;
+}
+
+/** The response to the refresh that `static/before-app.js` began. It serves one call. */
+function takeEarlyRefresh(url: RequestInfo | URL | string): Promise<Response> | undefined {
+  if (url !== "/trpc/auth.refresh") return undefined;
+  const response = globalThis.earlyRefresh;
+  globalThis.earlyRefresh = undefined;
+  return response;
+}
 
 const marginMs = 30_000;
 
