@@ -65,7 +65,7 @@ async function lockServer(runner: QueryRunner): Promise<() => Promise<void>> {
   const [row] = await runner.query(`SELECT GET_LOCK(${name}, ${lockTimeoutMs / 1000}) AS locked`);
   if (Number(row?.locked) !== 1) {
     throw new Error(
-      `Another process has been migrating the database for ${lockTimeoutMs / 1000} s. Retry later.`,
+      `Another process is still migrating the database after ${lockTimeoutMs / 1000} s. Retry later.`,
     );
   }
   return async () => {

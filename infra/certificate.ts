@@ -21,7 +21,8 @@ export function certificate(
     { ...options, deleteBeforeReplace: false },
   );
   const proof = requested.domainValidationOptions.apply(([option]) => {
-    if (!option) throw new Error("ACM returned a certificate without a validation record.");
+    if (!option)
+      throw new Error("ACM returned a certificate without a validation record. Run pulumi up again.");
     return option;
   });
   const record = new aws.route53.Record(

@@ -6,8 +6,9 @@ import mysql from "mysql2/promise";
  * because Node receives its text in the migration task: see "Database users" in README.md.
  */
 const { DATABASE_HOST, OWNER_USER, OWNER_PASSWORD, DATABASE_NAME, APP_USER, MIGRATE_USER } = process.env;
-for (const name of [DATABASE_NAME, APP_USER, MIGRATE_USER])
-  if (!/^\w+$/.test(name ?? "")) throw new Error("A name is missing or invalid for a database or user.");
+for (const [variable, name = ""] of Object.entries({ DATABASE_NAME, APP_USER, MIGRATE_USER }))
+  if (!/^\w+$/.test(name))
+    throw new Error(`${variable} is "${name}". Use only letters, digits and underscores.`);
 
 const connection = await mysql.createConnection({
   ...(DATABASE_HOST && { host: DATABASE_HOST }),

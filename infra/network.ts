@@ -130,7 +130,7 @@ function zoneAt(zones: pulumi.Output<string[]>, index: number): pulumi.Output<st
     const zone = names[index];
     if (zone === undefined)
       throw new pulumi.RunError(
-        `The region has ${names.length} zones, fewer than gateway:zones. Lower that setting.`,
+        `The region has ${names.length} zones, fewer than gateway:zones. Lower gateway:zones.`,
       );
     return zone;
   });

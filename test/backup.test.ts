@@ -142,7 +142,7 @@ test("a backup refuses an existing file and another backup, and changes neither"
   t.is(second.exitCode, 1);
   t.is(
     second.errors,
-    `Another backup writes to ${other}.unfinished, or one was interrupted. If none is running, delete that file.\n`,
+    `Another backup writes to ${other}.unfinished, or was interrupted. If no backup is running, delete ${other}.unfinished.\n`,
   );
   t.deepEqual((await readdir(folder)).toSorted(), ["backup.db", "other.db.unfinished"]);
 });
@@ -153,10 +153,12 @@ test("a backup without a database or a folder fails and creates nothing", async 
   const DATA_DIR = path.join(folder, "data");
   const without = await backUp(t, { DATA_DIR }, file);
   t.is(without.exitCode, 1);
-  t.true(without.errors.startsWith(`There is no file or folder ${DATA_DIR}/gateway.db. Check DATA_DIR`));
+  t.true(
+    without.errors.startsWith(`The file or folder ${DATA_DIR}/gateway.db does not exist. Check DATA_DIR`),
+  );
   const missing = await backUp(t, { DATA_DIR }, path.join(folder, "none", "backup.db"));
   t.is(missing.exitCode, 1);
-  t.regex(missing.errors, /^There is no file or folder .*none\/backup\.db/);
+  t.regex(missing.errors, /^The file or folder .*none\/backup\.db/);
   t.deepEqual(await readdir(folder), []);
 });
 
@@ -177,12 +179,18 @@ test("a backup with wrong parameters or of MySQL prints the remedy", async (t) =
   for (const parameters of [[], ["one.db", "two.db"], ["--help"], [""]]) {
     const { exitCode, errors } = await backUp(t, { DATA_DIR }, ...parameters);
     t.is(exitCode, 1);
-    t.is(errors, "The command takes exactly one new file. Example: npm run backup -- /backups/gateway.db\n");
+    t.is(
+      errors,
+      "The backup command requires exactly one new file. Example: npm run backup -- /backups/gateway.db\n",
+    );
   }
   const DATABASE_URL = "mysql://gateway@db.example.com/gateway";
   const { exitCode, errors } = await backUp(t, { DATA_DIR, DATABASE_URL }, "backup.db");
   t.is(exitCode, 1);
-  t.regex(errors, /^The command copies SQLite only\. Back up MySQL with mysqldump --single-transaction/);
+  t.regex(
+    errors,
+    /^The backup command copies only SQLite\. Back up MySQL with mysqldump --single-transaction/,
+  );
 });
 
 const manual = readFileSync(new URL("../infra/README.md", import.meta.url), "utf8");

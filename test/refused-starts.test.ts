@@ -82,6 +82,6 @@ test.serial("a broken key file stops the start and is named", async (t) => {
 test.serial("an unknown command is reported", async (t) => {
   t.regex(
     await fails(t, {}, "migrat"),
-    /Commands: migrate, migrate --check, credentials:rewrap, usage:recompute, people:reset/,
+    /^Unknown command: migrat\. Use one of migrate, migrate --check, credentials:rewrap, usage:recompute, people:reset/,
   );
 });

@@ -65,7 +65,7 @@ export class AccountService {
     if (!this.isSetUpToken(token)) {
       throw new GatewayError(
         "forbidden",
-        "This setup token is invalid. The gateway prints the current one at startup.",
+        "This setup token is invalid. Use the link that the gateway prints at startup.",
         {
           param: "token",
         },

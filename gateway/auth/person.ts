@@ -16,7 +16,10 @@ export function ownerScope(person: Person): OwnerScope {
 /** Throws `forbidden` unless the user is an administrator. */
 export function requireAdmin(person: Person): void {
   if (person.role !== "admin")
-    throw new GatewayError("forbidden", "This action requires an administrator. Ask one for access.");
+    throw new GatewayError(
+      "forbidden",
+      "This action requires an administrator. Ask an administrator for access.",
+    );
 }
 
 /** Normalizes the spelling, so that one address is one user. */

@@ -17,7 +17,7 @@ export async function resetCommand(
   print: (line: string) => void,
 ): Promise<void> {
   const found = await database.read((repositories) => repositories.users.findByEmail(email));
-  if (!found) throw new StartError(`No user has the address ${email}.${await nameAdministrators(users)}`);
+  if (!found) throw new StartError(`No user has the address ${email}. ${await nameAdministrators(users)}`);
   const { user, token, expiresAt } = await users.resetPassword(commandLine, found.id);
   print(
     `Password reset link for ${user.name} (${user.email}), valid once, until ${expiresAt.toISOString()}:`,
@@ -47,5 +47,7 @@ async function nameAdministrators(users: UserService): Promise<string> {
     administrators.push(...active.map(({ email }) => email));
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
-  return administrators.length === 0 ? "" : ` Administrators: ${administrators.join(", ")}.`;
+  return administrators.length === 0
+    ? "Check the address."
+    : `Use the address of a user, such as an administrator: ${administrators.join(", ")}.`;
 }

@@ -209,7 +209,8 @@ async function describeOne(repositories: Repositories, row: UserRow): Promise<Us
 }
 
 function emailTaken(email: string, status: UserStatus): GatewayError {
-  const hint = status === "disabled" ? " The user is disabled: enable the user instead." : "";
-  const message = `A user with the address ${email} already exists.${hint}`;
+  const hint =
+    status === "disabled" ? "The user is disabled, so enable the user instead." : "Use another address.";
+  const message = `A user with the address ${email} already exists. ${hint}`;
   return new GatewayError("conflict", message, { param: "email" });
 }

@@ -31,7 +31,7 @@ export class EnvironmentKeys {
   toProvider(variable: string, param: string) {
     const key = this.#keys.get(variable);
     if (!key) {
-      const message = `${variable} contained no key when the gateway started. providers.environmentKeys lists the available variables.`;
+      const message = `${variable} contained no key when the gateway started. Use a variable from providers.environmentKeys.`;
       throw new GatewayError("not_found", message, { param });
     }
     if (!/^[\x21-\x7e]{1,4096}$/.test(key.apiKey)) {

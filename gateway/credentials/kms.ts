@@ -90,7 +90,7 @@ export class KmsError extends Error {
 type Sdk = typeof import("@aws-sdk/client-kms");
 
 const keyBytes = 32;
-const oddAnswer = "KMS did not return a 32-byte key";
+const oddAnswer = "KMS did not return a 32-byte key. Check the KMS key";
 
 /** An ARN contains its region. A bare ID belongs to the process's own region. */
 function regionOf(keyId: string): { region?: string } {
@@ -100,19 +100,24 @@ function regionOf(keyId: string): { region?: string } {
 
 function explain(error: unknown, timeoutMs: number): string {
   const name = error instanceof Error ? error.name : "unknown";
-  if (name === "TimeoutError" || name === "AbortError") return `KMS did not respond within ${timeoutMs} ms`;
-  if (name === "CredentialsProviderError") return "no AWS credentials for KMS were found";
+  if (name === "TimeoutError" || name === "AbortError")
+    return `KMS did not respond within ${timeoutMs} ms. Check the network, or raise KMS_TIMEOUT_MS`;
+  if (name === "CredentialsProviderError")
+    return "The gateway has no AWS credentials for KMS. Check its role or its AWS variables";
   const { code } = error as { code?: unknown };
-  if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return `KMS is unreachable (${code})`;
+  if (typeof code === "string" && /^E[A-Z]+$/.test(code))
+    return `KMS is unreachable (${code}). Check the network and the region`;
   const advice = advices[name];
-  return advice === undefined ? `KMS failed (${name})` : `KMS refused the request (${name}): ${advice}`;
+  return advice === undefined
+    ? `KMS failed (${name}). Check the KMS key`
+    : `KMS rejected the request (${name}). ${advice}`;
 }
 
 const advices: Record<string, string> = {
-  AccessDeniedException: "check the key policy, the role and KMS_ENCRYPTION_CONTEXT",
-  DisabledException: "the KMS key is disabled",
-  IncorrectKeyException: "the data key was wrapped with another KMS key",
-  InvalidCiphertextException: "KMS_ENCRYPTION_CONTEXT differs from the data key's",
-  KMSInvalidStateException: "the KMS key's state does not allow its use",
-  NotFoundException: "the KMS key does not exist in this account and region",
+  AccessDeniedException: "Check the key policy, the role and KMS_ENCRYPTION_CONTEXT",
+  DisabledException: "Enable the KMS key",
+  IncorrectKeyException: "Set KMS_KEY_ID to the key that wrapped the data key",
+  InvalidCiphertextException: "Set KMS_ENCRYPTION_CONTEXT to the value with which the data key was created",
+  KMSInvalidStateException: "Check the state of the KMS key",
+  NotFoundException: "Check KMS_KEY_ID, the account and the region",
 };

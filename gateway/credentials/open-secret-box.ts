@@ -50,7 +50,10 @@ export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime,
     rmSync(draft);
   }
   const key = readKeyFile(path);
-  if (!key) throw new Error(`The key file ${path} disappeared while it was being created. Retry.`);
+  if (!key)
+    throw new Error(
+      `The key file ${path} disappeared while the gateway created it. Start the gateway again.`,
+    );
   return key;
 }
 
@@ -68,6 +71,6 @@ function readKeyFile(path: string): Buffer | null {
   const key = readKey(text.trim());
   if (key) return key;
   throw new StartError(
-    `The key file ${path} does not contain 32 bytes in base64. Restore it from a backup: the secrets sealed with it cannot be opened otherwise.`,
+    `The key file ${path} does not contain 32 bytes in base64. Restore it from a backup, because the gateway needs it to decrypt stored secrets.`,
   );
 }

@@ -47,7 +47,7 @@ export class SecretBox {
   seal(secret: string, field: SealedField): string {
     const key = this.#keys.get(this.#sealingKeyId ?? "");
     if (this.#sealingKeyId === null || !key) {
-      const message = "The encryption key is not loaded yet: see /readyz. Retry later.";
+      const message = "The encryption key is not loaded yet. Retry later, or see /readyz for the reason.";
       throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 5 });
     }
     const iv = this.#randomBytes(ivBytes);

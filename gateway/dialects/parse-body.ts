@@ -63,7 +63,7 @@ function checkBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): LongT
   if (mayBeTooLarge && measureText(bytes, requestTextBytesMax) > requestTextBytesMax) {
     throw new GatewayError(
       "request_too_large",
-      `The request body has more than ${requestTextBytesMax} bytes of text, without base64 media and with four bytes per escape. Send less text, or raise REQUEST_TEXT_BYTES_MAX.`,
+      `The request body contains more than ${requestTextBytesMax} bytes of text. Send less text, or raise REQUEST_TEXT_BYTES_MAX.`,
     );
   }
   return texts;

@@ -52,7 +52,7 @@ async function letIn({ sessions }: Services, request: IncomingMessage, path: str
   }
   const accessToken = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
   if (accessToken === undefined)
-    throw new GatewayError("unauthenticated", "You are not signed in. Sign in first.");
+    throw new GatewayError("unauthenticated", "You are not signed in. Sign in, and send the access token.");
   const person = await sessions.authenticate(accessToken);
   const query = /\?.*/s.exec(request.url ?? "")?.[0] ?? "";
   if (query.length > documentBytesMax) throw tooLarge();

@@ -82,7 +82,7 @@ export async function modelIds({ models }: Repositories, slugs: string[]): Promi
   if (unknown.length > 0) {
     throw new GatewayError(
       "invalid_value",
-      `These models do not exist: ${unknown.join(", ")}. Remove them.`,
+      `These models do not exist: ${unknown.join(", ")}. Remove them from the list.`,
       {
         param: "models",
       },

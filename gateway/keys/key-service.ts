@@ -99,7 +99,8 @@ export class KeyService {
       { expiresAt, limits },
     );
     if (ownerId !== undefined && ownerId !== author.id && author.role !== "admin") {
-      const message = "Only an administrator can create keys for others. Create your own, or ask one.";
+      const message =
+        "Only an administrator can create keys for others. Create a key for yourself, or ask an administrator.";
       throw new GatewayError("forbidden", message, { param: "ownerId" });
     }
     const { key, value, row } = this.#newKey(name, ownerId ?? author.id, columns);

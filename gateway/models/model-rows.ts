@@ -32,7 +32,7 @@ export async function insertModel(
   const provider = await providers.find(model.providerId);
   if (!provider) throw noProvider("providerId");
   if (parts?.providerName !== provider.name) {
-    const message = `The slug must be ${provider.name}/ followed by the model's name, without spaces.`;
+    const message = `The slug ${model.slug.slice(0, 60)} is invalid. Use ${provider.name}/ followed by the model's name, without spaces.`;
     throw new GatewayError("invalid_value", message, { param: "slug" });
   }
   // Null is a given value, so known facts replace only undefined ones.

@@ -35,7 +35,7 @@ export async function checkSettings(
 ): Promise<CheckedSettings> {
   const known = findPreset(kind, preset);
   if (preset !== null && known === null) {
-    const message = `Providers of kind ${kind} have no preset ${preset}. providers.presets lists them.`;
+    const message = `Providers of kind ${kind} have no preset ${preset}. Use a preset from providers.presets.`;
     throw new GatewayError("invalid_value", message, { param: "preset" });
   }
   const provider = findProvider(kind);
@@ -44,9 +44,13 @@ export async function checkSettings(
     return { kind, preset, baseUrl: await checkBaseUrl(address, guard) };
   }
   if (baseUrl === undefined || baseUrl === null) return { kind, preset, baseUrl: null };
-  throw new GatewayError("invalid_value", `Providers of kind ${kind} have no base URL. Remove it.`, {
-    param: "baseUrl",
-  });
+  throw new GatewayError(
+    "invalid_value",
+    `Providers of kind ${kind} have no base URL. Remove the base URL.`,
+    {
+      param: "baseUrl",
+    },
+  );
 }
 
 /** Throws the kind's errors for invalid settings or credentials. */
@@ -65,22 +69,24 @@ async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<s
   if (text === null)
     throw new GatewayError(
       "missing_required_parameter",
-      "Providers of this kind require a base URL. Enter one.",
+      "Providers of this kind require a base URL. Enter a URL such as https://api.openai.com/v1.",
       {
         param: "baseUrl",
       },
     );
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw refused("is not a URL such as https://api.openai.com/v1");
+    throw refused("is not an http or https URL. Use a URL such as https://api.openai.com/v1");
   }
-  if (url.username !== "" || url.password !== "") throw refused("must not contain a user name or password");
-  if (url.hash !== "") throw refused("must not have a fragment (#…)");
+  if (url.username !== "" || url.password !== "")
+    throw refused("contains a user name or a password. Remove it, and enter the key in its own field");
+  if (url.hash !== "") throw refused("contains a fragment (#…). Remove the fragment");
   if (!guard.allowsPrivate(url.hostname, portOf(url))) {
     if (guard.refusesLiteral(url.hostname) || (await guard.resolvesToPrivate(url.hostname))) {
       throw refused(`is a private address. ${howToAllow(hostAndPortOf(url))}`);
     }
-    if (url.protocol === "http:") throw refused("must use https: http would send the credential unencrypted");
+    if (url.protocol === "http:")
+      throw refused("uses http, which would send the credential unencrypted. Use https");
   }
   return text.replace(/\/+$/, "");
 }

@@ -162,7 +162,7 @@ export function explainRefusal(status: number, body: unknown, { path, secret }: 
   if (status === 401 || status === 403) {
     return secret === null
       ? `Authentication required (HTTP status ${status}). Add a key.`
-      : `The key was rejected (HTTP status ${status}). Check it.`;
+      : `The provider rejected the key (HTTP status ${status}). Check the key.`;
   }
   if (status === 404 || status === 405) {
     return `${path} does not exist (HTTP status ${status}). Check the base URL: it often ends in /v1.`;
@@ -171,10 +171,11 @@ export function explainRefusal(status: number, body: unknown, { path, secret }: 
     return `The provider returned a redirect (HTTP status ${status}), which the gateway does not follow. Check the base URL.`;
   }
   if (status === 402)
-    return `Key accepted, but the account has insufficient funds (HTTP status 402).${quoted}`;
-  if (status === 429) return `Key accepted, but its rate limit is reached (HTTP status 429).${quoted}`;
-  if (status >= 500) return `Provider error (HTTP status ${status}).${quoted}`;
-  return `The provider returned HTTP status ${status} for ${path}.${quoted}`;
+    return `The provider accepted the key, but the account has insufficient funds (HTTP status 402). Add funds at the provider.${quoted}`;
+  if (status === 429)
+    return `The provider accepted the key, but its rate limit is reached (HTTP status 429). Retry later.${quoted}`;
+  if (status >= 500) return `The provider failed (HTTP status ${status}). Retry later.${quoted}`;
+  return `The provider returned HTTP status ${status} for ${path}. Check the base URL and the key.${quoted}`;
 }
 
 type RefusedCall = { path: string; secret: string | null };
@@ -184,7 +185,7 @@ function quote(body: unknown, secret: string | null): string {
   const text = messageIn(body)?.trim() ?? "";
   const isPlain = text !== "" && text.length <= quoteLengthMax && /^[^\p{Cc}<>]+$/u.test(text);
   const isSafe = secret === null || !holdsSecret(text, secret, pieceLength);
-  return isPlain && isSafe ? ` Its message: ${text}` : "";
+  return isPlain && isSafe ? ` The provider's message: ${text}` : "";
 }
 
 const quoteLengthMax = 200;

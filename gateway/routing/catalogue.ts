@@ -114,7 +114,7 @@ export function resolveRoute(catalogue: Catalogue, key: KnownKey, slug: string):
   const name = isBare || parseSlug(slug) ? `\`${slug}\`` : "with this name";
   throw new GatewayError(
     "model_not_found",
-    `The model ${name} does not exist or this API key is not connected to it.${isBare ? explainSlug(catalogue, key, slug) : ""} GET /v1/models lists the key's models.`,
+    `The model ${name} does not exist or this API key is not connected to it.${isBare ? explainSlug(catalogue, key, slug) : ""} Use a model from GET /v1/models.`,
     { param: "model" },
   );
 }

@@ -72,7 +72,7 @@ function readParameters(query: string): Map<string, string> {
   for (const part of query === "" ? [] : query.split("&")) {
     const [name = "", ...rest] = part.split("=");
     if (!parameterNames.has(name)) throw new SetupInputError(unknownParameter);
-    if (parameters.has(name)) throw new SetupInputError("A parameter occurs twice. Send each one once.");
+    if (parameters.has(name)) throw new SetupInputError(`The parameter ${name} occurs twice. Send it once.`);
     // A plus is part of a slug, not a space.
     parameters.set(name, decode(rest.join("=")));
   }
@@ -80,23 +80,25 @@ function readParameters(query: string): Map<string, string> {
 }
 
 const parameterNames = new Set(["light", "daily", "hard", "models", "undo", "check"]);
-const unknownParameter = "A parameter is unknown. Use light, daily, hard, models, undo and check.";
+const unknownParameter =
+  "The address contains an unknown parameter. Use only light, daily, hard, models, undo and check.";
 
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
     throw new SetupInputError(
-      "The query contains an invalid percent sequence. Copy the command from the console again.",
+      "The address contains an invalid percent encoding. Copy the command from the console again.",
     );
   }
 }
 
 function readAction(parameters: Map<string, string>): ScriptAction {
   const actions = (["undo", "check"] as const).filter((name) => parameters.has(name));
-  if (actions.length > 1) throw new SetupInputError("Use only one of undo and check.");
+  if (actions.length > 1)
+    throw new SetupInputError("The address contains both undo and check. Use only one of them.");
   if (actions.some((name) => parameters.get(name) !== "")) {
-    throw new SetupInputError("The parameters undo and check take no value. Remove it.");
+    throw new SetupInputError("The parameters undo and check take no value. Remove the value.");
   }
   return actions[0] ?? "setup";
 }
@@ -134,7 +136,10 @@ function parseModel(text: string): SetupModel {
     else if (name === "tools" && /^(yes|no)$/.test(value)) model.canCallTools = value === "yes";
     else if (name === "sdk") model.aiSdkName = value;
     else if (name === undefined && isDialect(value)) model.dialects = [...model.dialects, value];
-    else throw new SetupInputError("A model parameter is invalid. Copy the command from the console again.");
+    else
+      throw new SetupInputError(
+        "The address contains an invalid model. Copy the command from the console again.",
+      );
   }
   return model;
 }

@@ -76,7 +76,7 @@ export function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel)
   for (const count of [contextWindow, outputTokensMax]) {
     if (count !== null && !(Number.isSafeInteger(count) && count > 0)) {
       throw new SetupInputError(
-        `A token count of ${slug} is not a whole number. Correct it on the page of the model.`,
+        `A token count of ${slug} is not a whole number. Correct it on the model's page.`,
       );
     }
   }

@@ -42,14 +42,14 @@ function readFileName(parameters: string[]): string {
     return path.resolve(file);
   }
   throw new StartError(
-    "The command takes exactly one new file. Example: npm run backup -- /backups/gateway.db",
+    "The backup command requires exactly one new file. Example: npm run backup -- /backups/gateway.db",
   );
 }
 
 function readSource(databaseUrl: string): string {
   if (databaseUrl.startsWith("sqlite:")) return databaseUrl.slice("sqlite:".length);
   throw new StartError(
-    "The command copies SQLite only. Back up MySQL with mysqldump --single-transaction: see infra/README.md",
+    "The backup command copies only SQLite. Back up MySQL with mysqldump --single-transaction, as infra/README.md explains.",
   );
 }
 
@@ -75,7 +75,7 @@ async function addRecords(config: Config, spooled: UsageRecord[]): Promise<strin
   const copy = await openDatabase(config);
   try {
     if ((await copy.pendingMigrations()).length > 0) {
-      return `Its schema is older than this release: it lacks up to ${spooled.length} usage records of the spool.`;
+      return `Its schema is older than this release, so it lacks up to ${spooled.length} usage records of the spool.`;
     }
     const batchRecordsMax = config.limits.usageBatchRecordsMax;
     for (let from = 0; from < spooled.length; from += batchRecordsMax) {
@@ -95,11 +95,13 @@ function explain(error: unknown, file: string): unknown {
   }
   if (code === "EEXIST") {
     return new StartError(
-      `Another backup writes to ${named}, or one was interrupted. If none is running, delete that file.`,
+      `Another backup writes to ${named}, or was interrupted. If no backup is running, delete ${named}.`,
     );
   }
   if (code === "ENOENT") {
-    return new StartError(`There is no file or folder ${named}. Check DATA_DIR, DATABASE_URL and the path.`);
+    return new StartError(
+      `The file or folder ${named} does not exist. Check DATA_DIR, DATABASE_URL and the path.`,
+    );
   }
   return error;
 }

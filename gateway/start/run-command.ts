@@ -2,7 +2,7 @@ import type { Database } from "../../db/database.ts";
 import { AuditLog } from "../audit/audit-log.ts";
 import { readAddress, resetCommand } from "../auth/reset-command.ts";
 import { UserService } from "../auth/user-service.ts";
-import { type Config, ConfigError } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { createDataKeys, openSecretBox } from "../credentials/open-secret-box.ts";
 import { rewrap } from "../credentials/rewrap.ts";
 import { StartError } from "../errors.ts";
@@ -23,7 +23,7 @@ export async function runCommand(parameters: string[], options: CommandOptions):
   if (name === "people:reset") return resetPassword(options, rest);
   if (name === "backup") return backUp(options.config, rest, options.print);
   const known = [...Object.keys(commands), "usage:recompute", "people:reset", "backup"].join(", ");
-  throw new ConfigError([`Unknown command: ${parameters.join(" ")}. Commands: ${known}`]);
+  throw new StartError(`Unknown command: ${parameters.join(" ")}. Use one of ${known}.`);
 }
 
 const commands: Record<string, (options: CommandOptions) => Promise<number>> = {
@@ -89,7 +89,8 @@ async function resetPassword(
 
 async function checkSchema(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
-  if (pending.length > 0) throw new StartError("The database schema is outdated. Run: npm run migrate");
+  if (pending.length > 0)
+    throw new StartError("The database schema is older than this release. Run: npm run migrate");
 }
 
 async function rewrapCredentials({ config, runtime, print }: CommandOptions): Promise<number> {
@@ -105,7 +106,9 @@ async function rewrapCredentials({ config, runtime, print }: CommandOptions): Pr
     const { keyId, moved, failed } = await rewrap({ database, secretBox, dataKeys });
     print(`Secrets moved to the key ${keyId}: ${moved}.`);
     if (failed.length > 0)
-      print(`These secrets cannot be opened with any available key: ${failed.join(", ")}.`);
+      print(
+        `No available key decrypts these secrets: ${failed.join(", ")}. Add their key to MASTER_KEY_PREVIOUS, or enter them again in the console.`,
+      );
     return failed.length > 0 ? 1 : 0;
   } finally {
     await database.close();

@@ -85,9 +85,10 @@ const sameSignalMs = 500;
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof StartError) return error.message;
-  if (error.name === "KmsError") return `The data key is unavailable: ${error.message}.`;
+  if (error.name === "KmsError") return `The data key is unavailable. ${error.message}.`;
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "EACCES" || code === "EPERM") return `Not allowed: ${error.message}`;
+  if (code === "EACCES" || code === "EPERM")
+    return `The gateway lacks a permission: ${error.message}. Check the owner and the mode of the file.`;
   if (error instanceof GatewayError) return error.message;
   if (error.name === "DatabaseUnavailableError")
     return `${error.message} Check DATABASE_URL, and that the database is running.`;

@@ -34,7 +34,10 @@ export function collectAnswer(
         if (answer.length <= bytesMax) return;
         call.abort();
         reject(
-          new GatewayError("upstream_error", `The provider's response is longer than ${bytesMax} bytes.`),
+          new GatewayError(
+            "upstream_error",
+            `The provider's response is longer than ${bytesMax} bytes. Request less.`,
+          ),
         );
       },
       onEnd: () => resolve({ status, headers, body: answer.bytes }),

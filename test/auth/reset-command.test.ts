@@ -69,7 +69,10 @@ test("an unknown address is reported with the administrators' addresses", async 
   const { exitCode, said, complained } = await run(t, configOf(gateway), "adda@example.com");
   t.is(exitCode, 1);
   t.is(said, "");
-  t.is(complained, "No user has the address adda@example.com. Administrators: ada@example.com.\n");
+  t.is(
+    complained,
+    "No user has the address adda@example.com. Use the address of a user, such as an administrator: ada@example.com.\n",
+  );
 });
 
 test("a missing or a second address prints the usage", async (t) => {
@@ -87,5 +90,5 @@ test("a missing or a second address prints the usage", async (t) => {
 test("an empty database stays empty", async (t) => {
   const { exitCode, complained } = await run(t, { DATA_DIR: await createTestFolder(t) }, "ada@example.com");
   t.is(exitCode, 1);
-  t.is(complained, "The database schema is outdated. Run: npm run migrate\n");
+  t.is(complained, "The database schema is older than this release. Run: npm run migrate\n");
 });

@@ -100,7 +100,9 @@ browserTest("a connection error is shown and fixed in place", async (t) => {
   await assertAccessible(t, page);
   await page.getByLabel("Base URL").fill(`${upstream.url}/v1`);
   await page.getByRole("button", { name: "Save and retest" }).click();
-  await page.getByText("Connection failed. The key was rejected (HTTP status 401). Check it.").waitFor();
+  await page
+    .getByText("Connection failed. The provider rejected the key (HTTP status 401). Check the key.")
+    .waitFor();
   await page.getByLabel("New API key").fill(goodKey);
   await page.getByRole("button", { name: "Save and retest" }).click();
   await page.getByText(/Connected\./).waitFor();
@@ -201,7 +203,7 @@ browserTest("a provider that rejects the key is not reported as having no models
     apiKey: badKey,
   });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
-  await page.getByRole("alert").getByText("The key was rejected").waitFor();
+  await page.getByRole("alert").getByText("The provider rejected the key").waitFor();
   await page.getByRole("link", { name: "Add one manually" }).waitFor();
   t.is(await page.getByText("The provider lists no models").count(), 0);
 });

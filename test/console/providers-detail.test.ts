@@ -47,7 +47,7 @@ browserTest("keys are added, weighted, tested and removed, showing their last fo
   await assertAccessible(t, page);
   await dialog.getByRole("button", { name: "Add and test" }).click();
   await page.getByText("Partially connected. 1 of 2 keys fails.").waitFor();
-  await keys.locator("li", { hasText: "…evil" }).getByText("The key was rejected").waitFor();
+  await keys.locator("li", { hasText: "…evil" }).getByText("The provider rejected the key").waitFor();
   await keys
     .locator("li", { hasText: "…good" })
     .getByText(/Responded in/)

@@ -100,7 +100,10 @@ test.serial("a start without KMS is live, not ready, reports why, and recovers",
   t.is((await fetch(url)).status, 200);
   t.deepEqual(await readiness(gateway), {
     status: 503,
-    body: { status: "waiting", reason: "KMS is unreachable (ECONNREFUSED)" },
+    body: {
+      status: "waiting",
+      reason: "KMS is unreachable (ECONNREFUSED). Check the network and the region",
+    },
   });
   assertError(t, await postChat(gateway, value, chatBody(model)), serverError(503, "service_unavailable"));
   const adding = gateway.admin.providers.create.mutate({
@@ -144,7 +147,10 @@ test.serial("a hanging KMS does not block the start", async (t) => {
   const gateway = await startTestGateway(t, { environment: { ...kmsEnvironment, KMS_TIMEOUT_MS: "200" } });
   t.deepEqual(await readiness(gateway), {
     status: 503,
-    body: { status: "waiting", reason: "KMS did not respond within 200 ms" },
+    body: {
+      status: "waiting",
+      reason: "KMS did not respond within 200 ms. Check the network, or raise KMS_TIMEOUT_MS",
+    },
   });
 });
 

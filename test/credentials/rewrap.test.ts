@@ -150,7 +150,10 @@ test.serial("an unavailable KMS changes nothing and is reported", async (t) => {
   const before = await list();
   const running = await finished(rewrap());
   t.is(running.child.exitCode, 1);
-  t.is(running.stderr(), "The data key is unavailable: KMS is unreachable (ECONNREFUSED).\n");
+  t.is(
+    running.stderr(),
+    "The data key is unavailable. KMS is unreachable (ECONNREFUSED). Check the network and the region.\n",
+  );
   t.deepEqual(await list(), before);
 });
 

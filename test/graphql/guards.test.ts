@@ -199,7 +199,7 @@ test("money is exact, and timestamps require an offset", async (t) => {
       { variables: { from } },
     );
     t.is(asked.status, 400);
-    t.regex(asked.errors[0]?.message ?? "", /is not a timestamp such as/);
+    t.regex(asked.errors[0]?.message ?? "", /Use a timestamp such as/);
   }
   const far = `{ usageSummary(filter: { from: "0000-01-01T00:00:00Z", to: "9999-12-31T23:59:59Z" }, groupBy: []) { requests } }`;
   const { data: ever } = await askHistory<{ usageSummary: { requests: number }[] }>(shared(), token, far);

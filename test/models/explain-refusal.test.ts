@@ -14,14 +14,14 @@ for (const [status, words] of [
     /The provider returned a redirect \(HTTP status 301\), which the gateway does not follow\. Check the base URL\./,
   ],
   [400, /The provider returned HTTP status 400 for \/v1\/models\./],
-  [401, /The key was rejected \(HTTP status 401\)\./],
+  [401, /The provider rejected the key \(HTTP status 401\)\./],
   [402, /the account has insufficient funds \(HTTP status 402\)\./],
-  [403, /The key was rejected \(HTTP status 403\)\./],
+  [403, /The provider rejected the key \(HTTP status 403\)\./],
   [404, /\/v1\/models does not exist \(HTTP status 404\)\. Check the base URL/],
   [405, /\/v1\/models does not exist \(HTTP status 405\)/],
   [429, /its rate limit is reached \(HTTP status 429\)\./],
-  [500, /Provider error \(HTTP status 500\)\./],
-  [529, /Provider error \(HTTP status 529\)\./],
+  [500, /The provider failed \(HTTP status 500\)\./],
+  [529, /The provider failed \(HTTP status 529\)\./],
 ] as const) {
   test(`status ${status} is explained`, (t) => {
     t.regex(explain(status), words);
@@ -33,7 +33,7 @@ test("without a configured key, a refusal reports a missing key", (t) => {
 });
 
 test("a short plain message of the upstream is repeated", (t) => {
-  const says = " Its message: The engine is overloaded";
+  const says = " The provider's message: The engine is overloaded";
   for (const body of [
     { error: { message: "The engine is overloaded" } },
     { error: "The engine is overloaded" },
@@ -74,6 +74,6 @@ test("a message with any part of a secret is not repeated", (t) => {
   ]) {
     t.is(explain(400, { error: { message } }), plain, message);
   }
-  t.regex(explain(400, { error: { message: "Bad region." } }), /Its message: Bad region\.$/);
+  t.regex(explain(400, { error: { message: "Bad region." } }), /The provider's message: Bad region\.$/);
   t.is(explain(400, { message: "no ab here" }, "ab"), plain, "a short secret too");
 });

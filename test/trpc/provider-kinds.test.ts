@@ -23,7 +23,10 @@ test("a status with a special meaning is reported by its meaning", async (t) => 
     baseUrl: upstream.url,
     apiKey: "a-key-0123456789",
   });
-  t.is((await providers.test.mutate({ id })).message, "The key was rejected (HTTP status 401). Check it.");
+  t.is(
+    (await providers.test.mutate({ id })).message,
+    "The provider rejected the key (HTTP status 401). Check the key.",
+  );
 });
 
 test("an upstream with signed requests receives a signature", async (t) => {

@@ -60,7 +60,7 @@ for (const [what, script, words] of [
   [
     "a refused key",
     (response) => sendJson(response, { error: { message: `Incorrect API key: ${apiKey}` } }, 401),
-    /^The key was rejected \(HTTP status 401\)\. Check it\.$/,
+    /^The provider rejected the key \(HTTP status 401\)\. Check the key\.$/,
   ],
   [
     "a wrong path",
@@ -90,12 +90,12 @@ for (const [what, script, words] of [
   [
     "an outage",
     (response) => sendJson(response, { error: { message: "Back at noon." } }, 503),
-    /^Provider error \(HTTP status 503\)\. Its message: Back at noon\.$/,
+    /^The provider failed \(HTTP status 503\)\. Retry later\. The provider's message: Back at noon\.$/,
   ],
   [
     "a refusal that quotes the key",
     (response) => sendJson(response, { error: { message: "No such project for sk-ver***ABCD." } }, 400),
-    /^The provider returned HTTP status 400 for \/v1\/models\.$/,
+    /^The provider returned HTTP status 400 for \/v1\/models\. Check the base URL and the key\.$/,
   ],
   ["a broken connection", (response) => response.destroy(), /closed the connection/],
 ] as [string, (response: ServerResponse) => void, RegExp][]) {
@@ -188,7 +188,7 @@ test("each key is tested, and the summary counts the working ones", async (t) =>
   t.like(mixed, {
     ok: false,
     modelCount: 2,
-    message: "1 of 2 keys fails. …BBBB: The key was rejected (HTTP status 401). Check it.",
+    message: "1 of 2 keys fails. …BBBB: The provider rejected the key (HTTP status 401). Check the key.",
   });
 
   const [, bad] = mixed.credentials;

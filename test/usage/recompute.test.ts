@@ -211,8 +211,11 @@ const wrong: [parameters: string[], words: RegExp][] = [
   [["--from", "yesterday", "--to", "2026-11-01"], /--from is neither a date nor a timestamp/],
   [["--from", "2026-02-01", "--to", "2026-02-31"], /--to is neither a date nor a timestamp: 2026-02-31/],
   [["--from", "2026-02-30T12:00Z", "--to", "2026-11-01"], /--from is neither .*: 2026-02-30T12:00Z/],
-  [["--from", "2024-02-29", "--to", "2024-02-28T23:59:59.999Z"], /--from must be before --to/],
-  [["--from", "2026-11-02", "--to", "2026-11-01"], /--from must be before --to/],
+  [
+    ["--from", "2024-02-29", "--to", "2024-02-28T23:59:59.999Z"],
+    /--from 2024-02-29 is not before --to 2024-02-28T23:59:59.999Z/,
+  ],
+  [["--from", "2026-11-02", "--to", "2026-11-01"], /--from 2026-11-02 is not before --to 2026-11-01/],
   [
     ["--from", "2026-11-01", "--to", "2026-11-02", "--model", "none/such"],
     /The model none\/such does not exist/,

@@ -108,7 +108,7 @@ test("a model without its provider is reported with the expected slug", async (t
   t.regex(assertError(t, await bare("echo"), row), /`<provider>\/<model_name>`: did you mean `demo\/echo`\?/);
   t.regex(
     assertError(t, await bare("none"), row),
-    /`none` does not exist .* `<provider>\/<model_name>`\. GET/,
+    /`none` does not exist .* `<provider>\/<model_name>`\. Use a model from GET/,
   );
   const unconnected = await createKey(gateway, []);
   const hidden = await postChat(gateway, unconnected.value, chatBody("echo"));

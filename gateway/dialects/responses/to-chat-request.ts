@@ -42,13 +42,13 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
 const keepsNothing =
   "This gateway keeps no responses. Send the whole conversation in `input`, and `store: false`.";
 const keepsNoConversations =
-  "OpenAI stores conversations. Send `previous_response_id`, or the whole conversation in `input`.";
+  "Only OpenAI can read stored conversations. Send `previous_response_id`, or the whole conversation in `input`.";
 
 const inexpressible = [
   ["previous_response_id", keepsNothing],
   ["conversation", keepsNoConversations],
   ["background", "The gateway cannot return a response later. Remove the parameter."],
-  ["prompt", "Prompt templates are stored by OpenAI. Send the prompt itself in `instructions` and `input`."],
+  ["prompt", "Only OpenAI can read stored prompts. Send the prompt itself in `instructions` and `input`."],
 ] as const;
 
 /** https://platform.openai.com/docs/guides/structured-outputs */

@@ -35,7 +35,7 @@ export class Webhook {
       signal: AbortSignal.timeout(timeoutMs),
     });
     await answer.body?.cancel();
-    if (!answer.ok) throw new Error(`The webhook returned status ${answer.status}.`);
+    if (!answer.ok) throw new Error(`The webhook returned HTTP status ${answer.status}. Check its URL.`);
   }
 }
 

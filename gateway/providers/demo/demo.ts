@@ -193,7 +193,7 @@ function streamed(
 function failure(status: number, delayMs: number): ScriptedAnswer {
   const type = status === 429 ? "requests" : status < 500 ? "invalid_request_error" : "server_error";
   const error = {
-    message: `The demo provider failed with ${status}, as the prompt requested.`,
+    message: `The demo provider failed with ${status}, as the prompt requested. Change the prompt to get an answer.`,
     type,
     param: null,
     code: "demo_failure",

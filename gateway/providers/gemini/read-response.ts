@@ -46,7 +46,7 @@ function candidatesOf(candidates: unknown): GenerateResponse["candidates"] {
 function refusalOf(feedback: unknown): string | null {
   const reason = isObject(feedback) ? feedback["blockReason"] : null;
   if (typeof reason !== "string" || reason === "BLOCK_REASON_UNSPECIFIED") return null;
-  return `Google blocked the prompt: ${reason}.`;
+  return `Google blocked the prompt: ${reason}. Change the prompt.`;
 }
 
 /**

@@ -36,7 +36,7 @@ function readRange(parameters: string[]): RecomputeRange {
     });
     const from = readMoment("--from", values.from);
     const to = readMoment("--to", values.to);
-    if (from >= to) throw new Error("--from must be before --to");
+    if (from >= to) throw new Error(`--from ${values.from} is not before --to ${values.to}`);
     return { from, to, model: values.model };
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
@@ -45,7 +45,7 @@ function readRange(parameters: string[]): RecomputeRange {
 }
 
 const usage =
-  "npm run usage:recompute -- --from 2026-11-01 --to 2026-12-01T12:00:00Z [--model openai/gpt-4o]: requests from the first moment and before the second. Days start in UTC.";
+  "Use: npm run usage:recompute -- --from 2026-11-01 --to 2026-12-01T12:00:00Z [--model openai/gpt-4o]\nThe command recomputes requests from --from until just before --to. Days start in UTC.";
 
 function readMoment(name: string, text: string | undefined): Date {
   if (text === undefined) throw new Error(`${name} is missing`);

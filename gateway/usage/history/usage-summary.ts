@@ -63,7 +63,7 @@ function refuseRecordFacts({ httpStatusClass, minLatencyMs }: UsageFilter): void
   const given = Object.entries({ httpStatusClass, minLatencyMs }).find(([, value]) => value !== undefined);
   if (!given) return;
   const [param] = given;
-  const message = `Sums cannot be filtered by ${param}. Remove it, or list the records.`;
+  const message = `usageSummary has no filter ${param}. Remove it, or use usageRecords.`;
   throw new GatewayError("invalid_value", message, { param });
 }
 

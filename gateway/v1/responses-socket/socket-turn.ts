@@ -172,11 +172,11 @@ export function readTurn(message: Buffer, limits: BodyLimits): Turn {
   const parsed = parseBody(message, limits, () => {});
   const { type, stream_id: streamId = null, generate, ...body } = parsed;
   if (type !== "response.create") {
-    const text = "Invalid value: 'type'. The gateway reads only events of the type 'response.create'.";
+    const text = "Invalid value for 'type'. It must be response.create.";
     throw new GatewayError("invalid_value", text, { param: "type" });
   }
   if (streamId !== null && (typeof streamId !== "string" || streamId.length > streamIdCharactersMax)) {
-    const text = `Invalid value: 'stream_id'. Use a string of at most ${streamIdCharactersMax} characters.`;
+    const text = `Invalid value for 'stream_id'. It must be a string of at most ${streamIdCharactersMax} characters.`;
     throw new GatewayError("invalid_value", text, { param: "stream_id" });
   }
   const bytes = Buffer.from(JSON.stringify({ ...body, stream: true }));
