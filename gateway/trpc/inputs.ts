@@ -2,14 +2,14 @@ import * as z from "zod";
 import { isAddressRange } from "../limits/key-limits.ts";
 import { providerNamePattern, slugLengthMax } from "../routing/slug.ts";
 
-const halfCharacter = "must not contain a lone surrogate";
+const halfCharacter = "The text contains a lone surrogate, which is half a character. Remove it.";
 
 /** Shared parts of inputs. Objects are strict everywhere: an unknown field is an error. */
 export const id = z
   .string()
   .max(40)
   // MySQL ignores trailing spaces when it compares IDs.
-  .regex(/^\S+$/, "is not a valid ID");
+  .regex(/^\S+$/, "The ID is empty or contains spaces. Use the ID that the API returned.");
 
 /** The start of a page, from the previous page. */
 export const cursor = id.nullish().transform((text) => text ?? undefined);
@@ -25,17 +25,19 @@ export const revision = z.int().min(1).optional();
 export const name = z
   .string()
   .trim()
-  .min(1, "must not be empty")
-  .max(255, "must have at most 255 characters")
-  .regex(/^\P{Cc}*$/u, "must not contain control characters")
+  .min(1, "The name is empty. Enter a name.")
+  .max(255, "The name has more than 255 characters. Shorten the name.")
+  .regex(/^\P{Cc}*$/u, "The name contains control characters. Remove them.")
   .refine(isWellFormed, halfCharacter);
 
-export const email = z.email("is not an email address").max(254);
+export const email = z
+  .email("The email address is invalid. Use an address such as ada@example.com.")
+  .max(254, "The email address has more than 254 characters. Use a shorter one.");
 
 export const password = z
   .string()
-  .min(10, "must have at least 10 characters")
-  .max(256, "must have at most 256 characters");
+  .min(10, "The password has fewer than 10 characters. Use 10 to 256 characters.")
+  .max(256, "The password has more than 256 characters. Use 10 to 256 characters.");
 
 /** The token of a link such as `/join#token=…`. */
 export const linkToken = z.string().max(256);
@@ -52,17 +54,25 @@ export const slugs = z
  */
 export const fallbacks = z
   .array(slug)
-  .refine((list) => list.length <= 5, "must list at most 5 fallbacks")
-  .refine((list) => new Set(list).size === list.length, "must not list a model twice");
+  .refine((list) => list.length <= 5, "The list has more than 5 fallbacks. Remove some of them.")
+  .refine(
+    (list) => new Set(list).size === list.length,
+    "The list contains a model twice. Remove the duplicate.",
+  );
 
 /** The upstream's name of a model. */
-export const upstreamModel = z.string().trim().min(1).max(255).refine(isWellFormed, halfCharacter);
+export const upstreamModel = z
+  .string()
+  .trim()
+  .min(1, "The upstream model is empty. Enter the provider's model ID.")
+  .max(255, "The upstream model has more than 255 characters. Enter the provider's model ID.")
+  .refine(isWellFormed, halfCharacter);
 
 export const providerName = z
   .string()
   .regex(
     providerNamePattern,
-    "must have at most 63 lower-case letters, digits and hyphens, and not start with a hyphen",
+    "The name is invalid. Use at most 63 lower-case letters, digits and hyphens, and no hyphen at the start.",
   );
 
 /** A preset of the provider's kind. */
@@ -74,23 +84,25 @@ export const baseUrl = z.string().trim().max(2048);
 export const apiKey = z
   .string()
   .trim()
-  .min(1)
-  .max(4096)
-  .regex(/^[\x21-\x7e]+$/, "must be printable characters without spaces");
+  .min(1, "The key is empty. Enter a key.")
+  .max(4096, "The key has more than 4096 characters. Copy only the key.")
+  .regex(/^[\x21-\x7e]+$/, "The key contains spaces or special characters. Copy only the key.");
 
 /** A credential's share of its provider's requests, relative to the other weights. */
 export const weight = whole(1_000);
 
-export const environmentVariable = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, "is not a variable name");
+export const environmentVariable = z
+  .string()
+  .regex(/^[A-Z][A-Z0-9_]{0,63}$/, "The variable name is invalid. Use a name such as OPENAI_API_KEY.");
 
 export const moment = z.iso
-  .datetime({ offset: true, error: "is not a time such as 2027-01-31T00:00:00Z" })
+  .datetime({ offset: true, error: "The value is not a time. Use a time such as 2027-01-31T00:00:00Z." })
   .transform((text) => new Date(text))
   // An offset can move a time into the next year, which the databases cannot store.
-  .refine((time) => time.getUTCFullYear() <= 9_999, "must be before the year 10000");
+  .refine((time) => time.getUTCFullYear() <= 9_999, "The time is after the year 9999. Use an earlier time.");
 
 // The console converts seconds to milliseconds.
-const notATime = "must be between 1 ms and 1 hour";
+const notATime = "The timeout is out of range. Use 1 ms to 1 hour.";
 const milliseconds = z.int(notATime).min(1, notATime).max(3_600_000, notATime);
 
 export const timeouts = z.strictObject({
@@ -102,9 +114,9 @@ export const timeouts = z.strictObject({
 
 export const tokens = whole(2 ** 31 - 1).nullable();
 
-const atLeastOne = whole(2 ** 31 - 1, "must be 1 or more, or empty for no limit").nullish();
+const atLeastOne = whole(2 ** 31 - 1, "Use 1 or more, or leave the field empty for no limit.").nullish();
 
-const budget = dollars("must be 0 or more, or empty for no limit").nullish();
+const budget = dollars("Use 0 or more, or leave the field empty for no limit.").nullish();
 
 export const keyLimits = z.strictObject({
   requestsPerMinute: atLeastOne,
@@ -117,14 +129,14 @@ export const keyLimits = z.strictObject({
         .string()
         .trim()
         .refine(isAddressRange, {
-          error: ({ input }) => `${String(input).slice(0, 60)} ${neitherAddressNorRange}`,
+          error: ({ input }) => `"${String(input).slice(0, 60)}" ${noAddressRange}`,
         }),
     )
-    .max(50, "must list at most 50 address ranges")
+    .max(50, "The list has more than 50 address ranges. Remove some of them, or use wider ranges.")
     .nullish(),
 });
 
-const neitherAddressNorRange = "is neither an IP address nor a range such as 10.0.0.0/8";
+const noAddressRange = "is not an IP address or range. Use an address, or a range such as 10.0.0.0/8.";
 
 /** Whether the text has no lone surrogates, which databases reject and UTF-8 cannot encode. */
 function isWellFormed(text: string): boolean {
@@ -132,20 +144,34 @@ function isWellFormed(text: string): boolean {
 }
 
 /** A whole number from 1. The form shows the message beside the field. */
-function whole(max: number, tooSmall = "must be 1 or more") {
-  return z.int("must be a whole number").min(1, tooSmall).max(max, `must be at most ${max}`);
+function whole(max: number, least = "Use 1 or more.") {
+  return z
+    .int("The value is not a whole number. Use a whole number from 1.")
+    .min(1, tooSmall(least))
+    .max(max, tooLarge(max));
+}
+
+function tooSmall(advice: string) {
+  return { error: ({ input }: { input: unknown }) => `${Number(input)} is too small. ${advice}` };
+}
+
+function tooLarge(max: number) {
+  return { error: ({ input }: { input: unknown }) => `${Number(input)} is too large. Use at most ${max}.` };
 }
 
 /** The charge in relation to the cost: 1.15 adds 15 %. */
 export const chargeFactor = z
-  .number("must be a number")
-  .min(0, "must be 0 or more")
-  .max(100, "must be at most 100")
+  .number("The charge factor is not a number. Use a number such as 1.15.")
+  .min(0, tooSmall("Use 0 or more."))
+  .max(100, tooLarge(100))
   .refine(
     (factor) => Math.abs(factor * 10_000 - Math.round(factor * 10_000)) < 1e-6,
-    "has more than four decimals",
+    "The charge factor has more than four decimals. Round it, for example to 1.15.",
   );
 
-export function dollars(tooSmall: string) {
-  return z.number("must be a number").min(0, tooSmall).max(1_000_000, "must be at most 1000000");
+export function dollars(least: string) {
+  return z
+    .number("The amount is not a number. Use US dollars, such as 0.5.")
+    .min(0, tooSmall(least))
+    .max(1_000_000, tooLarge(1_000_000));
 }

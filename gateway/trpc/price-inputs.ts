@@ -2,7 +2,7 @@ import * as z from "zod";
 import { detailedComponents } from "../known-models/prices.ts";
 import { chargeFactor, dollars, tokens } from "./inputs.ts";
 
-const price = dollars("must be 0 or more").nullable();
+const price = dollars("Use 0 or more.").nullable();
 
 /** The four prices that most models have. */
 const usual = {
@@ -21,12 +21,18 @@ const details = z.strictObject(
 
 const term = z
   .string()
-  .regex(/^[a-z0-9_-]{1,32}$/, "must have at most 32 lower-case letters, digits, hyphens and underscores");
+  .regex(
+    /^[a-z0-9_-]{1,32}$/,
+    "The value is invalid. Use at most 32 lower-case letters, digits, hyphens and underscores.",
+  );
+const noDate = "The value is not a date. Use a date such as 2027-01-31.";
 const moment = z
   .string()
-  .regex(/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/, "is not a date such as 2027-01-31")
-  .refine((text) => Number.isFinite(Date.parse(text)), "is not a date such as 2027-01-31");
-const hour = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "is not a time such as 01:00");
+  .regex(/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/, noDate)
+  .refine((text) => Number.isFinite(Date.parse(text)), noDate);
+const hour = z
+  .string()
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, "The value is not a time of day. Use a time such as 01:00.");
 
 const condition = z
   .strictObject({
@@ -38,7 +44,10 @@ const condition = z
     before: moment.optional(),
     hours: z.strictObject({ from: hour, to: hour }).optional(),
   })
-  .refine((when) => Object.values(when).some((value) => value !== undefined), "must not be empty");
+  .refine(
+    (when) => Object.values(when).some((value) => value !== undefined),
+    "The condition is empty. Set at least one of its fields.",
+  );
 
 const rule = z
   .strictObject({
@@ -47,10 +56,13 @@ const rule = z
     factor: chargeFactor.optional(),
     part: z.literal("above").optional(),
   })
-  .refine(({ prices, factor }) => prices !== undefined || factor !== undefined, "needs prices or a factor")
+  .refine(
+    ({ prices, factor }) => prices !== undefined || factor !== undefined,
+    "The rule has no prices and no factor. Set prices or a factor.",
+  )
   .refine(
     ({ part, when }) => part === undefined || when.inputTokensAbove !== undefined,
-    "needs a prompt length for its part",
+    "The rule has a part but no prompt length. Set the prompt length, or remove the part.",
   );
 
 /** US dollars per million tokens, and per thousand searches and requests. Given rules replace all others. */
@@ -59,6 +71,6 @@ export const prices = z.strictObject({
   ...details,
   rules: z
     .array(rule)
-    .refine((list) => list.length <= 30, "must list at most 30 price rules")
+    .refine((list) => list.length <= 30, "The list has more than 30 price rules. Remove some of them.")
     .optional(),
 });

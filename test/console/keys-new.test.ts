@@ -138,7 +138,7 @@ browserTest("errors appear beside their fields, and the input is kept", async (t
   await page.getByLabel("Name").fill("   ");
   await page.getByRole("button", { name: "Create key" }).click();
   const name = page.getByRole("textbox", { name: "Name" });
-  await page.getByText("must not be empty").waitFor();
+  await page.getByText("The name is empty. Enter a name.").waitFor();
   t.is(await name.getAttribute("aria-invalid"), "true");
   await assertAccessible(t, page);
 

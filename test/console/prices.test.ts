@@ -85,7 +85,10 @@ browserTest("an invalid condition opens the advanced prices and says what to do"
   await field.and(page.locator(":focus")).waitFor();
   await field.fill("flex");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("alert").filter({ hasText: "needs prices or a factor" }).waitFor();
+  await page
+    .getByRole("alert")
+    .filter({ hasText: "The rule has no prices and no factor. Set prices or a factor." })
+    .waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Undo changes" }).click();
   await field.waitFor({ state: "detached" });

@@ -87,7 +87,7 @@ test("a webhook requires an address and a sufficiently long secret", (t) => {
   const LIMIT_WEBHOOK_URL = "https://hooks.example.com/limits";
   const LIMIT_WEBHOOK_SECRET = "0123456789abcdef0123456789abcdef";
   t.throws(() => readConfig({ LIMIT_WEBHOOK_URL }), {
-    message: /must be set together with LIMIT_WEBHOOK_SECRET/,
+    message: /only one of LIMIT_WEBHOOK_URL and LIMIT_WEBHOOK_SECRET is set/,
   });
   t.throws(() => readConfig({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET: "short" }), { message: /32 bytes/ });
   const { limitWebhook } = readConfig({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET });

@@ -68,7 +68,7 @@ test("an unknown nested field is rejected, too", async (t) => {
 test("an input error names the field and its valid values", async (t) => {
   const answer = await call("providers.create", { name: "Not Lower Case", kind: "demo" });
   t.is(answer.error?.data.param, "name");
-  t.regex(answer.error?.message ?? "", /must have at most 63 lower-case letters, digits and hyphens/);
+  t.regex(answer.error?.message ?? "", /Use at most 63 lower-case letters, digits and hyphens/);
 });
 
 test("names have a minimum and a maximum length", async (t) => {

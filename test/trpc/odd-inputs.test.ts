@@ -20,7 +20,7 @@ for (const kind of databaseKinds) {
       () => keys.create.mutate({ name: "K", ownerId: `${ownerId} ` }),
       () => users.get.query({ id: `${ownerId} ` }),
     ])
-      await t.throwsAsync(call, { message: /is not a valid ID/ });
+      await t.throwsAsync(call, { message: /The ID is empty or contains spaces/ });
     t.like(await keys.get.query({ id }), { status: "active", revision: 1 });
   });
 
@@ -28,7 +28,7 @@ for (const kind of databaseKinds) {
     const { keys } = shared().admin;
     const create = (expiresAt: string) => keys.create.mutate({ name: "K", expiresAt });
     t.is((await create("9999-12-31T23:59:59Z")).key.expiresAt, "9999-12-31T23:59:59.000Z");
-    await t.throwsAsync(create("9999-12-31T23:59:59-05:00"), { message: /before the year 10000/ });
+    await t.throwsAsync(create("9999-12-31T23:59:59-05:00"), { message: /after the year 9999/ });
   });
 
   test(`${kind}: a name with a lone surrogate is rejected`, async (t) => {

@@ -26,14 +26,16 @@ export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitPro
     if (problem) problems[name] = problem;
   }
   const end = endOf(lastDay);
-  if (lastDay !== "" && end === null) problems.expiresAt = "Choose a date.";
-  else if (isNewDay && end !== null && end <= now) problems.expiresAt = "Expiry date is in the past.";
+  if (lastDay !== "" && end === null) problems.expiresAt = "The expiry date is invalid. Choose a date.";
+  else if (isNewDay && end !== null && end <= now)
+    problems.expiresAt = "The expiry date is in the past. Choose a later date.";
   const ranges = toRanges(texts.addressRanges);
   const wrong = ranges.filter((range) => !isAddressRange(range));
   if (wrong.length > 0) {
     const are = wrong.length === 1 ? "is not an IP address or range" : "are not IP addresses or ranges";
-    problems.addressRanges = `${wrong.join(", ")} ${are}. Example: 10.0.0.0/8.`;
-  } else if (ranges.length > rangesMax) problems.addressRanges = `Enter at most ${rangesMax}.`;
+    problems.addressRanges = `${wrong.join(", ")} ${are}. Use addresses, or ranges such as 10.0.0.0/8.`;
+  } else if (ranges.length > rangesMax)
+    problems.addressRanges = `Enter at most ${rangesMax} addresses or ranges.`;
   return problems;
 }
 

@@ -30,7 +30,7 @@ export function explainError(error: unknown): Explanation {
   return { ...shown, message: inWords(error.message) };
 }
 
-/** Formats the input errors, a list of "✖ must not be empty → at name". `param` has the location. */
+/** Formats the input errors, a list of "✖ The name is empty. Enter a name. → at name". `param` has the location. */
 function inWords(message: string): string {
   return message.replace(/\s*→ at .*$/gm, "").replace(/^✖ /gm, "");
 }
