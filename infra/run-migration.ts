@@ -89,7 +89,9 @@ async function start(ecs: ECSClient, migration: MigrationTask): Promise<string> 
   const reasons = failures
     ?.map(({ reason, detail }) => [reason, detail].filter(Boolean).join(": "))
     .join("; ");
-  throw new Error(`The migration did not start: ${reasons || "ECS gave no reason"}.`);
+  throw new Error(
+    `The migration did not start: ${reasons || "ECS gave no reason"}. Check the task definition, and run pulumi up again.`,
+  );
 }
 
 type EndOptions = { cluster: string; taskArn: string; pollIntervalMs: number; deadline: number };
@@ -122,8 +124,8 @@ type Failure = {
 async function failure({ logs, migration, taskArn, reason, container = "migrate" }: Failure): Promise<Error> {
   const lines = await lastLines(logs, { migration, taskArn, container, count: 20 });
   const log = lines.length > 0 ? `\n${lines.join("\n")}` : "";
-  const advice = "The service was not updated and still runs the previous release.";
-  return new Error(`The migration ${reason}. ${advice} Its log is ${migration.logGroup}.${log}`);
+  const advice = "The service still runs the previous release.";
+  return new Error(`The migration ${reason}. ${advice} See its log in ${migration.logGroup}.${log}`);
 }
 
 type LastLines = { migration: MigrationTask; taskArn: string; container: string; count: number };

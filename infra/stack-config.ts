@@ -20,10 +20,12 @@ export function readStackConfig(values: Record<string, string>, project: string,
   );
   const problems = stackName.test(stack)
     ? []
-    : [`The stack name "${stack}" is invalid: use up to 16 lower-case letters, digits and hyphens.`];
+    : [`The stack name "${stack}" is invalid. Use up to 16 lower-case letters, digits and hyphens.`];
   const parsed = schema.safeParse(given);
   if (!parsed.success)
-    problems.push(...parsed.error.issues.flatMap((issue) => explain(issue).map((line) => prefix + line)));
+    problems.push(
+      ...parsed.error.issues.flatMap((issue) => explain(issue, given).map((line) => prefix + line)),
+    );
   else problems.push(...contradictions(parsed.data).map((line) => prefix + line));
   if (!parsed.success || problems.length > 0) throw new StackConfigError(stack, problems);
   return { ...parsed.data, stack, isProduction: parsed.data.environment === "production" };
@@ -40,10 +42,16 @@ export class StackConfigError extends pulumi.RunError {
 const stackName = /^[a-z][a-z0-9-]{0,15}$/;
 const digest = /@sha256:[0-9a-f]{64}$/;
 
-function explain(issue: z.core.$ZodIssue): string[] {
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => `${key} is an unknown key`);
-  const missing = issue.code === "invalid_type" && issue.input === undefined;
-  return [`${issue.path.join(".")} ${missing ? "is missing" : issue.message}`];
+function explain(issue: z.core.$ZodIssue, given: Record<string, string>): string[] {
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => `${key} is an unknown key. Remove it, or correct its name.`);
+  const key = issue.path.join(".");
+  const value = given[key];
+  return [
+    value === undefined
+      ? `${key} is missing. Set it.`
+      : `${key} is "${value.slice(0, 60)}". ${issue.message}`,
+  ];
 }
 
 /** Checks that need several keys. */
@@ -54,48 +62,66 @@ function contradictions(config: z.output<typeof schema>): string[] {
   // A deployment doubles the tasks with connections, and each process has its own pool.
   const wanted = config.tasksMax * 2 * workersOf(config.cpu) * config.databaseConnectionsMax;
   const rules: [broken: boolean, problem: string][] = [
-    [isProduction && !digest.test(config.image), "image must end in @sha256:<digest> in production"],
+    [
+      isProduction && !digest.test(config.image),
+      `image is "${config.image}", without a digest. In production, append @sha256:<digest>.`,
+    ],
     [
       !hasCertificate && isProduction,
-      "certificateArn, or hostedZoneId for a new certificate, is missing: production requires TLS",
+      "certificateArn is missing, but production requires TLS. Set certificateArn, or hostedZoneId for a new certificate.",
     ],
     [
       !hasCertificate && !isProduction && !config.allowHttp,
-      "certificateArn or hostedZoneId is missing: in development, allowHttp: true also works",
+      "certificateArn is missing. Set certificateArn or hostedZoneId, or in development allowHttp to true.",
     ],
-    [isProduction && config.allowHttp, "allowHttp must not be true in production"],
-    [hasCertificate && config.allowHttp, "allowHttp must not be true with a certificate"],
-    [hasCertificate && config.domainName === undefined, "domainName is missing: the certificate requires it"],
+    [isProduction && config.allowHttp, "allowHttp is true, but production requires TLS. Set it to false."],
+    [
+      hasCertificate && config.allowHttp,
+      "allowHttp is true, but the stack has a certificate. Set allowHttp to false.",
+    ],
+    [
+      hasCertificate && config.domainName === undefined,
+      "domainName is missing, but the certificate requires it. Set domainName.",
+    ],
     [
       config.certificateArn !== undefined && config.hostedZoneId !== undefined,
-      "certificateArn and hostedZoneId are mutually exclusive: use an existing certificate, or create one in the zone",
+      "certificateArn and hostedZoneId are both set. Set certificateArn for an existing certificate, or hostedZoneId for a new one.",
     ],
     [
       !isFargatePair(config.cpu, config.memory),
-      `memory does not match cpu: the combinations are ${fargatePairs}`,
+      `memory is ${config.memory}, which Fargate does not offer with cpu ${config.cpu}. Use one of ${fargatePairs}.`,
     ],
-    [config.natGateways > config.zones, "natGateways must not be more than zones"],
-    [config.tasksMax < config.tasksMin, "tasksMax must not be less than tasksMin"],
-    [isProduction && config.tasksMin < 2, "tasksMin must be at least 2 in production"],
-    [isProduction && !config.databaseMultiAz, "databaseMultiAz must be true in production"],
-    [isProduction && config.backupDays < 7, "backupDays must be at least 7 in production"],
     [
-      config.databaseStorageGibMax < config.databaseStorageGib * 1.1,
-      "databaseStorageGibMax must be at least 10 % above databaseStorageGib",
+      config.natGateways > config.zones,
+      `natGateways is ${config.natGateways}, more than zones. Use at most ${config.zones}.`,
+    ],
+    [
+      config.tasksMax < config.tasksMin,
+      `tasksMax is ${config.tasksMax}, less than tasksMin. Use at least ${config.tasksMin}.`,
+    ],
+    [isProduction && config.tasksMin < 2, `tasksMin is ${config.tasksMin}. In production, use at least 2.`],
+    [isProduction && !config.databaseMultiAz, "databaseMultiAz is false. In production, set it to true."],
+    [
+      isProduction && config.backupDays < 7,
+      `backupDays is ${config.backupDays}. In production, use at least 7.`,
+    ],
+    [
+      config.databaseStorageGibMax * 10 < config.databaseStorageGib * 11,
+      `databaseStorageGibMax is ${config.databaseStorageGibMax}. Use at least ${Math.ceil((config.databaseStorageGib * 11) / 10)}, 10 % above databaseStorageGib.`,
     ],
     [
       wanted > connections,
-      `databaseConnectionsMax is too large: up to ${wanted} connections are used, ${config.databaseClass} has about ${connections}`,
+      `databaseConnectionsMax allows up to ${wanted} connections, but ${config.databaseClass} has about ${connections}. Lower it, or use a larger class.`,
     ],
   ];
   return rules.filter(([broken]) => broken).map(([, problem]) => problem);
 }
 
-const flag = z.enum(["true", "false"], "must be true or false").transform((text) => text === "true");
+const flag = z.enum(["true", "false"], "Use true or false.").transform((text) => text === "true");
 const text = (pattern: RegExp, problem: string) => z.string().regex(pattern, problem);
 
 const whole = (min: number, max: number) => {
-  const problem = `must be a whole number from ${min} to ${max}`;
+  const problem = `Use a whole number from ${min} to ${max}.`;
   return z
     .string()
     .regex(/^\d+$/, problem)
@@ -107,22 +133,26 @@ const whole = (min: number, max: number) => {
 const logDays = ["1", "3", "5", "7", "14", "30", "60", "90", "180", "365"] as const;
 
 const schema = z.strictObject({
-  environment: z
-    .enum(["production", "development"], "must be production or development")
-    .default("production"),
-  region: text(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region, such as eu-central-1"),
-  accountId: text(/^\d{12}$/, "must be the 12 digits of an AWS account"),
-  image: text(/^[\w.-]+(:\d+)?(\/[\w.-]+)+(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/, "is not an image name"),
-  adminEmail: z.email("must be an email address"),
-  domainName: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, "must be a domain name").optional(),
-  hostedZoneId: text(/^Z[A-Z0-9]+$/, "must be the ID of a Route 53 zone").optional(),
-  certificateArn: text(/^arn:aws[\w-]*:acm:/, "must be the ARN of a certificate").optional(),
+  environment: z.enum(["production", "development"], "Use production or development.").default("production"),
+  region: text(/^[a-z]{2}(-[a-z]+)+-\d$/, "Use an AWS region, such as eu-central-1."),
+  accountId: text(/^\d{12}$/, "Use the 12 digits of an AWS account."),
+  image: text(
+    /^[\w.-]+(:\d+)?(\/[\w.-]+)+(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/,
+    "Use the name of a container image, such as example.com/model-gateway:1.",
+  ),
+  adminEmail: z.email("Use an email address, such as ada@example.com."),
+  domainName: text(
+    /^([a-z0-9-]+\.)+[a-z]{2,}$/,
+    "Use a domain name, such as gateway.example.com.",
+  ).optional(),
+  hostedZoneId: text(/^Z[A-Z0-9]+$/, "Use the ID of a Route 53 zone, such as Z0123456789.").optional(),
+  certificateArn: text(/^arn:aws[\w-]*:acm:/, "Use the ARN of an ACM certificate.").optional(),
   allowHttp: flag.default(false),
   zones: whole(2, 3).default(2),
   natGateways: whole(1, 3).default(2),
   cidr: text(
     /^(10\.\d{1,3}|172\.(1[6-9]|2\d|3[01])|192\.168)\.0\.0\/16$/,
-    "must be private and end in .0.0/16",
+    "Use a private range that ends in .0.0/16, such as 10.20.0.0/16.",
   ).default("10.20.0.0/16"),
   privateEndpoints: flag.default(false),
   cpu: whole(256, 16_384).default(512),
@@ -130,7 +160,7 @@ const schema = z.strictObject({
   tasksMin: whole(1, 1_000).default(2),
   tasksMax: whole(1, 1_000).default(10),
   streamSecondsMax: whole(60, 3_600).default(900),
-  databaseClass: text(/^db\.[a-z0-9]+\.[a-z0-9]+$/, "must be a class, such as db.t4g.medium").default(
+  databaseClass: text(/^db\.[a-z0-9]+\.[a-z0-9]+$/, "Use a database class, such as db.t4g.medium.").default(
     "db.t4g.medium",
   ),
   databaseMultiAz: flag.default(true),
@@ -139,9 +169,9 @@ const schema = z.strictObject({
   databaseConnectionsMax: whole(1, 1_000).default(10),
   backupDays: whole(1, 35).default(14),
   logDays: z
-    .enum(logDays, `must be one of ${logDays.join(", ")}`)
+    .enum(logDays, `Use one of ${logDays.join(", ")}.`)
     .default("30")
     .transform(Number),
-  waf: z.enum(["off", "count", "block"], "must be off, count or block").default("off"),
-  alarmEmail: z.email("must be an email address").optional(),
+  waf: z.enum(["off", "count", "block"], "Use off, count or block.").default("off"),
+  alarmEmail: z.email("Use an email address, such as ada@example.com.").optional(),
 });

@@ -43,8 +43,8 @@ test("an invalid configuration creates nothing, and the message names every key"
     ["pulumi:pulumi:Stack"],
   );
   const said = run.messages.join("\n");
-  t.regex(said, /gateway:image must end in @sha256/);
-  t.regex(said, /gateway:certificateArn, or hostedZoneId/);
+  t.regex(said, /gateway:image is .*, without a digest. In production, append @sha256/);
+  t.regex(said, /gateway:certificateArn is missing/);
   t.notRegex(said, /\n\s+at /);
 });
 

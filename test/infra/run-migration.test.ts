@@ -82,7 +82,7 @@ test("a failed migration is an error with its exit code and last lines", async (
   const { message } = await t.throwsAsync(run);
   t.regex(message, /migrate exited with code 1/);
   t.regex(message, /Duplicate column/);
-  t.regex(message, /not updated/);
+  t.regex(message, /still runs the previous release/);
 });
 
 test("a failure to create users is an error with its exit code and last lines", async (t) => {
@@ -105,7 +105,9 @@ test("a task that cannot be placed is reported with ECS's reason", async (t) => 
   const { run, aws } = await setUp(t, {
     RunTask: () => ({ tasks: [], failures: [{ reason: "AGENT", detail: "gone" }] }),
   });
-  await t.throwsAsync(run, { message: "The migration did not start: AGENT: gone." });
+  await t.throwsAsync(run, {
+    message: "The migration did not start: AGENT: gone. Check the task definition, and run pulumi up again.",
+  });
   t.deepEqual(aws.operations(), ["RunTask"]);
 });
 

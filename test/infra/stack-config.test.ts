@@ -13,43 +13,55 @@ const refused: [string, Changes, RegExp][] = [
   [
     "an image without a digest",
     { image: "example.com/model-gateway:1" },
-    /gateway:image must end in @sha256/,
+    /gateway:image is "example.com\/model-gateway:1", without a digest. In production, append @sha256/,
   ],
   [
     "no certificate",
     { hostedZoneId: null },
-    /gateway:certificateArn, or hostedZoneId for a new certificate, is missing/,
+    /gateway:certificateArn is missing, but production requires TLS. Set certificateArn, or hostedZoneId/,
   ],
-  ["plain HTTP", { allowHttp: "true" }, /gateway:allowHttp must not be true in production/],
+  ["plain HTTP", { allowHttp: "true" }, /gateway:allowHttp is true, but production requires TLS/],
   ["a certificate for no domain", { domainName: null }, /gateway:domainName is missing/],
   [
     "two certificates",
     { certificateArn: "arn:aws:acm:x" },
-    /gateway:certificateArn and hostedZoneId are mutually exclusive/,
+    /gateway:certificateArn and hostedZoneId are both set/,
   ],
   ["a misspelt key", { tasksMinimum: "2" }, /gateway:tasksMinimum is an unknown key/],
   ["a public database", { databasePublic: "true" }, /gateway:databasePublic is an unknown key/],
-  ["one task", { tasksMin: "1" }, /gateway:tasksMin must be at least 2/],
-  ["a database in one zone", { databaseMultiAz: "false" }, /gateway:databaseMultiAz must be true/],
-  ["six days of backups", { backupDays: "6" }, /gateway:backupDays must be at least 7/],
+  ["one task", { tasksMin: "1" }, /gateway:tasksMin is 1. In production, use at least 2/],
+  [
+    "a database in one zone",
+    { databaseMultiAz: "false" },
+    /gateway:databaseMultiAz is false. In production, set it to true/,
+  ],
+  ["six days of backups", { backupDays: "6" }, /gateway:backupDays is 6. In production, use at least 7/],
   [
     "memory that Fargate has not",
     { memory: "8192" },
-    /gateway:memory does not match cpu: the combinations are 256: 1024-2048/,
+    /gateway:memory is 8192, which Fargate does not offer with cpu \d+. Use one of 256: 1024-2048/,
   ],
-  ["more ways out than zones", { natGateways: "3" }, /gateway:natGateways must not be more than zones/],
-  ["fewer at most than at least", { tasksMax: "1" }, /gateway:tasksMax must not be less/],
+  [
+    "more ways out than zones",
+    { natGateways: "3" },
+    /gateway:natGateways is 3, more than zones. Use at most 2/,
+  ],
+  ["fewer at most than at least", { tasksMax: "1" }, /gateway:tasksMax is 1, less than tasksMin/],
   [
     "connections that the database has not",
     { tasksMax: "20" },
-    /gateway:databaseConnectionsMax is too large: up to 400/,
+    /gateway:databaseConnectionsMax allows up to 400/,
   ],
-  ["no room to grow", { databaseStorageGib: "200" }, /gateway:databaseStorageGibMax must be/],
-  ["a number in words", { tasksMin: "two" }, /gateway:tasksMin must be a whole number from 1 to 1000/],
-  ["an invalid flag", { privateEndpoints: "yes" }, /gateway:privateEndpoints must be true or false/],
-  ["days that CloudWatch does not know", { logDays: "31" }, /gateway:logDays must be one of/],
-  ["public addresses", { cidr: "8.8.0.0/16" }, /gateway:cidr must be private/],
-  ["an invalid e-mail address", { adminEmail: "me" }, /gateway:adminEmail must be an email address/],
+  [
+    "no room to grow",
+    { databaseStorageGib: "200" },
+    /gateway:databaseStorageGibMax is \d+. Use at least 220, 10 % above/,
+  ],
+  ["a number in words", { tasksMin: "two" }, /gateway:tasksMin is "two". Use a whole number from 1 to 1000/],
+  ["an invalid flag", { privateEndpoints: "yes" }, /gateway:privateEndpoints is "yes". Use true or false/],
+  ["days that CloudWatch does not know", { logDays: "31" }, /gateway:logDays is "31". Use one of/],
+  ["public addresses", { cidr: "8.8.0.0/16" }, /gateway:cidr is "8.8.0.0\/16". Use a private range/],
+  ["an invalid e-mail address", { adminEmail: "me" }, /gateway:adminEmail is "me". Use an email address/],
 ];
 
 for (const [title, changes, message] of refused) {
@@ -78,7 +90,8 @@ test("production is the default and needs few settings", (t) => {
 test("development may be small and plain", (t) => {
   t.like(read("dev", {}), { isProduction: false, allowHttp: true, databaseMultiAz: false, natGateways: 1 });
   t.throws(() => read("dev", { allowHttp: null }), {
-    message: /gateway:certificateArn or hostedZoneId is missing/,
+    message:
+      /gateway:certificateArn is missing. Set certificateArn or hostedZoneId, or in development allowHttp/,
   });
 });
 

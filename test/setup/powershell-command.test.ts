@@ -183,7 +183,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     {
       status: 200,
       text: '{"data":[{"object":"model"},{"object": "model"}]}',
-      said: "\nOK, 2 models\nThe key is not connected to demo/echo.\n",
+      said: "\nOK, 2 models\nThe key is not connected to demo/echo. Connect it in the console.\n",
     },
   ];
   for (const { said, ...answer } of answers) {

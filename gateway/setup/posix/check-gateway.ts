@@ -10,7 +10,7 @@ check_gateway() {
     if [ "$count" -eq 1 ]; then say "OK, 1 model"; else say "OK, $count models"; fi
     for slug in "$@"; do
       grep -qF "\"$slug\"" answer && continue
-      complain "The key is not connected to $slug."
+      complain "The key is not connected to $slug. Connect it in the console."
       unverified=1
     done
     return
@@ -30,7 +30,7 @@ check_gateway() {
         print text
       }')
     if [ -n "$message" ]; then complain "The gateway returned: $message (status $status)"
-    else complain "The server at $base_url is not a Model Gateway: it returned status $status."; fi
+    else complain "The server at $base_url is not a Model Gateway: it returned status $status. Check the URL."; fi
   elif [ "$status" = 401 ]; then
     # wget discards the body of a response with this status.
     complain "The gateway rejected this key (status 401). Check it, or create a new one in the console."

@@ -15,7 +15,7 @@ start() {
   undo=$HOME/.config/model-gateway/undo-$tool.sh
   newline='
 '
-  work=$(mktemp -d) || stop "A temporary folder could not be created."
+  work=$(mktemp -d) || stop "mktemp could not create a temporary folder. Check TMPDIR."
   trap clean_up EXIT
   trap 'exit 130' HUP INT TERM
   cd "$work" || exit 1

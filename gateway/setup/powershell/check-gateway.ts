@@ -7,7 +7,7 @@ function check_gateway($slugs) {
     if ($count -eq 1) { say_line 'OK, 1 model' } else { say_line ('OK, ' + $count + ' models') }
     foreach ($slug in $slugs) {
       if ($answer.text.Contains('"' + $slug + '"')) { continue }
-      complain_of ('The key is not connected to ' + $slug + '.')
+      complain_of ('The key is not connected to ' + $slug + '. Connect it in the console.')
       $setup.is_unverified = $true
     }
     return
@@ -22,7 +22,7 @@ function check_gateway($slugs) {
     $said = $message.Groups[1].Value.Replace('\n', ' ').Replace('\"', '"')
     complain_of ('The gateway returned: ' + (plain_text $said) + ' (status ' + $answer.status + ')')
   } else {
-    complain_of ('The server at ' + $setup.base_url + ' is not a Model Gateway: it returned status ' + $answer.status + '.')
+    complain_of ('The server at ' + $setup.base_url + ' is not a Model Gateway: it returned status ' + $answer.status + '. Check the URL.')
   }
 }
 # Removes control characters.
