@@ -12,7 +12,7 @@ browserTest("a person changes their name and password", async (t) => {
   await assertAccessible(t, page);
   await page.getByLabel("Name").fill("Ada Lovelace");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Name changed.").waitFor();
+  await page.getByText("Name changed").waitFor();
   t.is(await page.getByRole("link", { name: "Ada Lovelace" }).count(), 1);
 
   await page.getByLabel("Current password").fill("not the password");
@@ -51,7 +51,7 @@ browserTest("a sign-in during an edit loses no input", async (t) => {
   await page.getByRole("dialog").getByLabel("Password").fill(administrator.password);
   await page.getByRole("dialog").getByRole("button", { name: "Sign in" }).click();
   // The refused call waits for the sign-in and is then sent.
-  await page.getByText("Name changed.").waitFor();
+  await page.getByText("Name changed").waitFor();
   t.is(await page.getByLabel("Name").inputValue(), "Countess");
 });
 

@@ -109,7 +109,7 @@ browserTest("a rotated key has a new value, and the old one expires as announced
   const status = async (used: string) => (await postChat(gateway, used, chatBody("demo/echo"))).status;
   const rotate = async (overlap: string, said: string) => {
     await page.getByRole("button", { name: "Rotate", exact: true }).click();
-    await page.getByLabel("Keep the old value valid for").click();
+    await page.getByLabel("Old value expires").click();
     await page.getByRole("option", { name: overlap }).click();
     await page.getByRole("button", { name: "Rotate key" }).click();
     const dialog = page.getByRole("dialog", { name: "New value of Test key" });

@@ -114,7 +114,7 @@ browserTest("a conflicting name overwrites only after the other one was seen", a
   await page.keyboard.type("Mine");
   await gateway.admin.keys.rename.mutate({ id, name: "<b>Theirs</b>" });
   await page.keyboard.press("Enter");
-  await page.getByText("Someone else renamed it to <b>Theirs</b>.").waitFor();
+  await page.getByText("Someone else renamed the key to <b>Theirs</b>.").waitFor();
   t.is(await page.getByRole("textbox", { name: "Name" }).inputValue(), "Mine");
   t.is((await gateway.admin.keys.get.query({ id })).name, "<b>Theirs</b>");
   await assertAccessible(t, page);

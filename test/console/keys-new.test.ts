@@ -121,7 +121,7 @@ browserTest("a key expires after days or on a date, and has the selected owner",
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByText("No limits set.").waitFor();
-  await page.getByRole("button", { name: "Done, set limits" }).click();
+  await page.getByRole("button", { name: "Set limits" }).click();
   await page.getByLabel("Daily budget").waitFor();
   const [year] = (await gateway.admin.keys.list.query()).items;
   const lastMoment = new Date(year?.expiresAt ?? "");

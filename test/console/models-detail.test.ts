@@ -28,7 +28,7 @@ browserTest("prices, sizes and the upstream name are edited; empty is unknown, 0
   await page.getByLabel("Output", { exact: true }).fill("");
   await page.getByLabel("Output limit").fill("99999999999");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("must be at most 2147483647").waitFor();
+  await page.getByText("is too large. Use at most 2147483647.").waitFor();
   t.is(await page.getByLabel("Output limit").getAttribute("aria-invalid"), "true");
   await page.getByRole("button", { name: "Undo changes" }).click();
   t.is(await page.getByLabel("Output", { exact: true }).inputValue(), "0");
@@ -173,7 +173,7 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   const { id } = await addProvider(gateway, []);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/new?provider=${id}` });
   await page.getByLabel("Provider model ID").fill("gpt-4o-mini");
-  await page.getByText("Known values are filled in.").waitFor();
+  await page.getByText("Known values are filled in, and you can change them at any time.").waitFor();
   t.is(await page.getByLabel("Output", { exact: true }).getAttribute("placeholder"), "0.6");
   await page.getByText("Clients use house/gpt-4o-mini.").waitFor();
   await page.getByLabel("Client name").fill("mini");
@@ -210,8 +210,8 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   await name.fill("big one");
   await page.getByLabel("Provider model ID").fill("");
   await page.getByRole("button", { name: "Add model" }).click();
-  await page.getByText("Letters, digits and . : @ + ~ / - _").waitFor();
-  await page.getByText("Fill this in.").waitFor();
+  await page.getByText("Use only letters, digits and . : @ + ~ / - _").waitFor();
+  await page.getByText("The field is empty. Enter a value.").waitFor();
   t.true(await page.getByLabel("Provider model ID").evaluate((input) => input.matches(":focus")));
   await assertAccessible(t, page);
 });

@@ -43,9 +43,7 @@ browserTest("the overview names the largest keys, models, people and errors, wit
   t.regex(await top("Top people").first().innerText(), /^Bob\s+\$3\.00$/);
   t.regex(await top("Errors by reason").first().innerText(), /HTTP status 503\s+1$/);
   const spending = page.getByRole("region", { name: "Spending" });
-  await spending
-    .getByText(/Forecast: month to date plus \$\d\.\d\d per day\s[^]*the last [34] days\./)
-    .waitFor();
+  await spending.getByText(/The forecast adds \$\d\.\d\d for each\s[^]*the last\s+[34] days\./).waitFor();
   await assertAccessible(t, page);
 
   await page.getByLabel("Period").click();
@@ -109,7 +107,7 @@ browserTest("the overview lists keys that expire or were never used, and links t
     await gateway.admin.keys.create.mutate({ name: `Spare ${count}`, models: [] });
   const page = await openSignedIn(t, { browser: browser(), gateway });
   const card = page.getByRole("region", { name: "Keys to check" });
-  await card.getByRole("link", { name: "Expire within 7 days (1)" }).waitFor();
+  await card.getByRole("link", { name: "Expiring soon (1)" }).waitFor();
   await card.getByRole("listitem").filter({ hasText: "Trial" }).getByText("in 2 days").waitFor();
   await assertAccessible(t, page);
   await card.getByRole("link", { name: /^Never used \(\d\)$/ }).click();
@@ -117,7 +115,7 @@ browserTest("the overview lists keys that expire or were never used, and links t
   await page.getByRole("link", { name: "Spare 5" }).waitFor();
   t.is(await page.getByLabel("Status").innerText(), "Never used");
   await page.getByLabel("Status").click();
-  await page.getByRole("option", { name: "Expire within 7 days" }).click();
+  await page.getByRole("option", { name: "Expiring soon" }).click();
   await page.getByRole("link", { name: "Spare 5" }).waitFor({ state: "detached" });
   await page.getByRole("link", { name: "Trial" }).waitFor();
 });

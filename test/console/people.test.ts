@@ -102,7 +102,7 @@ browserTest("roles change, people are disabled and enabled, and one administrato
   await page.getByRole("cell", { name: "Disabled" }).waitFor({ state: "detached" });
 
   await actionsFor("grace@example.com").click();
-  await page.getByRole("menuitem", { name: "Password reset link" }).click();
+  await page.getByRole("menuitem", { name: "Create reset link" }).click();
   await page.getByRole("button", { name: "Create link" }).click();
   await page.getByRole("heading", { name: "Link for grace@example.com", exact: true }).waitFor();
   const { status } =

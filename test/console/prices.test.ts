@@ -48,7 +48,7 @@ browserTest("three prices are visible, and the others open by keyboard", async (
   await page.getByRole("option", { name: "Prompt longer than" }).click();
   await long.getByLabel("Tokens").fill("272,000");
   await long.getByLabel("Input price", { exact: true }).fill("5");
-  await long.getByLabel("Only the part above costs more").check();
+  await long.getByLabel("Only the excess").check();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Model saved").waitFor();
@@ -80,7 +80,7 @@ browserTest("an invalid condition opens the advanced prices and says what to do"
   await page.getByRole("button", { name: "Add condition" }).click();
   await summary.click();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Fill this in.").waitFor();
+  await page.getByText("The field is empty. Enter a value.").waitFor();
   const field = page.getByRole("group", { name: "Condition 1" }).getByLabel("Value");
   await field.and(page.locator(":focus")).waitFor();
   await field.fill("flex");
@@ -141,7 +141,7 @@ browserTest("a provider's and a key's charge factor are edited in their forms", 
   await page.getByLabel("Cost source").click();
   await page.getByRole("option", { name: "Provider's own figure" }).click();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("must be at most 100").waitFor();
+  await page.getByText("is too large. Use at most 100.").waitFor();
   await factor.fill("1.15");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Settings saved").waitFor();

@@ -11,13 +11,15 @@ browserTest("the rules for a provider's name are shown before and after an error
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=openai" });
   const name = page.getByLabel("Name");
-  await page.getByText("Lower-case letters, digits and hyphens. Slugs start with openai/.").waitFor();
+  await page
+    .getByText("Lower-case letters, digits and hyphens, the start of slugs such as openai/model")
+    .waitFor();
   await page.getByLabel("API key").fill(goodKey);
   for (const wrong of ["My House", "-house"]) {
     await name.fill(wrong);
     t.is(await name.getAttribute("aria-invalid"), null, "what was said was about another name");
     await page.getByRole("button", { name: "Save and test" }).click();
-    await page.getByText("Lower-case letters, digits and hyphens. Must not start with a hyphen.").waitFor();
+    await page.getByText("Use lower-case letters, digits and hyphens, and no hyphen at the start.").waitFor();
     t.is(await page.getByText("by clients").count(), 0, "no model is called by a name that is none");
     t.is(await name.getAttribute("aria-invalid"), "true");
   }
@@ -34,7 +36,7 @@ browserTest("a refused private address is reported beside its field with the rem
   for (const schemeless of ["127.0.0.1:11434", "localhost:11434/v1"]) {
     await page.getByLabel("Base URL").fill(schemeless);
     await page.getByRole("button", { name: "Save and test" }).click();
-    await page.getByText("Start with https:// or http://.").waitFor();
+    await page.getByText("Enter a URL that starts with https:// or http://.").waitFor();
   }
   await page.getByLabel("Base URL").fill("http://localhost:11434/v1");
   await page.getByRole("button", { name: "Save and test" }).click();

@@ -29,7 +29,7 @@ browserTest("the copied command equals the shown one and works in a real shell",
   const inspected = await page.getByRole("region", { name: "script", exact: true }).textContent();
   const served = await fetch(/'(.+)'/.exec(line)?.[1] ?? "");
   t.is(inspected, await served.text());
-  t.is(await page.getByText("This page expected another script").count(), 0);
+  t.is(await page.getByText("The script differs from this page").count(), 0);
 
   await page.getByText("Without download", { exact: true }).click();
   await page.getByLabel("API key (optional)").fill(key.value);
@@ -99,7 +99,7 @@ browserTest("the tool picker is searched and used with the keyboard alone", asyn
   await page.keyboard.press("ArrowUp");
   await page.getByRole("radio", { name: "Qwen Code", checked: true }).waitFor();
   await page.getByLabel("Search tools").fill("nothing has this name");
-  await page.getByText("No matches. Use").waitFor();
+  await page.getByText("No tools match. Use").waitFor();
   await assertAccessible(t, page);
 });
 

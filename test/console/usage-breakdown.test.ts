@@ -45,7 +45,7 @@ browserTest("the breakdown answers who spent most, sorts, filters and exports", 
   await page.waitForURL(/\/usage\?by=person$/);
 
   const downloading = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Table CSV" }).click();
+  await page.getByRole("button", { name: "Export table" }).click();
   const csv = await readFile(await (await downloading).path(), "utf8");
   const lines = csv.trim().split("\r\n");
   const line = lines.find((each) => each.includes(person)) ?? t.fail();

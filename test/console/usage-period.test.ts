@@ -39,7 +39,7 @@ browserTest("a custom period covers whole days of the page's time zone everywher
   await page.getByRole("figure", { name: "Requests by model, 2026-01-10 to 2026-01-12" }).waitFor();
   t.is(await requestCount(page).innerText(), "2");
   t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-10");
-  await page.getByText(`Dates are inclusive (${timezoneId}).`).waitFor();
+  await page.getByText(`Dates are inclusive (${timezoneId}), and empty times`).waitFor();
   await assertAccessible(t, page);
   await page.getByRole("link", { name: "View requests" }).click();
   await page.waitForURL(/\/requests\?period=custom&from=2026-01-10&to=2026-01-12$/);
@@ -108,10 +108,10 @@ browserTest("invalid days are reported, and no data is shown for them", async (t
   });
   for (const [from, to, message] of [
     ["2026-01-12", "2026-01-10", "The end date is before the start date. Choose a later one."],
-    ["2020-01-01", "2023-01-01", "Choose at most 3 years."],
-    ["2999-01-01", "2999-01-02", "Start date is in the future."],
-    ["2026-02-30", "2026-03-01", "Choose a start date."],
-    ["2026-01-10", "tomorrow", "Choose an end date."],
+    ["2020-01-01", "2023-01-01", "The period is longer than 3 years. Choose a shorter one."],
+    ["2999-01-01", "2999-01-02", "The start date is in the future. Choose an earlier one."],
+    ["2026-02-30", "2026-03-01", "The start date is missing. Choose one."],
+    ["2026-01-10", "tomorrow", "The end date is missing. Choose one."],
   ] as const) {
     await page.goto(address(from, to));
     await page.getByText(message).waitFor();

@@ -31,7 +31,7 @@ const words: Record<Action, string> = {
   "user.signOut": "Signed out",
   "user.signOutEverywhere": "Signed out everywhere",
   "user.changePassword": "Password changed",
-  "user.resetPassword": "Password reset link created",
+  "user.resetPassword": "Reset link created",
   "user.rename": "Person renamed",
   "user.setRole": "Role changed",
   "user.disable": "Person disabled",

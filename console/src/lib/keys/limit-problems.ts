@@ -35,7 +35,7 @@ export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitPro
     const are = wrong.length === 1 ? "is not an IP address or range" : "are not IP addresses or ranges";
     problems.addressRanges = `${wrong.join(", ")} ${are}. Use addresses, or ranges such as 10.0.0.0/8.`;
   } else if (ranges.length > rangesMax)
-    problems.addressRanges = `Enter at most ${rangesMax} addresses or ranges.`;
+    problems.addressRanges = `The list has ${ranges.length} entries. Enter at most ${rangesMax} addresses or ranges.`;
   return problems;
 }
 
@@ -51,11 +51,15 @@ function findNumberProblem(text: string, isMoney: boolean): string | null {
   const [, whole, rest = ""] = /^(\d+|\d{1,3}(?:[, ]\d{3})+)(\.\d+)?$/.exec(text) ?? [];
   const number = whole === undefined ? NaN : Number(whole.replace(/\D/g, "") + rest);
   if (isMoney) {
-    if (Number.isNaN(number)) return "Enter US dollars, such as 12.50, or leave empty.";
-    return number > budgetMax ? `Enter at most ${formatCount(budgetMax)} dollars.` : null;
+    if (Number.isNaN(number))
+      return `"${text}" is not an amount. Enter US dollars, such as 12.50, or leave the field empty.`;
+    return number > budgetMax
+      ? `${text} is too large. Enter at most ${formatCount(budgetMax)} dollars.`
+      : null;
   }
-  if (rest !== "" || !(number >= 1)) return "Enter a whole number from 1, or leave empty.";
-  return number > countMax ? `Enter at most ${formatCount(countMax)}.` : null;
+  if (rest !== "" || !(number >= 1))
+    return `"${text}" is not a whole number from 1. Enter one, or leave the field empty.`;
+  return number > countMax ? `${text} is too large. Enter at most ${formatCount(countMax)}.` : null;
 }
 
 /** Applies the gateway's rule. A URL's brackets accept IPv6 addresses without a zone. */

@@ -62,7 +62,10 @@ export class Conversation {
     } catch (error) {
       turn.state = abort.signal.aborted ? "stopped" : "failed";
       // Without a response, `fetch` only reports that it failed.
-      turn.error = error instanceof ChatError ? error : new Error("The gateway is unreachable.");
+      turn.error =
+        error instanceof ChatError
+          ? error
+          : new Error("The gateway cannot be reached. Check that it is running and that you are online.");
     }
   }
 

@@ -26,7 +26,8 @@ export async function askGraphql<Data>(query: string, variables: Record<string, 
   const { data, errors }: Answer<Data> = await response.json().catch(() => ({}));
   const [error] = errors ?? [];
   if (error || !data) {
-    const message = error?.message ?? `The gateway returned status ${response.status}. Retry in a moment.`;
+    const message =
+      error?.message ?? `The gateway returned HTTP status ${response.status}. Retry in a moment.`;
     throw new GraphqlError(message, error?.extensions?.code ?? null, requestId);
   }
   return data;

@@ -77,7 +77,8 @@ class Session {
   /** Ends the session on this page and in other tabs. Waiting calls fail. */
   forget(): void {
     this.#otherTabs.postMessage("signed out");
-    for (const { reject } of this.#waiting.splice(0)) reject(new Error("You have signed out."));
+    for (const { reject } of this.#waiting.splice(0))
+      reject(new Error("You have signed out. Sign in again."));
     location.assign("/sign-in");
   }
 
