@@ -92,7 +92,7 @@ export const UsageRecord = table(
 export type RequestTiming = {
   /** The end of the request body. A queue and a look-up of limits follow it. */
   receivedMs: number;
-  /** The first attempts, in order. A long list has no last one. */
+  /** The first attempts, in order. A request with more attempts omits the later ones. */
   attempts: AttemptTiming[];
 };
 

@@ -23,7 +23,7 @@ export function createGraphqlServer({ path, recordsPerPageMax, log }: ServerOpti
     logging: false,
     // Documents are short, and any user could fill a cache.
     parserAndValidationCache: false,
-    // Uses Node's own classes.
+    // Replaces Yoga's classes with Node's own.
     fetchAPI: { Request, Response, Headers, URL, URLSearchParams, ReadableStream, TextEncoder, TextDecoder },
   });
 }

@@ -185,7 +185,7 @@ export class HeldBody {
     this.#bytes += bytes;
   }
 
-  /** Idempotent. */
+  /** Can be called more than once. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
@@ -193,7 +193,7 @@ export class HeldBody {
   }
 }
 
-/** Holders that stay in the Map with 0 bytes. */
+/** The maximum number of holders that stay in the Map with 0 bytes. */
 const holdersKept = 1_000;
 
 function bodiesInFlight(): GatewayError {

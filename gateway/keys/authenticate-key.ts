@@ -109,7 +109,7 @@ export type KnownKey = Readonly<{
   /** The hash of the received value. */
   hash: string;
   name: string;
-  /** The owner. Null for a key without an owner. */
+  /** Null for a key without an owner. */
   ownerId: string | null;
   /** The charge for the key's requests, in ten-thousandths of the cost. Null charges the cost. */
   chargeFactor: number | null;

@@ -140,7 +140,6 @@ export class KeyService {
     );
   }
 
-  /** Sets limits and expiry. */
   setLimits(author: Author, id: string, edit: LimitEdit, revision?: number): Promise<ApiKey> {
     const change = { author, id, revision, action: "key.setLimits" } as const;
     return this.#change(change, async ({ apiKeys }, { key }) => {

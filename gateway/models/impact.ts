@@ -18,7 +18,7 @@ export type Impact = {
   fallbackOf: string[];
 };
 
-/** The models of a provider. */
+/** The effects of deleting the models of a provider. */
 export function readProviderImpact(database: Database, id: string): Promise<Impact> {
   return database.read(async (repositories) => {
     await findProviderRow(repositories, id);

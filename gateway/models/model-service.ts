@@ -41,7 +41,6 @@ type ModelServiceOptions = {
   catalogue: Catalogue;
 };
 
-/** Operations on models. */
 export class ModelService {
   readonly #database: Database;
   readonly #runtime: Runtime;

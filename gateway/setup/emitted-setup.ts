@@ -10,7 +10,6 @@ export type EmittedSetup = {
   files: ShownFile[];
 };
 
-/** The tool and the gateway of a script. */
 export type ScriptTarget = { tool: string; toolName: string; baseUrl: string };
 
 export type ShownFile = {

@@ -33,7 +33,7 @@ async function serveOrObey(parameters: string[]): Promise<void> {
   }
 
   if (cluster.isPrimary && config.workers > 1) return serveWithWorkers(config, runtime);
-  // The primary does not load what workers need.
+  // The primary loads no modules of workers.
   const { startGateway } = await import("./start-gateway.ts");
   const start = () => startGateway(config, runtime, cluster.isWorker);
   if (cluster.isWorker) return (await import("./workers/run-worker.ts")).runWorker(start);

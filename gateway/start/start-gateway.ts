@@ -20,7 +20,6 @@ import type { RequestObserver } from "../usage/request-observer.ts";
 export type RunningGateway = {
   /** The listening address, such as `http://127.0.0.1:8080`. */
   url: string;
-  /** The public URL. */
   publicUrl: string;
   services: Services;
   /** Null if metrics are off. */

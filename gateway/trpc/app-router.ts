@@ -13,7 +13,6 @@ const gatewayRouter = router({
   info: procedure.query(({ ctx }) => ({ publicUrl: ctx.configuredUrl, version: packageJson.version })),
 });
 
-/** The console's API. */
 export const appRouter = router({
   audit: auditRouter,
   auth: authRouter,

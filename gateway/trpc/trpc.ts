@@ -50,7 +50,6 @@ const withOurErrors = t.middleware(async ({ next, ctx, path }) => {
 /** A public procedure. Only `auth` may use it: all others start with `procedure` or `adminProcedure`. */
 export const publicProcedure = t.procedure.use(withOurErrors);
 
-/** A procedure for signed-in users. */
 export const procedure = publicProcedure.use(async ({ ctx, next }) => {
   if (ctx.accessToken === null)
     throw new GatewayError("unauthenticated", "You are not signed in. Sign in first.");
@@ -58,7 +57,6 @@ export const procedure = publicProcedure.use(async ({ ctx, next }) => {
   return next({ ctx: { ...ctx, person: { ...person, address: ctx.address } } });
 });
 
-/** A procedure for administrators. */
 export const adminProcedure = procedure.use(({ ctx, next }) => {
   requireAdmin(ctx.person);
   return next({ ctx });

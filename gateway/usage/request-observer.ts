@@ -4,7 +4,6 @@ import type { Endpoint } from "../providers/provider.ts";
 
 /** Observes requests in addition to the usage history. Must be fast, because the request path calls it. */
 export type RequestObserver = {
-  /** A request has ended. */
   ended(request: EndedRequest): void;
   /**
    * A request was rejected before its key was known, or is not a model request. `request` is null for a path

@@ -116,13 +116,13 @@ export type ClientTool = (typeof signs)[number][0];
 
 /**
  * The first match counts. Forks and tools on shared libraries send the same User-Agent, so their own headers
- * come first. Observed in November 2026. Entries marked "read" come from source code.
+ * come first. Most were observed in November 2026, and the marked ones come from source code.
  */
 const signs = [
   ["kilo-code", "x-title", /^Kilo Code$/],
-  ["cline", "x-title", /^Cline$/], // read
-  ["roo-code", "x-title", /^Roo Code$/], // read
-  ["cherry-studio", "x-title", /^Cherry Studio$/], // read, sends the User-Agent of a browser
+  ["cline", "x-title", /^Cline$/], // from source code
+  ["roo-code", "x-title", /^Roo Code$/], // from source code
+  ["cherry-studio", "x-title", /^Cherry Studio$/], // from source code, sends the User-Agent of a browser
 
   ["claude-code", "user-agent", /^claude-(cli|code)\//],
   // `codex_exec`, `codex-tui`, and other names such as `codex_cli_rs` and `codex_vscode` (read).
@@ -141,14 +141,14 @@ const signs = [
   ["hermes-agent", "user-agent", /^hermes-agent(\/|$)/],
   ["mistral-vibe", "user-agent", /^mistral-vibe(\/|$)/],
   ["openclaw", "user-agent", /^openclaw(\/|$)/],
-  ["goose", "user-agent", /^goose(\/|$)/], // read
-  ["junie", "user-agent", /^junie(\/|$)/], // read
-  ["open-webui", "user-agent", /^Open WebUI(\/|$)/], // read
-  ["librechat", "user-agent", /^LibreChat(\/|$)/], // read
-  ["vscode-copilot", "user-agent", /^GitHubCopilotChat\//], // read
-  ["crush", "user-agent", /^Charm-Crush\//], // read
-  ["roo-code", "user-agent", /^(RooCode|roo-code)\//], // read
-  ["zed", "user-agent", /^Zed\//], // read
+  ["goose", "user-agent", /^goose(\/|$)/], // from source code
+  ["junie", "user-agent", /^junie(\/|$)/], // from source code
+  ["open-webui", "user-agent", /^Open WebUI(\/|$)/], // from source code
+  ["librechat", "user-agent", /^LibreChat(\/|$)/], // from source code
+  ["vscode-copilot", "user-agent", /^GitHubCopilotChat\//], // from source code
+  ["crush", "user-agent", /^Charm-Crush\//], // from source code
+  ["roo-code", "user-agent", /^(RooCode|roo-code)\//], // from source code
+  ["zed", "user-agent", /^Zed\//], // from source code
 
   ["copilot", "x-initiator", /^(user|agent)$/],
   // A library and a runtime that are rare together.

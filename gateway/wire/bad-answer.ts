@@ -17,7 +17,7 @@ export function toAnswerError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : badAnswer("malformed");
 }
 
-/** @param what completes the sentence above, up to the number of bytes */
+/** @param what completes "The provider's response was", up to the number of bytes */
 export function tooLong(what: string, bytesMax: number): GatewayError {
   return badAnswer(`${what} ${bytesMax} bytes`, "answer_too_long");
 }

@@ -183,7 +183,7 @@ export type TokenUsage = {
   cachedInputTokens: number | null;
   cacheWriteInputTokens: number | null;
   reasoningTokens: number | null;
-  /** Missing without any. */
+  /** Missing if there are no details. */
   details?: UsageDetails | undefined;
 };
 
@@ -195,7 +195,7 @@ export function readTokenUsage(usage: unknown, details?: UsageDetails): TokenUsa
   return {
     inputTokens: toCount(usage["prompt_tokens"]),
     outputTokens: toCount(usage["completion_tokens"]),
-    // DeepSeek's name for it.
+    // DeepSeek's name for the cached tokens.
     cachedInputTokens: toCount(input["cached_tokens"] ?? usage["prompt_cache_hit_tokens"]),
     cacheWriteInputTokens: toCount(input["cache_write_tokens"]),
     reasoningTokens: toCount(output["reasoning_tokens"]),

@@ -102,7 +102,6 @@ async function startWithSmallHeap(t: ExecutionContext): Promise<Hostile> {
   return { stage, upstream, otherKey: value };
 }
 
-/** Returns megabytes. */
 function memoryOf(stage: Stage, name: "VmRSS" | "VmHWM"): number {
   const status = readFileSync(`/proc/${stage.gateway().child.pid}/status`, "utf8");
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;

@@ -101,7 +101,7 @@ for (const bug of [undefined, "answer-unrecorded.ts"]) {
       t.is(result.missing, 0);
       t.is(result.duplicated, 0);
       t.is(result.failedWithFullDisk, 0);
-      // These requests were in flight.
+      // These requests were in flight when the disk became full.
       t.true(result.endedWithoutBoth <= plan.clients);
       t.true(result.refused > 0);
       return t.is(result.otherFailures, 0);

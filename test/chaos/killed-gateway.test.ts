@@ -10,7 +10,6 @@ import { setStage, type Stage } from "./stage.ts";
 // Promise L1: every complete response has a usage record, however often the process is killed.
 const plan = isFull ? { kills: 20, clients: 64, answers: 400 } : { kills: 3, clients: 16, answers: 60 };
 
-/** Kills the gateway repeatedly under load. */
 async function killUnderLoad(stage: Stage, patienceMs: number) {
   const { url, key, model } = stage;
   const clients = startClients({ url, key, model, count: plan.clients });

@@ -54,5 +54,5 @@ async function startCoverage(t: ExecutionContext): Promise<() => Promise<Set<str
   };
 }
 
-/** They serve every request of the port. */
+/** These files serve every request of the port. */
 const beforeTheRouter = ["start/start-gateway.ts", "app.ts"];

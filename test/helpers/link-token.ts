@@ -1,4 +1,3 @@
-/** Returns the token of a `/join#token=…` link. */
 export function linkToken(link: string): string {
   return new URLSearchParams(new URL(link).hash.slice(1)).get("token") ?? "";
 }

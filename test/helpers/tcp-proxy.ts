@@ -57,7 +57,6 @@ function delayed(delayMs: number): Transform {
 
 export type TcpProxy = {
   port: number;
-  /** The number of accepted connections. */
   acceptedCount(): number;
   /** Drops all data of current connections. New ones work. */
   swallow(): void;

@@ -9,7 +9,7 @@ for (const kind of databaseKinds) {
     for (const variable of ["", "GATEWAY_BUDGET_USD_PER_DAY_MAX"]) {
       let now = Date.UTC(2027, 0, 15, 12);
       const runtime = { now: () => now };
-      // Refreshed by hand.
+      // The test refreshes the budgets itself.
       const environment = { BUDGET_REFRESH_INTERVAL_MS: "100000", ...(variable && { [variable]: "0.02" }) };
       const one = await startPriced(t, environment, { kind, runtime });
       const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";

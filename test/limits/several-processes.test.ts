@@ -118,7 +118,7 @@ for (const kind of databaseKinds) {
         for (const { exchange } of processes) await exchange.run();
       }
     };
-    // Both cache the key.
+    // Both processes cache the key, so neither reads it later.
     for (const { ask } of [one, two]) ask(4_000).end();
     await pass(1_000);
 

@@ -6,7 +6,7 @@ import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 const requestsPerMinute = 600;
 const count = (answers: { status: number }[], status: number) =>
   answers.filter((answer) => answer.status === status).length;
-/** Four exchange intervals. */
+/** The time of four exchange intervals, after which all processes know the use. */
 const boundMs = 1_000;
 
 if (serverKind) {

@@ -13,7 +13,7 @@ const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclu
 const files = listed
   .split("\n")
   .filter((file) => /\.(md|svelte|ts)$/.test(file) && !file.startsWith("test/fixtures/"))
-  // They quote what they forbid.
+  // These files quote the forbidden words.
   .filter((file) => !/^test\/prose\/|^test\/prose\.test\.ts$/.test(file));
 const texts = files.flatMap(readTexts);
 const findings = texts.flatMap(checkProse);

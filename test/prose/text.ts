@@ -1,7 +1,7 @@
 /** A text for people in a source file. */
 export type Text = {
   file: string;
-  /** Its first line, from 1. */
+  /** The first line of the text, from 1. */
   line: number;
   kind: "comment" | "document" | "interface" | "message" | "title";
   /** Plain text. Code and placeholders are replaced by `codeWord`. */

@@ -6,7 +6,7 @@ export type ScenarioClient = {
   returnsDetails: boolean;
   /** Whether it returns Gemini's signatures in `extra_content` of calls. */
   returnsCallSignatures?: boolean;
-  /** Its API lacks stop sequences. */
+  /** The client's API lacks stop sequences. */
   hasNoStop?: true;
   /** Sends the request and tool results until a response arrives. Throws a `ScenarioFailure`. */
   converse(request: ScenarioRequest, options: ConverseOptions): Promise<Outcome>;

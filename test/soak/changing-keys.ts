@@ -26,7 +26,7 @@ export class ChangingKeys {
     return new ChangingKeys(options, keys);
   }
 
-  /** The keys in turn. */
+  /** Returns each key in turn. */
   next(): string {
     return this.#keys[this.#turn++ % this.#keys.length]?.value ?? "";
   }

@@ -40,7 +40,7 @@ const faults: ((response: ServerResponse) => void)[] = [
     beginStream(response);
     response.write(chunkEvent("Hello"), () => response.destroy());
   },
-  // Never ends: the gateway's idle timeout does.
+  // Never ends, so that the gateway's idle timeout ends it.
   (response) => {
     beginStream(response);
     response.write(chunkEvent("Hello"));

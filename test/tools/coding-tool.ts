@@ -6,13 +6,13 @@ import type { ToolUpstream } from "./tool-upstreams.ts";
 export type CodingTool = {
   name: string;
   package: string;
-  /** npm by default. */
+  /** The registry, by default npm. */
   registry?: PythonRegistry;
   version: string;
   command: string;
   /** Upstreams for the tests: one with the tool's own wire form, and others. */
   upstreams: ToolUpstream[];
-  /** Its tab in the setup generator. */
+  /** The tool's tab in the setup generator. */
   tab: ToolId;
   /** Whether only the full run includes it, because its installation or its start takes long. */
   isSlow?: boolean;
@@ -37,7 +37,7 @@ export type PythonVersion = [major: number, minor: number];
 
 /** The user's information about the gateway. */
 export type GatewayAccess = {
-  /** Without a path. */
+  /** The URL without a path. */
   url: string;
   apiKey: string;
   models: SetupModels;

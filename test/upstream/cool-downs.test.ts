@@ -89,7 +89,7 @@ test("if every provider fails, the last error is returned with x-should-retry: f
   const { answer, record } = await askModel(gateway, own.slug);
   t.is(answer.status, 502);
   t.is(answer.headers.get("x-should-retry"), "false");
-  // Limited by UPSTREAM_ATTEMPTS_MAX.
+  // UPSTREAM_ATTEMPTS_MAX ends the attempts.
   t.deepEqual(
     [own, ...candidates].map(({ upstream }) => upstream.requests.length),
     [1, 1, 1, 0],

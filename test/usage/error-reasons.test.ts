@@ -27,7 +27,6 @@ const failures: [code: string, reason: string, script: (response: ServerResponse
   ["y", "http_429", answersWith(429)],
 ];
 
-/** Failures of streams. */
 const streamFailures: typeof failures = [
   ["upstream_error", "unreadable_answer", sendCompletion],
   ["upstream_error", "unreadable_answer", streams(`data: <${canary}>\n\n`)],

@@ -2,7 +2,6 @@ import { readTokenUsage } from "../../wire/token-usage.ts";
 import { type ChatUsage, type FinishReason } from "../../wire/chat-completion.ts";
 import type { AnswerEnvelope } from "../dialect.ts";
 
-/** The progress of a response. */
 export type ResponseState = {
   status: "in_progress" | "completed" | "incomplete" | "failed";
   output: readonly object[];

@@ -1,4 +1,3 @@
-/** The operations of the JSON editor. */
 export const jsonOperations = String.raw`
 function json_remove($path, $n) {
   $member = $path + $sep + $n

@@ -1,4 +1,3 @@
-/** The operations of the TOML editor. */
 export const tomlOperations = String.raw`
 function toml_is_below($path, $above) { return $path.StartsWith($above + $sep, [StringComparison]::Ordinal) }
 function toml_bare($name) {

@@ -128,7 +128,7 @@ const indic: CharacterKind = { tokens: 1, freeCharacters: 3, charactersPerToken:
 const hangul: CharacterKind = { tokens: 1, freeCharacters: 1, charactersPerToken: 1.6 };
 /** Han and Kana. */
 const eastAsian: CharacterKind = { tokens: 0.8, freeCharacters: 1, charactersPerToken: 1.25 };
-/** Half of an emoji or of a rare character. */
+/** A surrogate: half of an emoji or of a rare character. */
 const surrogate: CharacterKind = { tokens: 1, freeCharacters: 1, charactersPerToken: 1 };
 
 const ascii: readonly CharacterKind[] = Array.from({ length: 0x80 }, (_, code) => {

@@ -108,7 +108,7 @@ export type Part =
 
 /** The model's response, in its streamed pieces. */
 export type Answer = {
-  /** Sent only on request. */
+  /** Sent only if the request enables thoughts. */
   thoughts: string[];
   text: string[];
   calls: { name: string; input: object }[];

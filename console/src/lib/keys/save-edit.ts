@@ -30,5 +30,5 @@ export async function saveEdit({ queries, key, isUntouched, save }: Edit): Promi
   return null;
 }
 
-/** More conflicts in a row are no coincidence. */
+/** More conflicts in a row have another cause. */
 const triesMax = 5;

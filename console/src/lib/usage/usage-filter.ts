@@ -150,7 +150,6 @@ function startOf(time: Date, interval: UsageInterval): Date {
   return new Date(Date.UTC(year, month, interval === "DAY" ? day : 1));
 }
 
-/** The start of the next interval. */
 export function nextOf(start: Date, interval: UsageInterval): Date {
   if (interval === "MONTH") return new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1));
   return new Date(start.getTime() + (interval === "HOUR" ? hourMs : dayMs));
