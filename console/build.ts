@@ -53,7 +53,10 @@ function moveInlineScriptOut(): void {
   const page = join(built, "index.html");
   const html = readFileSync(page, "utf8");
   const inline = /<script>([\s\S]*?)<\/script>/.exec(html);
-  if (!inline) throw new Error("The built page has no inline script: SvelteKit has changed how it starts.");
+  if (!inline)
+    throw new Error(
+      "The built page has no inline script, because SvelteKit starts differently. Adapt console/build.ts.",
+    );
   const [element, script = ""] = inline;
   const name = `_app/immutable/start-${createHash("sha256").update(script).digest("hex").slice(0, 12)}.js`;
   write(join(built, name), script);

@@ -66,7 +66,7 @@ export class DataKeys {
 
   async #unwrap(row: DataKeyRow): Promise<Buffer> {
     const key = await this.#options.kms.unwrap(row);
-    if (keyIdOf(key) !== row.id) throw new KmsError("KMS returned a different data key");
+    if (keyIdOf(key) !== row.id) throw new KmsError("KMS returned a different data key. Check KMS_KEY_ID");
     return key;
   }
 }

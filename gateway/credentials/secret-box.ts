@@ -72,7 +72,10 @@ export class SecretBox {
       throw new Error("The sealed text has an unknown format.");
     }
     const key = this.#keys.get(keyId);
-    if (!key) throw new Error(`The text was sealed with the key ${keyId}, which is missing.`);
+    if (!key)
+      throw new Error(
+        `The text was sealed with the key ${keyId}, which is missing. Add that key to MASTER_KEY_PREVIOUS.`,
+      );
     // Without authTagLength, Node accepts tags truncated to four bytes.
     const decipher = createDecipheriv(algorithm, key, iv, { authTagLength: tagBytes });
     decipher.setAAD(additionalData(field));

@@ -23,7 +23,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, held: HeldB
   }
   const { "content-encoding": encoding = "identity", "content-length": length } = request.headers;
   const createDecoder = encoding === "identity" ? null : decoders.get(encoding.toLowerCase());
-  if (createDecoder === undefined) return refuse(unsupportedEncoding());
+  if (createDecoder === undefined) return refuse(unsupportedEncoding(encoding));
   if (Number(length) > bytesMax) return refuse(tooLarge(bytesMax));
 
   const decoder = createDecoder && createDecoder();
@@ -89,9 +89,11 @@ function decodedBytesMax(receivedBytes: number): number {
 const expandedBytesFree = 1_048_576;
 const expansionMax = 200;
 
-function unsupportedEncoding(): GatewayError {
-  const message =
-    "The request's Content-Encoding is not supported. Use gzip, br or zstd, or send it uncompressed.";
+function unsupportedEncoding(encoding: string): GatewayError {
+  const name = /^[\w, -]{1,40}$/.test(encoding)
+    ? `Content-Encoding ${encoding}`
+    : "request's Content-Encoding";
+  const message = `The ${name} is not supported. Use gzip, br or zstd, or send it uncompressed.`;
   return new GatewayError("unsupported_encoding", message);
 }
 

@@ -86,7 +86,9 @@ export function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel)
 export function parseBaseUrl(text: string): string {
   const url = URL.parse(text.trim());
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new SetupInputError("The gateway URL must start with http:// or https://.");
+    throw new SetupInputError(
+      "The gateway URL is invalid. Enter a URL that starts with http:// or https://.",
+    );
   }
   if (url.username || url.password || url.search || url.hash) {
     throw new SetupInputError(

@@ -2,7 +2,11 @@ import { GatewayError } from "../errors.ts";
 import { isObject } from "./json.ts";
 
 export function missing(param: string): GatewayError {
-  return new GatewayError("missing_required_parameter", `Missing required parameter: '${param}'.`, { param });
+  return new GatewayError(
+    "missing_required_parameter",
+    `Missing required parameter: '${param}'. Add it to the request.`,
+    { param },
+  );
 }
 
 /** @param expected such as `a string` */
