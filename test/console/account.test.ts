@@ -74,7 +74,7 @@ browserTest("the printed link creates the first administrator once", async (t) =
   await page.getByLabel("Password").pressSequentially("short");
   await page.getByRole("button", { name: "Create administrator" }).click();
   await page.locator("[aria-invalid=true]").waitFor();
-  t.is(await page.getByText("At least 10 characters.").count(), 1, "what is wrong, in place of the hint");
+  t.is(await page.getByText("Use at least 10 characters.").count(), 1, "what is wrong, in place of the hint");
   await page.getByLabel("Password").fill("correct horse battery");
   await page.getByRole("button", { name: "Create administrator" }).click();
   await page.getByRole("heading", { name: "Overview" }).waitFor();

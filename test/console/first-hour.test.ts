@@ -45,7 +45,7 @@ browserTest("a newcomer creates, uses, inspects and deletes a key in the first h
   await page.waitForURL(/\/providers\/prv_/);
 
   await page.getByRole("link", { name: "Overview" }).click();
-  await page.getByRole("link", { name: "Create an API key" }).click();
+  await page.getByRole("link", { name: "Create API key" }).click();
   await page.getByLabel("Name").fill("First of mine");
   await page.getByRole("checkbox", { name: "All models of house" }).check();
   await page.getByRole("button", { name: "Create key" }).click();

@@ -37,7 +37,7 @@ browserTest("models are connected and removed, and leaving warns about unsaved c
   t.is(await page.evaluate("document.activeElement.innerText.trim()"), "Edit models");
   const { models } = await gateway.admin.keys.get.query({ id });
   t.deepEqual(models, ["many/model-14", "many/model-24", "many/model-34", "many/model-4", "many/model-40"]);
-  const connected = page.getByRole("region", { name: "Models of this key" }).getByRole("listitem");
+  const connected = page.getByRole("region", { name: "Key models" }).getByRole("listitem");
   t.deepEqual(await connected.allInnerTexts(), models, "each as requests have to call it");
 
   // Leaving once must not disable the warning.

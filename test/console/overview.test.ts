@@ -84,7 +84,7 @@ browserTest("a member's overview covers their own keys and hides providers", asy
   const { email, password } = await addPerson(gateway, "grace@example.com");
   const page = await openSignedIn(t, { browser: browser(), gateway, email, password });
   await page.getByRole("link", { name: /^Requests 0/ }).waitFor();
-  await page.getByRole("link", { name: "Create an API key" }).waitFor();
+  await page.getByRole("link", { name: "Create API key" }).waitFor();
   t.is(await page.getByRole("link", { name: "Add a provider" }).count(), 0);
   t.is(await page.getByRole("heading", { name: "Provider health" }).count(), 0);
   await assertAccessible(t, page);

@@ -10,6 +10,6 @@ export async function activateKey(queries: QueryClient, { id }: ApiKey): Promise
     await rememberKey(queries, await api.keys.activate.mutate({ id }));
     toast.success("Key activated");
   } catch (error) {
-    reportError("Couldn't activate the key", error);
+    reportError("Couldn't activate key", error);
   }
 }
