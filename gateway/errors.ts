@@ -57,7 +57,7 @@ export type ErrorCode =
   | "item_not_found"
   | "response_not_found"
   | "websocket_connection_limit_reached"
-  // Limits of keys, users and the gateway.
+  // Exceeded limits of keys, users and the gateway.
   | "rate_limit_exceeded"
   | "token_limit_exceeded"
   | "concurrency_limit_exceeded"
@@ -68,7 +68,7 @@ export type ErrorCode =
   | "upstream_auth_failed"
   | "upstream_error"
   | "upstream_timeout"
-  // Console API.
+  // Errors of the console API.
   | "unauthenticated"
   | "forbidden"
   | "not_found"

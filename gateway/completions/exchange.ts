@@ -72,7 +72,7 @@ export class Exchange {
     this.key = key;
   }
 
-  /** The whole body has arrived. From now on, time counts as the gateway's. */
+  /** Runs when the whole body has arrived. Later time counts as the gateway's. */
   received(): void {
     this.receivedAt = performance.now();
   }

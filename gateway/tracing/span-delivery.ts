@@ -36,7 +36,7 @@ export class SpanDelivery implements SpanProcessor {
       scheduledDelayMillis: delayMs,
       maxQueueSize: queueSpansMax,
       maxExportBatchSize: Math.min(batchSpansMax, queueSpansMax),
-      // The exporter has its own timeout. This is a safeguard.
+      // A safeguard in case the exporter's own timeout fails.
       exportTimeoutMillis: Math.min(timeoutMs + 1_000, timerMsMax),
     });
   }

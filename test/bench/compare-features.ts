@@ -38,5 +38,5 @@ export async function compareFeatures(
   ].join("\n");
 }
 
-/** About a twentieth of a second. */
+/** A turn takes about 50 ms. */
 const requestsPerTurn = 512;

@@ -13,7 +13,7 @@ export type Stage = {
   url: string;
   key: string;
   model: string;
-  /** Returns the current process. */
+  /** Returns the running process, which `restart` replaces. */
   gateway(): GatewayProcess;
   /** Restarts an exited process. */
   restart(): Promise<void>;

@@ -72,7 +72,7 @@ function readRollUps(resolution: string, periodLength: number, byKey: boolean): 
   return `SELECT ${columns.join(", ")} FROM usage_roll_ups WHERE resolution = '${resolution}' AND api_key_id ${byKey ? "<>" : "="} '' ORDER BY ${keys}`;
 }
 
-/** MySQL returns sums as text. */
+/** Converts all values to text, because MySQL returns sums as text. */
 function plain(row: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value)]));
 }

@@ -14,7 +14,7 @@ export type ClientDialect = {
   /** A complete native response that names `model`. */
   answer(model: string): string;
   events(model: string): string[];
-  /** The event that ends a successful stream, and no other. */
+  /** The event that ends only successful streams. */
   endEvent: string;
   /** The upstream's error for a rejected request, and mid-stream. */
   refusal(message: string): object;

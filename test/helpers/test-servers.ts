@@ -28,7 +28,7 @@ export type TestServers = {
   environment: Record<string, string>;
   /** The databases of this run, with versions. */
   names: string[];
-  /** The variables without a server. */
+  /** The environment variables of the servers that this machine lacks. */
   missing: string[];
   stop(): Promise<void>;
 };

@@ -46,7 +46,7 @@ export type ScenarioMessage = UserMessage | AssistantMessage;
 /** `image` is a data URL. */
 export type UserMessage = { role: "user"; text: string; image?: string };
 
-/** Tools may have been called in an earlier conversation; this includes their results. */
+/** An assistant message with the tool calls of earlier conversations and their results. */
 export type AssistantMessage = {
   role: "assistant";
   text: string;

@@ -46,7 +46,7 @@ export async function tryTool(
   if (!["openai-compatible", "azure-openai"].includes(upstream.kind)) t.deepEqual(connection.faults, []);
   check(t, result, `The word is ${word}.`, connection.gatewayLog);
   const records = await connection.newRecords();
-  // Side requests may be cancelled.
+  // A tool may cancel its side requests, such as those for titles.
   t.deepEqual(
     records.filter(({ status }) => status === "FAILED"),
     [],

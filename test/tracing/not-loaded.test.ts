@@ -9,7 +9,7 @@ registerHooks({
   },
 });
 
-// Imported after the hook is installed.
+// The hook must precede these imports to record what they load.
 const { createKey, startTestGateway } = await import("../helpers/test-gateway.ts");
 const { chatBody, postChat } = await import("../helpers/post-chat.ts");
 

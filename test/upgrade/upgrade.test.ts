@@ -98,7 +98,7 @@ for (const release of releases) {
         if (headers.authorization === `Bearer ${facts.upstreamSecret}`) return sendCompletion(response);
         response.writeHead(401).end("{}");
       });
-      // Retention would delete the records one day.
+      // With today's clock, retention would delete the old records one day.
       const offsetMs = Date.parse(facts.writtenAt) - Date.now();
       const gateway = await startTestGateway(t, {
         kind,

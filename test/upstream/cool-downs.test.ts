@@ -137,7 +137,7 @@ test("retries are a share of the traffic and do not overload a failing upstream"
     const { status } = await postChat(leaping, key.value, chatBody(own.slug));
     if (status === 200) succeeded++;
   }
-  // Ten in reserve, plus one per ten requests.
+  // The retry reserve has ten retries, and every ten requests add one.
   t.true(succeeded >= 14 && succeeded <= 16, `${succeeded}`);
   t.is(own.upstream.requests.length, 60);
 });

@@ -76,7 +76,7 @@ for (const kind of databaseKinds) {
       upstreamSecret,
       keyValue: key.value,
       echoKeyValue: echo.value,
-      // The part after the common prefix.
+      // The value without the prefix, which all keys share.
       bareKeyValue,
       password: administrator.password,
     };

@@ -134,7 +134,7 @@ export const openai: PricedAnswer[] = [
   chat("gpt-5.4", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.035", "priority"),
   chat("gpt-5.4-mini", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0105", "priority"),
   chat("gpt-5.1", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0225", "priority"),
-  // 1.75 input, 14 output.
+  // US dollars per million tokens: 1.75 input, 14 output.
   chat("gpt-5.2", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.007875", "flex"),
   chat("gpt-5.5", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0875", "priority"),
   chat("gpt-5.5", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "flex"),
@@ -152,7 +152,7 @@ export const openai: PricedAnswer[] = [
   ),
   chat("gpt-6.1-sol", { prompt_tokens: 1_000, cached: 600, completion_tokens: 100 }, "0.00186"),
   chat("gpt-6.1-sol", { prompt_tokens: 300_000, completion_tokens: 1_000 }, "0.6075", "flex"),
-  // Audio: 32 input, 64 output.
+  // US dollars per million audio tokens: 32 input, 64 output.
   chat(
     "gpt-audio",
     { prompt_tokens: 1_000, audio_tokens: 800, completion_tokens: 500, audioOutput: 400 },

@@ -26,11 +26,11 @@ export const gemini: PricedAnswer[] = [
     thoughtsTokenCount: 150,
     promptTokensDetails: modalities({ TEXT: 258, IMAGE: 1_032 }),
   }),
-  // 0.30 input, 30 for a generated image.
+  // US dollars per million tokens: 0.30 input, 30 for a generated image.
   google("gemini-2.5-flash-image", [10, 1_290], "0.038703", {
     candidatesTokensDetails: modalities({ IMAGE: 1_290 }),
   }),
-  // 0.50 input, 3 output.
+  // US dollars per million tokens: 0.50 input, 3 output.
   google("gemini-3-flash-preview", [2_000, 100], "0.0013", {
     promptTokensDetails: modalities({ TEXT: 100, VIDEO: 1_900 }),
   }),

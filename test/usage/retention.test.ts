@@ -35,7 +35,7 @@ for (const kind of allDatabaseKinds) {
       await database.write(({ usageRecords }) => usageRecords.insertAll(records));
       return records.map(({ id }) => id);
     };
-    // Months pass while the retention runs.
+    // Records arrive for months while the retention runs.
     const ids: string[] = [];
     for (; time < now; time += 10 * dayMs) {
       await retention.run();

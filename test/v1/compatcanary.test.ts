@@ -8,7 +8,7 @@ const canary = fileURLToPath(new URL("../../node_modules/compatcanary/src/cli.js
 
 type Report = { results: { id: string; status: string; summary: string }[] };
 
-// `modern` is responses, `chat` is chat completions.
+// The profile `modern` tests responses, and `chat` tests chat completions.
 for (const profile of ["modern", "chat"]) {
   test(`compatcanary, a scanner of OpenAI-style APIs, passes profile ${profile}`, async (t) => {
     const gateway = await startTestGateway(t);

@@ -25,7 +25,7 @@ const upstreamName = "its-own-name-2026";
 
 /** An upstream's stream in its own form. */
 type Written = {
-  /** Events up to the text. */
+  /** The events up to the first text. */
   begun: string;
   /** The remaining events except the last. */
   rest: string;

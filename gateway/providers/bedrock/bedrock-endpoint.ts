@@ -48,7 +48,7 @@ function secretOf(credential: BedrockCredential): string {
 
 type SignatureOptions = {
   host: string;
-  /** The sent path. The signature encodes it again, as for every AWS service except S3. */
+  /** The path as sent. AWS signatures encode it a second time, except for S3. */
   path: string;
   region: string;
   credential: BedrockCredential & { kind: "signature" };

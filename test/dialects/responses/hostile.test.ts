@@ -35,7 +35,7 @@ const { json } = fc.letrec((tie) => ({
   list: fc.array(tie("json"), { maxLength: 4 }),
   record: fc.dictionary(names, tie("json"), { maxKeys: 7 }),
 }));
-/** Mostly valid values. */
+/** Generates valid values, and any JSON once in sixteen times. */
 const mostly = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 15, arbitrary }, { weight: 1, arbitrary: json });
 

@@ -148,7 +148,7 @@ function contentBlocks({ thoughts, text, calls }: Answer, asked: Asked): Block[]
   for (const [at, { name, input }] of calls.entries()) {
     const call = { type: "tool_use", id: `toolu_01A09q90qw90lq9178${countCalls(asked.turns) + at}`, name };
     const json = JSON.stringify(input);
-    // A call without arguments streams none.
+    // A call without arguments streams an empty piece.
     const pieces = json === "{}" ? [""] : ["", json.slice(0, 3), json.slice(3)];
     blocks.push({
       whole: { ...call, input },

@@ -9,9 +9,9 @@ export type Check = {
   mutants: Record<string, (graph: Graph) => void>;
 };
 
-/** Graphs for comparison. */
+/** Graphs that a check compares with the tested one. */
 export type Others = {
-  /** The same stack in the other phase. */
+  /** The same stack in the other phase: preview or update. */
   otherPhase: Graph;
   /** The checked-in text of the graph; null for graphs without a file. */
   agreed: string | null;
