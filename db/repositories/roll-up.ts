@@ -130,7 +130,7 @@ type SumName = {
   [Name in keyof UsageRollUpRow]: UsageRollUpRow[Name] extends number ? Name : never;
 }[keyof UsageRollUpRow];
 
-/** The columns that are sums. */
+/** The columns whose values can be added. */
 export const sumNames: readonly SumName[] = [
   ...(["requests", "inputTokens", "outputTokens", "cachedInputTokens", "cacheWriteInputTokens"] as const),
   ...(["reasoningTokens", "cost", "markup", "leastCost", "unknownCosts", "latencyMs"] as const),

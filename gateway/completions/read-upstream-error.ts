@@ -127,7 +127,7 @@ function withoutSecretsIn(details: object, secret: string | null): object | null
   return isObject(cleaned) ? cleaned : null;
 }
 
-/** Returns short identifiers only. */
+/** Returns the value if it is a short identifier, otherwise null. */
 function toName(name: unknown, secret: string | null): string | null {
   const text = typeof name === "number" ? String(name) : name;
   if (typeof text !== "string" || !/^[\w.[\]-]{1,64}$/.test(text)) return null;

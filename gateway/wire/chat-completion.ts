@@ -102,7 +102,7 @@ export type ChatUsage = {
 /** https://platform.openai.com/docs/api-reference/embeddings/create */
 export type EmbeddingsRequestBody = {
   model: string;
-  /** Texts or token numbers. */
+  /** One or more texts, or lists of token IDs. */
   input: string | string[] | number[] | number[][];
   encoding_format?: "float" | "base64" | null;
   dimensions?: number | null;

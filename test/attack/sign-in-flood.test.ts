@@ -12,7 +12,7 @@ const { email, password } = administrator;
 const clients = isFull ? 50 : 16;
 const requestsPerRound = isFull ? 1_000 : 150;
 const roundsMax = isFull ? 15 : 5;
-// Next to other tests, p99 mostly measures those.
+// Beside other tests, the p99 latency mostly measures their load.
 const quantile = isFull ? 0.99 : 0.5;
 const ratioMax = isFull ? 1.2 : 1.5;
 const growthMiBMax = 128;

@@ -1,8 +1,8 @@
 import type { Asked } from "../helpers/native-upstreams/native-upstream.ts";
 
 /**
- * Returns the named members in a form comparable across vendors: schemas lose keywords that some lack and no model
- * needs.
+ * Returns the named members in a form comparable across vendors. Removes schema keywords that some vendors lack and no
+ * model needs.
  */
 export function comparableAsked(asked: Partial<Asked>, names: string[]): object {
   const { tools = [], schema } = asked;

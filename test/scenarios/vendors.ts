@@ -87,7 +87,7 @@ export function vendorsFor({ dialect }: ScenarioClient): Vendor[] {
 export type Vendor = {
   name: string;
   form: VendorForm;
-  /** Its form of OpenAI's responses, relayed without translation. */
+  /** The vendor's form of OpenAI's responses, relayed without translation. */
   responsesForm?: VendorForm;
   /** The preset in the console. */
   preset?: string;

@@ -6,7 +6,7 @@ export type PricedAnswer = {
   model: string;
   usage: object;
   usd: string;
-  /** Beside the usage, such as `service_tier`. */
+  /** The members beside the usage, such as `service_tier`. */
   beside?: object;
 };
 
@@ -44,7 +44,7 @@ export const anthropic: PricedAnswer[] = [
     "0.048",
   ),
   opus({ input_tokens: 300_000, output_tokens: 1_000 }, "1.525"),
-  // Fast mode: six times. US-only inference: 1.1 times.
+  // Fast mode costs six times the usual price, and US-only inference 1.1 times.
   opus({ input_tokens: 1_000, output_tokens: 1_000, speed: "fast" }, "0.18"),
   opus({ input_tokens: 1_000, output_tokens: 1_000, inference_geo: "us" }, "0.033"),
   opus(
@@ -124,7 +124,7 @@ export const openai: PricedAnswer[] = [
   chat("gpt-4.1", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "priority"),
   chat("gpt-4.1-nano", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.001", "priority"),
   chat("o3", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.005", "flex"),
-  // 3.50 and 14; 2, 0.50 and 8; 8.75 and 26.25: https://openai.com/api-priority-processing/
+  // $3.50 input and $14 output; $2, $0.50 cached and $8; $8.75 and $26.25. See https://openai.com/api-priority-processing/
   chat("o3", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "priority"),
   chat("o4-mini", { prompt_tokens: 1_000, cached: 400, completion_tokens: 1_000 }, "0.0094", "priority"),
   chat("gpt-4o-2024-05-13", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.035", "fast"),
@@ -143,7 +143,7 @@ export const openai: PricedAnswer[] = [
     { prompt_tokens: 10_000, cached: 2_000, written: 3_000, completion_tokens: 1_000 },
     "0.0558",
   ),
-  // Fast mode with a long prompt: 16, 1.60, 60.
+  // A long prompt in fast mode costs $16 input, $1.60 cached and $60 output.
   chat(
     "gpt-5.6-sol",
     { prompt_tokens: 300_000, cached: 100_000, completion_tokens: 1_000 },
@@ -208,7 +208,7 @@ export const responses: PricedAnswer[] = [
   response("gpt-5", [328, 0, 52], "0.00186", { service_tier: "priority" }),
   response("gpt-5", [1_000, 0, 1_000], "0.005625", { service_tier: "flex" }),
   response("gpt-5.4", [300_000, 200_000, 1_000], "0.6225"),
-  // gpt-6-sol: 2, 0.20, 10, written 2.50.
+  // gpt-6-sol costs $2 input, $0.20 cached, $10 output and $2.50 cache write.
   response("gpt-6-sol", [5_000, 3_000, 200], "0.0071", {}, 1_000),
 ];
 

@@ -11,7 +11,7 @@ import type { PricedAnswer } from "./priced-answers.ts";
  */
 export const bedrock: PricedAnswer[] = [
   converse(regional(), { inputTokens: 1_000, outputTokens: 500 }, "0.01155"),
-  // 3,300 + 330 + 4,125 + 16,500 millionths.
+  // The sum of 3,300, 330, 4,125 and 16,500 millionths of a dollar.
   converse(
     regional(),
     { inputTokens: 1_000, cacheReadInputTokens: 1_000, ...written(1_000, 0), outputTokens: 1_000 },

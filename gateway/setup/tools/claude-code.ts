@@ -31,7 +31,7 @@ export const claudeCode: ToolSetup = {
               ANTHROPIC_DEFAULT_HAIKU_MODEL: light.slug,
               ANTHROPIC_DEFAULT_SONNET_MODEL: daily.slug,
               ANTHROPIC_DEFAULT_OPUS_MODEL: hard.slug,
-              // A fourth tier, which would request a model of Anthropic.
+              // Without this setting, Claude Code's fourth tier requests a model of Anthropic.
               ANTHROPIC_DEFAULT_FABLE_MODEL: hard.slug,
               ANTHROPIC_DEFAULT_MODEL: daily.slug,
               // One number for all unknown models. Claude Code assumes a million tokens for them.

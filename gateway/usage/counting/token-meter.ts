@@ -120,13 +120,13 @@ const lineEnd: CharacterKind = { tokens: 0.8, freeCharacters: 2, charactersPerTo
 const digits: CharacterKind = { tokens: 1, freeCharacters: 3, charactersPerToken: 3 };
 const sign: CharacterKind = { tokens: 0.95, freeCharacters: 2, charactersPerToken: 2.5 };
 const greek: CharacterKind = { tokens: 1, freeCharacters: 2, charactersPerToken: 2.7 };
-/** Cyrillic, Armenian, Hebrew. */
+/** Characters of Cyrillic, Armenian and Hebrew. */
 const european: CharacterKind = { tokens: 1, freeCharacters: 4, charactersPerToken: 5 };
 const arabic: CharacterKind = { tokens: 1, freeCharacters: 3, charactersPerToken: 2.6 };
-/** Scripts of India and South East Asia. */
+/** Characters of the scripts of India and South East Asia. */
 const indic: CharacterKind = { tokens: 1, freeCharacters: 3, charactersPerToken: 3 };
 const hangul: CharacterKind = { tokens: 1, freeCharacters: 1, charactersPerToken: 1.6 };
-/** Han and Kana. */
+/** Characters of Han and Kana. */
 const eastAsian: CharacterKind = { tokens: 0.8, freeCharacters: 1, charactersPerToken: 1.25 };
 /** A surrogate: half of an emoji or of a rare character. */
 const surrogate: CharacterKind = { tokens: 1, freeCharacters: 1, charactersPerToken: 1 };
