@@ -82,7 +82,7 @@ browserTest("the value is shown once, until its storage is confirmed", async (t)
   );
 
   await dialog.getByRole("button", { name: "Done", exact: true }).click();
-  await page.getByRole("heading", { name: "Night build" }).waitFor();
+  await page.getByRole("heading", { name: "Night build", exact: true }).waitFor();
   t.regex(page.url(), /\/keys\/key_\w+$/);
   t.false((await page.content()).includes(value));
   t.true((await page.content()).includes(`sk-gateway-…${value.slice(-4)}`));
