@@ -8,7 +8,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { openSocket } from "../helpers/send-raw.ts";
-import { createTestDatabase } from "../helpers/test-database.ts";
+import { createMigratedDatabase } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
 // Promise S14: hostile bodies leave a process with a heap of 512 MB alive and responsive.
@@ -95,7 +95,7 @@ async function startWithSmallHeap(t: ExecutionContext): Promise<Hostile> {
   const stage = await setStage(t, {
     upstream,
     dataDir: await createTestFolder(t),
-    databaseUrl: await createTestDatabase(t, "sqlite"),
+    databaseUrl: await createMigratedDatabase(t, "sqlite"),
     environment: { NODE_OPTIONS: "--max-old-space-size=512" },
   });
   const { value } = await stage.console.keys.create.mutate({ name: "Other", models: [stage.model] });

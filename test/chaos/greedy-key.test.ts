@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import test, { type ExecutionContext } from "ava";
 import { chatBody } from "../helpers/post-chat.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
-import { createTestDatabase } from "../helpers/test-database.ts";
+import { createMigratedDatabase } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage } from "./stage.ts";
@@ -32,7 +32,7 @@ async function play(t: ExecutionContext, bug?: string) {
     open[kind]--;
     sendCompletion(response);
   });
-  const databaseUrl = await createTestDatabase(t, "sqlite");
+  const databaseUrl = await createMigratedDatabase(t, "sqlite");
   const environment = { CONCURRENT_REQUESTS_MAX: String(capacity), QUEUED_REQUESTS_PER_KEY_MAX: "500" };
   const stage = await setStage(t, {
     upstream,

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
-import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createMigratedDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { compare, startClients } from "./clients.ts";
 import { createModelUpstream } from "./model-upstream.ts";
@@ -40,7 +40,7 @@ async function killUnderLoad(stage: Stage, patienceMs: number) {
 async function play(t: ExecutionContext, kind: (typeof databaseKinds)[number], bug?: string) {
   t.timeout(600_000);
   const upstream = await createModelUpstream(t);
-  const databaseUrl = await createTestDatabase(t, kind);
+  const databaseUrl = await createMigratedDatabase(t, kind);
   const stage = await setStage(t, { upstream, databaseUrl, dataDir: await createTestFolder(t), bug });
   // Records lost by a bug never arrive.
   const result = await killUnderLoad(stage, bug ? 3_000 : 20_000);

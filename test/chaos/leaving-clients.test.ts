@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { beginStream, chunkEvent, createUpstream } from "../helpers/scripted-upstream.ts";
-import { createTestDatabase } from "../helpers/test-database.ts";
+import { createMigratedDatabase } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
@@ -42,7 +42,7 @@ async function play(t: ExecutionContext, bug?: string) {
     beginStream(response);
     for (let word = 0; word < words; word++) response.write(chunkEvent(" word"));
   });
-  const databaseUrl = await createTestDatabase(t, "sqlite");
+  const databaseUrl = await createMigratedDatabase(t, "sqlite");
   const stage = await setStage(t, { upstream, databaseUrl, dataDir: await createTestFolder(t), bug });
 
   const stopMs: number[] = [];

@@ -8,7 +8,7 @@ import { findLeaks } from "../helpers/find-leaks.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
-import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createMigratedDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
@@ -40,7 +40,7 @@ const operationsOf = ({ calls }: FakeKms) => calls.map(({ operation }) => operat
 for (const kind of databaseKinds) {
   test.serial(`${kind}: a provider key sealed under KMS opens in another process`, async (t) => {
     const { kms, upstream } = await setUp(t);
-    const environment = { ...kmsEnvironment, DATABASE_URL: await createTestDatabase(t, kind) };
+    const environment = { ...kmsEnvironment, DATABASE_URL: await createMigratedDatabase(t, kind) };
     const one = await startTestGateway(t, { environment });
     const { value, model } = await connectUpstream(one, upstream);
     t.deepEqual(operationsOf(kms), ["GenerateDataKey"]);
@@ -64,7 +64,7 @@ for (const kind of databaseKinds) {
     const environment = {
       PORT: "0",
       DATA_DIR: await createTestFolder(t),
-      DATABASE_URL: await createTestDatabase(t, kind),
+      DATABASE_URL: await createMigratedDatabase(t, kind),
       ...kmsEnvironment,
       ...awsEnvironment(kms),
     };
@@ -89,7 +89,7 @@ for (const kind of databaseKinds) {
 
 test.serial("a start without KMS is live, not ready, reports why, and recovers", async (t) => {
   const { kms, upstream } = await setUp(t);
-  const environment = { ...kmsEnvironment, DATABASE_URL: await createTestDatabase(t, "sqlite") };
+  const environment = { ...kmsEnvironment, DATABASE_URL: await createMigratedDatabase(t, "sqlite") };
   const before = await startTestGateway(t, { environment });
   const { value, model } = await connectUpstream(before, upstream);
   await before.close();
@@ -156,7 +156,7 @@ test.serial("a hanging KMS does not block the start", async (t) => {
 
 test.serial("a start with another encryption context is not ready and reports why", async (t) => {
   await setUp(t);
-  const environment = { ...kmsEnvironment, DATABASE_URL: await createTestDatabase(t, "sqlite") };
+  const environment = { ...kmsEnvironment, DATABASE_URL: await createMigratedDatabase(t, "sqlite") };
   await (await startTestGateway(t, { environment })).close();
   const KMS_ENCRYPTION_CONTEXT = "app=gateway,stack=other";
   const gateway = await startTestGateway(t, { environment: { ...environment, KMS_ENCRYPTION_CONTEXT } });

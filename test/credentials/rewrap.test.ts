@@ -12,7 +12,7 @@ import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { openDatabaseAt, providerRow } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
-import { createTestDatabase, type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
+import { createMigratedDatabase, type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
@@ -23,7 +23,7 @@ async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {
   const kms = await startFakeKms(t);
   Object.assign(process.env, awsEnvironment(kms));
   const DATA_DIR = await createTestFolder(t);
-  const DATABASE_URL = await createTestDatabase(t, kind);
+  const DATABASE_URL = await createMigratedDatabase(t, kind);
   const fileKey = randomBytes(32);
   await writeFile(path.join(DATA_DIR, "master.key"), fileKey.toString("base64"), { mode: 0o600 });
   const database = await openDatabaseAt(t, DATABASE_URL);

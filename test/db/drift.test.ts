@@ -1,10 +1,18 @@
 import test, { type ExecutionContext } from "ava";
 import { openDataSource } from "../../db/data-source.ts";
 import { migrate } from "../../db/migrate.ts";
-import { createTestDatabase, type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
+import {
+  allDatabaseKinds,
+  createMigratedDatabase,
+  createTestDatabase,
+  type DatabaseKind,
+} from "../helpers/test-database.ts";
 
 async function openEmptyDataSource(t: ExecutionContext, kind: DatabaseKind) {
-  const url = await createTestDatabase(t, kind);
+  return openDataSourceAt(t, await createTestDatabase(t, kind));
+}
+
+async function openDataSourceAt(t: ExecutionContext, url: string) {
   const dataSource = await openDataSource(url, { connectionsMax: 4, connectTimeoutMs: 5_000 });
   t.teardown(() => dataSource.destroy());
   return dataSource;
@@ -39,6 +47,14 @@ for (const kind of allDatabaseKinds) {
       (await tableNames(dataSource)).toSorted(),
       dataSource.entityMetadatas.map(({ tableName }) => tableName).toSorted(),
     );
+  });
+
+  test(`${kind}: the schema that other tests copy is the schema of the entities`, async (t) => {
+    const dataSource = await openDataSourceAt(t, await createMigratedDatabase(t, kind));
+
+    t.deepEqual(await drift(dataSource), []);
+    t.is((await tableNames(dataSource)).length, dataSource.entityMetadatas.length);
+    t.deepEqual(await migrate(dataSource), [], "no migration is pending");
   });
 
   test(`${kind}: a drifted schema is detected`, async (t) => {

@@ -7,7 +7,7 @@ import { usageRow } from "../helpers/open-test-database.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
 import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { createTestDatabase, allDatabaseKinds } from "../helpers/test-database.ts";
+import { createMigratedDatabase, allDatabaseKinds } from "../helpers/test-database.ts";
 import { undoMigrations } from "../helpers/undo-migrations.ts";
 
 const limits = { connectionsMax: 10, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
@@ -18,7 +18,7 @@ for (const kind of allDatabaseKinds) {
     const seed = Math.floor(Math.random() * 2 ** 31);
     t.log({ seed });
     const random = seededRandom(seed);
-    const url = await createTestDatabase(t, kind);
+    const url = await createMigratedDatabase(t, kind);
     const first = await Database.open(url, limits);
     await first.migrate();
     // SQLite has one writer.
@@ -59,7 +59,7 @@ for (const kind of allDatabaseKinds) {
   });
 
   test(`${kind}: a rolled back batch counts nowhere and does not affect the next`, async (t) => {
-    const url = await createTestDatabase(t, kind);
+    const url = await createMigratedDatabase(t, kind);
     const database = await Database.open(url, limits);
     t.teardown(() => database.close());
     await database.migrate();
@@ -78,7 +78,7 @@ for (const kind of allDatabaseKinds) {
   });
 
   test(`${kind}: the migration counts earlier records for the owner of the key`, async (t) => {
-    const url = await createTestDatabase(t, kind);
+    const url = await createMigratedDatabase(t, kind);
     const database = await Database.open(url, limits);
     t.teardown(() => database.close());
     await database.migrate();

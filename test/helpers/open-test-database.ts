@@ -4,7 +4,7 @@ import type { ModelRow } from "../../db/entities/model.ts";
 import type { ProviderRow } from "../../db/entities/provider.ts";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import type { UserRow } from "../../db/entities/user.ts";
-import { createTestDatabase, type DatabaseKind } from "./test-database.ts";
+import { createMigratedDatabase, type DatabaseKind } from "./test-database.ts";
 
 /** Opens a new database with the current schema until the test ends. */
 export async function openTestDatabase(
@@ -12,7 +12,7 @@ export async function openTestDatabase(
   kind: DatabaseKind,
   limits: Partial<DatabaseLimits> = {},
 ): Promise<Database> {
-  return openDatabaseAt(t, await createTestDatabase(t, kind), limits);
+  return openDatabaseAt(t, await createMigratedDatabase(t, kind), limits);
 }
 
 /** Opens a shared database until the test ends. */

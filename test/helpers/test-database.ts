@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
 import { isFull } from "./scale.ts";
+import { copySqliteSchema, serverSchema } from "./schema-templates.ts";
 import { createTestFolder } from "./test-folder.ts";
 
 /**
@@ -10,6 +11,14 @@ import { createTestFolder } from "./test-folder.ts";
  */
 export async function createTestDatabase(t: Teardown, kind: DatabaseKind): Promise<string> {
   return kind === "sqlite" ? createSqliteDatabase(t) : createServerDatabase(t, kind);
+}
+
+/** Returns the DATABASE_URL of a new database with the current schema, that is deleted with the test. */
+export async function createMigratedDatabase(t: Teardown, kind: DatabaseKind): Promise<string> {
+  const url = await createTestDatabase(t, kind);
+  if (kind === "sqlite") await copySqliteSchema(url.slice("sqlite:".length));
+  else await execute(url, await serverSchema(kind));
+  return url;
 }
 
 export type ServerKind = "mariadb" | "mysql";
@@ -46,11 +55,12 @@ export async function createServerDatabase(t: Teardown, kind = serverKind): Prom
   return Object.assign(new URL(server), { pathname: name }).href;
 }
 
-async function execute(server: string, statement: string): Promise<void> {
+async function execute(uri: string, statements: string): Promise<void> {
+  if (statements === "") return;
   const { createConnection } = await import("mysql2/promise");
-  const connection = await createConnection(server);
+  const connection = await createConnection({ uri, multipleStatements: true });
   try {
-    await connection.query(statement);
+    await connection.query(statements);
   } finally {
     await connection.end();
   }

@@ -8,7 +8,7 @@ import { createLog } from "../../gateway/log.ts";
 import { type Runtime, systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway, type RunningGateway } from "../../gateway/start/start-gateway.ts";
 import { watchConservation } from "./conservation.ts";
-import { createTestDatabase, type DatabaseKind } from "./test-database.ts";
+import { createMigratedDatabase, type DatabaseKind } from "./test-database.ts";
 import { createTestFolder } from "./test-folder.ts";
 import { createTRPCClient, httpLink, type TRPCClient } from "@trpc/client";
 
@@ -21,7 +21,7 @@ export async function startTestGateway(
     PORT: "0",
     DATA_DIR: await createTestFolder(t),
     DATABASE_URL:
-      options.environment?.["DATABASE_URL"] ?? (await createTestDatabase(t, options.kind ?? "sqlite")),
+      options.environment?.["DATABASE_URL"] ?? (await createMigratedDatabase(t, options.kind ?? "sqlite")),
     UPSTREAM_PRIVATE_HOSTS: "*",
     USAGE_FLUSH_INTERVAL_MS: "20",
     DRAIN_TIMEOUT_MS: "2000",

@@ -2,6 +2,8 @@ import { startDatabaseServer, type ServerPrograms } from "./database-server.ts";
 import { provideMariadb } from "./mariadb-programs.ts";
 import { provideMysql } from "./mysql-programs.ts";
 import { queryDatabase } from "./query-database.ts";
+import { writeSchemaTemplates } from "./schema-templates.ts";
+import type { ServerKind } from "./test-database.ts";
 
 /**
  * Starts MariaDB and MySQL for a run of tests, if available. A server in TEST_MARIADB_URL or TEST_MYSQL_URL
@@ -9,17 +11,21 @@ import { queryDatabase } from "./query-database.ts";
  */
 export async function startTestServers(say: (line: string) => void): Promise<TestServers> {
   const servers = await Promise.all([
-    startServer("TEST_MARIADB_URL", provideMariadb, say),
-    startServer("TEST_MYSQL_URL", provideMysql, say),
+    startServer("mariadb", provideMariadb, say),
+    startServer("mysql", provideMysql, say),
   ]);
   const running = servers.filter(({ url }) => url !== "");
   const versions = await Promise.all(running.map(({ url }) => versionOf(url)));
+  const schemas = await writeSchemaTemplates(Object.fromEntries(running.map(({ kind, url }) => [kind, url])));
   return {
-    environment: Object.fromEntries(servers.map(({ variable, url }) => [variable, url])),
+    environment: {
+      ...Object.fromEntries(servers.map(({ variable, url }) => [variable, url])),
+      TEST_SCHEMAS: schemas.folder,
+    },
     names: ["SQLite", ...versions],
     missing: servers.filter(({ url }) => url === "").map(({ variable }) => variable),
     async stop() {
-      await Promise.all(servers.map(({ stop }) => stop()));
+      await Promise.all([schemas.remove(), ...servers.map(({ stop }) => stop())]);
     },
   };
 }
@@ -34,16 +40,17 @@ export type TestServers = {
 };
 
 async function startServer(
-  variable: string,
+  kind: ServerKind,
   provide: (say: (line: string) => void) => ServerPrograms | undefined,
   say: (line: string) => void,
 ) {
-  const none = { variable, url: process.env[variable] ?? "", stop: async () => {} };
+  const variable = `TEST_${kind.toUpperCase()}_URL`;
+  const none = { kind, variable, url: process.env[variable] ?? "", stop: async () => {} };
   if (none.url !== "") return none;
   const programs = provide(say);
   if (!programs) return none;
   try {
-    return { variable, ...(await startDatabaseServer(programs)) };
+    return { kind, variable, ...(await startDatabaseServer(programs)) };
   } catch (error) {
     console.error(error);
     return none;

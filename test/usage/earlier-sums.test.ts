@@ -5,7 +5,7 @@ import type { Person } from "../../gateway/auth/person.ts";
 import { UsageHistory } from "../../gateway/usage/history/usage-history.ts";
 import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createMigratedDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { undoMigrations } from "../helpers/undo-migrations.ts";
 
 const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
@@ -19,7 +19,7 @@ const admin: Person = {
 
 for (const kind of databaseKinds) {
   test(`${kind}: sums of an earlier release have unknown tools, and hide no record`, async (t) => {
-    const url = await createTestDatabase(t, kind);
+    const url = await createMigratedDatabase(t, kind);
     const database = await Database.open(url, limits);
     t.teardown(() => database.close());
     await database.migrate();

@@ -7,7 +7,7 @@ import { type HotQuery, hotQueries, printHotQueries } from "../helpers/hot-queri
 import { randomUsage, usualWorld } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import {
-  createTestDatabase,
+  createMigratedDatabase,
   type DatabaseKind,
   type ServerKind,
   serverKinds,
@@ -17,7 +17,7 @@ const rows = 8_000;
 const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 30_000 };
 
 async function createHistory(t: ExecutionContext, kind: DatabaseKind): Promise<string> {
-  const url = await createTestDatabase(t, kind);
+  const url = await createMigratedDatabase(t, kind);
   const database = await Database.open(url, limits);
   await database.migrate();
   const random = seededRandom(1);

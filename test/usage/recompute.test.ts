@@ -12,7 +12,7 @@ import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startTcpProxy } from "../helpers/tcp-proxy.ts";
 import {
-  createTestDatabase,
+  createMigratedDatabase,
   type DatabaseKind,
   allDatabaseKinds,
   serverKinds,
@@ -31,7 +31,7 @@ const prices = {
 const noPrices = { inputPrice: null, cachedInputPrice: null, cacheWritePrice: null, outputPrice: null };
 
 async function openHistory(t: ExecutionContext, kind: DatabaseKind) {
-  const url = await createTestDatabase(t, kind);
+  const url = await createMigratedDatabase(t, kind);
   const database = await openDatabaseAt(t, url);
   await database.write(async ({ providers, models }) => {
     await providers.insert(providerRow("prv_0", { name: "provider-0" }));

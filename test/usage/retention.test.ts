@@ -9,7 +9,7 @@ import { queryDatabase } from "../helpers/query-database.ts";
 import { randomUsage, usualWorld } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import {
-  createTestDatabase,
+  createMigratedDatabase,
   allDatabaseKinds,
   serverKinds,
   createServerDatabase,
@@ -21,7 +21,7 @@ const now = Date.UTC(2026, 10, 21, 12);
 
 for (const kind of allDatabaseKinds) {
   test(`${kind}: old records are deleted while others are written; roll-ups all stay`, async (t) => {
-    const url = await createTestDatabase(t, kind);
+    const url = await createMigratedDatabase(t, kind);
     const database = await openDatabaseAt(t, url);
     let time = now - 100 * dayMs;
     const runtime = { ...systemRuntime(createLog("silent", { write: () => {} })), now: () => time };
@@ -64,7 +64,7 @@ for (const kind of allDatabaseKinds) {
   });
 
   test(`${kind}: an unlimited retention deletes nothing`, async (t) => {
-    const url = await createTestDatabase(t, kind);
+    const url = await createMigratedDatabase(t, kind);
     const database = await openDatabaseAt(t, url);
     const runtime = { ...systemRuntime(createLog("silent", { write: () => {} })), now: () => now };
     const random = seededRandom(4);

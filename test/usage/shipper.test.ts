@@ -4,7 +4,7 @@ import type { UsageRecord } from "../../gateway/usage/recording/spool.ts";
 import { Shipper } from "../../gateway/usage/recording/shipper.ts";
 import { openDatabaseAt, usageRow } from "../helpers/open-test-database.ts";
 import { recordedRequests } from "../helpers/recorded-requests.ts";
-import { createTestDatabase, type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
+import { createMigratedDatabase, type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
 
 for (const kind of allDatabaseKinds) {
   test(`${kind}: a failed batch neither duplicates earlier ones nor loses later ones`, async (t) => {
@@ -36,7 +36,7 @@ for (const kind of allDatabaseKinds) {
 }
 
 async function openShipper(t: ExecutionContext, kind: DatabaseKind) {
-  const url = await createTestDatabase(t, kind);
+  const url = await createMigratedDatabase(t, kind);
   const shipped: UsageRecord[] = [];
   const shipper = new Shipper({
     database: await openDatabaseAt(t, url),

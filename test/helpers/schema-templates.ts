@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { RowDataPacket } from "mysql2/promise";
+import { Database } from "../../db/database.ts";
+
+/**
+ * Migrates one database of each kind, for tests to copy: MySQL takes 0.4 s of CPU time to migrate, and 0.1 s to copy.
+ * @param servers the URL of each kind
+ */
+export async function writeSchemaTemplates(servers: Record<string, string>): Promise<SchemaTemplates> {
+  const folder = await mkdtemp(path.join(tmpdir(), "gateway-schemas-"));
+  const file = path.join(folder, "sqlite");
+  await migrate(`sqlite:${file}`);
+  for (const [kind, url] of Object.entries(servers)) {
+    await writeFile(path.join(folder, kind), await readSchema(url));
+  }
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+export type SchemaTemplates = { folder: string; remove(): Promise<void> };
+
+/** Copies SQLite's template to a new file. Does nothing without templates, as under `npx ava`. */
+export async function copySqliteSchema(file: string): Promise<void> {
+  if (folder !== undefined) await copyFile(path.join(folder, "sqlite"), file);
+}
+
+/** Returns the statements that create a server's tables. Empty without templates. */
+export async function serverSchema(kind: string): Promise<string> {
+  return folder === undefined ? "" : readFile(path.join(folder, kind), "utf8");
+}
+
+const folder = process.env.TEST_SCHEMAS;
+
+async function migrate(url: string): Promise<void> {
+  const limits = { connectionsMax: 2, connectTimeoutMs: 20_000, operationTimeoutMs: 20_000 };
+  const database = await Database.open(url, limits);
+  await database.migrate();
+  await database.close();
+}
+
+async function readSchema(server: string): Promise<string> {
+  const { createConnection } = await import("mysql2/promise");
+  const connection = await createConnection(server);
+  try {
+    await connection.query(`CREATE DATABASE ${template}`);
+    await migrate(Object.assign(new URL(server), { pathname: template }).href);
+    await connection.query(`USE ${template}`);
+    const read = async (sql: string, ...names: unknown[]) =>
+      (await connection.query<RowDataPacket[]>(sql, names))[0];
+    const [database] = await read("SELECT @@collation_database AS collation");
+    // The tables refer to one another.
+    const statements = [`ALTER DATABASE COLLATE ${database?.["collation"]}`, "SET foreign_key_checks = 0"];
+    for (const name of (await read("SHOW TABLES")).flatMap(Object.values)) {
+      const [table] = await read("SHOW CREATE TABLE ??", name);
+      statements.push(table?.["Create Table"]);
+      const rows = (await read("SELECT * FROM ??", name)).map(Object.values);
+      if (rows.length > 0) statements.push(connection.format("INSERT INTO ?? VALUES ?", [name, rows]));
+    }
+    return statements.join(";\n");
+  } finally {
+    await connection.query(`DROP DATABASE IF EXISTS ${template}`);
+    await connection.end();
+  }
+}
+
+const template = `schema_${randomBytes(8).toString("hex")}`;
