@@ -6,8 +6,13 @@ import type { Attempts } from "../routing/attempts.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import type { Route } from "../routing/catalogue.ts";
 import type { ObservedRequest, RequestObserver } from "../usage/request-observer.ts";
-import { buildUsageRecord, type Outcome } from "../usage/recording/build-usage-record.ts";
-import { attemptTimingsMax, type AttemptTiming, timeAttempt } from "../usage/recording/request-timing.ts";
+import {
+  type AttemptTiming,
+  attemptTimingsMax,
+  buildUsageRecord,
+  type Outcome,
+  timeAttempt,
+} from "../usage/recording/build-usage-record.ts";
 import type { StartedRequest } from "../usage/recording/started-requests.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import type { Answer, Reply } from "./reply.ts";

@@ -1,5 +1,5 @@
 import test from "ava";
-import { timeRequest } from "../../gateway/usage/recording/request-timing.ts";
+import { timeRequest } from "../../gateway/usage/recording/build-usage-record.ts";
 import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
 import { askHistory } from "../helpers/ask-history.ts";
 import { eventually } from "../helpers/eventually.ts";
