@@ -42,6 +42,7 @@ export class ChangingKeys {
       await wait(changeIntervalMs);
       try {
         const key = await createKey(admin, this.#options.models);
+        await useKey(this.#options.url, key.value);
         const index = this.changes % this.#keys.length;
         const [old] = this.#keys.splice(index, 1, key);
         if (old) await admin.keys.deactivate.mutate({ id: old.id });
@@ -68,4 +69,11 @@ async function signIn({ url, email, password }: KeysOptions): Promise<Admin> {
 async function createKey(admin: Admin, models: string[]): Promise<{ id: string; value: string }> {
   const { key, value } = await admin.keys.create.mutate({ name: "Soak", models });
   return { id: key.id, value };
+}
+
+/** Throws unless the gateway knows the key from now on. An unused key needs the database, which may be away. */
+async function useKey(url: string, value: string): Promise<void> {
+  const response = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${value}` } });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`The new key got HTTP status ${response.status}.`);
 }
