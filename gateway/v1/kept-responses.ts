@@ -28,7 +28,7 @@ export function keptResponseEndpoints(options: KeptResponseOptions) {
   return {
     get: serve(async (kept, { keyId, id, query }) => {
       if (query.get("stream") === "true")
-        throw unsupported("stream", "The gateway returns kept responses as JSON. Remove the parameter.");
+        throw unsupported("stream", "the gateway returns kept responses as JSON. Remove the parameter.");
       return kept.get(keyId, id);
     }),
     delete: serve(async (kept, { keyId, id }) => {

@@ -21,7 +21,7 @@ export function invalidType(param: string, expected: string, value: unknown): Ga
           : `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
   return new GatewayError(
     "invalid_type",
-    `Invalid type for '${param}': expected ${expected}, but got ${actual} instead.`,
+    `Invalid type for '${param}': expected ${expected}, but got ${actual} instead. Send ${expected}.`,
     { param },
   );
 }
@@ -76,18 +76,22 @@ export function ifGiven<T>(value: unknown, param: string, expectType: ExpectType
 }
 
 /**
- * The error for a parameter that the upstream lacks and that would change the answer.
+ * The error for a parameter that the upstream lacks and that would change the answer. Clients search the message
+ * for OpenAI's words, such as `Unsupported parameter: 'max_tokens'`.
  * @param param its position in the request, such as `messages[0].content[1]`
+ * @param why the reason and the advice, such as `Gemini has no equivalent. Remove the parameter.`
  */
-export function unsupported(param: string, advice: string): GatewayError {
-  return new GatewayError("unsupported_parameter", `Unsupported parameter: '${param}'. ${advice}`, { param });
+export function unsupported(param: string, why: string): GatewayError {
+  const message = `Unsupported parameter: '${param}', because ${why}`;
+  return new GatewayError("unsupported_parameter", message, { param });
 }
 
 /**
  * The error for a value that the upstream lacks.
+ * @param why the reason and the advice, such as `Claude has no such format. Use json_schema.`
  * @param value only for parameters that cannot hold content, names or keys
  */
-export function unsupportedValue(param: string, advice: string, value?: unknown): GatewayError {
-  const message = `Unsupported value for '${param}'${quote(value)}. ${advice}`;
+export function unsupportedValue(param: string, why: string, value?: unknown): GatewayError {
+  const message = `Unsupported value for '${param}'${quote(value)}, because ${why}`;
   return new GatewayError("unsupported_parameter", message, { param });
 }

@@ -87,7 +87,10 @@ test("with RESPONSES_STATE=off, references are refused in words that name store:
     const { status, text } = await client.call("POST", "", { model, ...body });
     t.is(status, 400);
     t.regex(text, /"code":"unsupported_parameter"/);
-    t.true(text.includes("This gateway keeps no responses.") && text.includes("`store: false`"), text);
+    t.true(
+      text.includes("because this gateway keeps no responses.") && text.includes("`store: false`"),
+      text,
+    );
   }
 });
 

@@ -12,7 +12,10 @@ const shown: [value: unknown, text: string][] = [
 for (const [value, text] of shown) {
   test(`an error quotes the value ${JSON.stringify(value)}`, (t) => {
     t.is(invalidValue("a", "must be b", value).message, `Invalid value for 'a'${text}. It must be b.`);
-    t.is(unsupportedValue("a", "Use b.", value).message, `Unsupported value for 'a'${text}. Use b.`);
+    t.is(
+      unsupportedValue("a", "C has no such value. Use b.", value).message,
+      `Unsupported value for 'a'${text}, because C has no such value. Use b.`,
+    );
   });
 }
 
@@ -31,6 +34,9 @@ const hidden = [
 for (const value of hidden) {
   test(`an error leaves out ${JSON.stringify(value)?.slice(0, 20)} (${String(value).length} characters)`, (t) => {
     t.is(invalidValue("a", "must be b", value).message, "Invalid value for 'a'. It must be b.");
-    t.is(unsupportedValue("a", "Use b.", value).message, "Unsupported value for 'a'. Use b.");
+    t.is(
+      unsupportedValue("a", "C has no such value. Use b.", value).message,
+      "Unsupported value for 'a', because C has no such value. Use b.",
+    );
   });
 }

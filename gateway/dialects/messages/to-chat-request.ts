@@ -21,7 +21,7 @@ import { toChatTools } from "./to-chat-tools.ts";
  */
 export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody {
   if (body["max_tokens"] === 0) {
-    throw unsupported("max_tokens", "The value 0 works only with Anthropic's models. Use at least 1.");
+    throw unsupported("max_tokens", "the value 0 works only with Anthropic's models. Use at least 1.");
   }
   if (isObject(body["thread"])) throw threadsUnsupported();
   const { unavailable, ...tools } = toChatTools(body);
@@ -117,7 +117,11 @@ function toResponseFormat(body: Record<string, unknown>): object | undefined {
   const format = ifGiven(isOld ? body["output_format"] : given, param, expectObject);
   if (format === undefined) return undefined;
   if (expectString(format["type"], `${param}.type`) !== "json_schema") {
-    throw unsupportedValue(`${param}.type`, "Use json_schema.", format["type"]);
+    throw unsupportedValue(
+      `${param}.type`,
+      "other formats work only with Anthropic's models. Use json_schema.",
+      format["type"],
+    );
   }
   const schema = expectObject(format["schema"], `${param}.schema`);
   return { type: "json_schema", json_schema: { name: "answer", schema, strict: isStrict(schema) } };

@@ -21,7 +21,7 @@ export function toContentParts(block: Block): ContentPart[] {
       if (text !== null) return text === "" ? [] : [withMarker({ type: "text", text }, block)];
       throw unsupported(
         param,
-        `Content blocks of type ${type.slice(0, 64)} work only with Anthropic's models. Remove the block.`,
+        `content blocks of type "${type.slice(0, 64)}" work only with Anthropic's models. Remove the block.`,
       );
     }
   }

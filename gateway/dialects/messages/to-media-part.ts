@@ -74,7 +74,7 @@ function sourceError({ type }: Source, param: string): Error {
   if (type === "file")
     return unsupported(
       param,
-      "Files stored by Anthropic work only with Anthropic's models. Send the file itself.",
+      "files stored by Anthropic work only with Anthropic's models. Send the file itself.",
     );
   return invalidValue(`${param}.type`, "must be base64, url or, for documents, text or content", type);
 }

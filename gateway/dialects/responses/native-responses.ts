@@ -30,7 +30,7 @@ export const nativeResponses: NativeDialect = {
 };
 
 const noBackground =
-  "The gateway supports background responses only as streams. Remove `background`, or set `stream`.";
+  "the gateway supports background responses only as streams. Remove `background`, or set `stream`.";
 
 export class ResponseEvents implements EventForm {
   readonly eventNames = new Set([

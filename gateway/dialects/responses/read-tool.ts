@@ -117,7 +117,12 @@ function readFormat(value: unknown, param: string): Record<string, unknown> {
   const format = ifGiven(value, param, expectObject) ?? { type: "text" };
   const type = expectString(format["type"], `${param}.type`);
   if (type === "text") return { type };
-  if (type !== "grammar") throw unsupportedValue(`${param}.type`, "Use text or grammar.", type);
+  if (type !== "grammar")
+    throw unsupportedValue(
+      `${param}.type`,
+      "a custom tool accepts only two formats. Use text or grammar.",
+      type,
+    );
   const syntax = expectString(format["syntax"], `${param}.syntax`);
   if (syntax !== "lark" && syntax !== "regex")
     throw invalidValue(`${param}.syntax`, "must be lark or regex", syntax);
@@ -139,7 +144,7 @@ function readNamespace(tool: Record<string, unknown>, param: string): ReadTool {
     if (type === "function" || type === "custom") return readCallable(member, type, at, namespace);
     throw unsupportedValue(
       `${at}.type`,
-      "A namespace can contain only tools of type function or custom. Remove the tool.",
+      "a namespace can contain only tools of type function or custom. Remove the tool.",
       type,
     );
   });

@@ -86,13 +86,13 @@ function toFilePart(part: Record<string, unknown>, param: string): ContentPart {
 
 function refuseFileId(part: Record<string, unknown>, param: string): void {
   if (ifGiven(part["file_id"], `${param}.file_id`, expectString) === undefined) return;
-  throw unsupported(`${param}.file_id`, "The gateway does not store files. Send the file itself.");
+  throw unsupported(`${param}.file_id`, "the gateway does not store files. Send the file itself.");
 }
 
 function refuse(part: Record<string, unknown>, param: string): never {
   const type = String(part["type"]).slice(0, 64);
   throw unsupported(
     `${param}.type`,
-    `This provider does not accept parts of type ${type} here. Remove the part.`,
+    `this provider does not accept parts of type "${type}" here. Remove the part.`,
   );
 }

@@ -74,7 +74,7 @@ function toMessage(item: Record<string, unknown>, param: string, table: ToolTabl
   throw unsupported(
     param,
     refusals.get(type) ??
-      `Items of type ${type.slice(0, 64)} are not supported for this provider. Remove the item.`,
+      `this provider does not support items of type "${type.slice(0, 64)}". Remove the item.`,
   );
 }
 
@@ -115,13 +115,13 @@ const withoutMeaningElsewhere = new Set([
 
 /** Rejected, because the conversation would lose content. */
 const refusals = new Map([
-  ["item_reference", "This gateway keeps no responses. Send the item itself, and `store: false`."],
-  ["compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],
-  ["compaction_summary", "Only OpenAI can read this summary of the conversation. Send the original items."],
-  ["context_compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],
-  ["compaction_trigger", "Only OpenAI's API can summarize conversations. Remove the item."],
-  ["computer_call", "This provider does not support computer use. Remove the item."],
-  ["computer_call_output", "This provider does not support computer use. Remove the item."],
+  ["item_reference", "this gateway keeps no responses. Send the item itself, and `store: false`."],
+  ["compaction", "only OpenAI can read this summary of the conversation. Send the original items."],
+  ["compaction_summary", "only OpenAI can read this summary of the conversation. Send the original items."],
+  ["context_compaction", "only OpenAI can read this summary of the conversation. Send the original items."],
+  ["compaction_trigger", "only OpenAI's API can summarize conversations. Remove the item."],
+  ["computer_call", "this provider does not support computer use. Remove the item."],
+  ["computer_call_output", "this provider does not support computer use. Remove the item."],
 ]);
 
 /** Converts an item back to the model's call. Null for an item of another type. */

@@ -40,15 +40,15 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
 }
 
 const keepsNothing =
-  "This gateway keeps no responses. Send the whole conversation in `input`, and `store: false`.";
+  "this gateway keeps no responses. Send the whole conversation in `input`, and `store: false`.";
 const keepsNoConversations =
-  "Only OpenAI can read stored conversations. Send `previous_response_id`, or the whole conversation in `input`.";
+  "only OpenAI can read stored conversations. Send `previous_response_id`, or the whole conversation in `input`.";
 
 const inexpressible = [
   ["previous_response_id", keepsNothing],
   ["conversation", keepsNoConversations],
-  ["background", "The gateway cannot return a response later. Remove the parameter."],
-  ["prompt", "Only OpenAI can read stored prompts. Send the prompt itself in `instructions` and `input`."],
+  ["background", "the gateway cannot return a response later. Remove the parameter."],
+  ["prompt", "only OpenAI can read stored prompts. Send the prompt itself in `instructions` and `input`."],
 ] as const;
 
 /** https://platform.openai.com/docs/guides/structured-outputs */

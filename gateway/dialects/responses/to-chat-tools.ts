@@ -46,7 +46,7 @@ function toToolChoice(value: unknown, table: ToolTable): Chosen {
   }
   const tool = findTool(choice, "tool_choice", table);
   if (tool === undefined)
-    throw unsupported("tool_choice", "Only OpenAI runs this tool. Choose another tool.");
+    throw unsupported("tool_choice", "only OpenAI runs this tool. Choose another tool.");
   return { tools, choice: { type: "function", function: { name: tool.chatName } } };
 }
 

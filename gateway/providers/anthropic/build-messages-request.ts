@@ -84,9 +84,13 @@ const inexpressible: Inexpressible[] = [
   ["presence_penalty", is(0), "Claude does not support penalties. Remove the parameter."],
   ["modalities", isTextOnly, "Claude returns only text. Remove the parameter."],
   ["audio", never, "Claude returns only text. Remove the parameter."],
-  ["functions", isEmpty, "Use tools instead."],
-  ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice instead."],
-  ["web_search_options", never, "This web search works only with OpenAI. Remove the parameter."],
+  ["functions", isEmpty, "Claude accepts only tools. Use tools instead."],
+  [
+    "function_call",
+    (value) => value === "none" || value === "auto",
+    "Claude accepts only tools. Use tool_choice instead.",
+  ],
+  ["web_search_options", never, "this web search works only with OpenAI. Remove the parameter."],
 ];
 
 /**
@@ -113,7 +117,7 @@ function toOutputFormat(value: unknown): { format?: OutputFormat; instruction?: 
     default:
       throw unsupportedValue(
         "response_format.type",
-        "Use text, json_object or json_schema.",
+        "Claude has no such format. Use text, json_object or json_schema.",
         responseFormat["type"],
       );
   }
@@ -151,10 +155,10 @@ function toSampling(
   const topP = unlessNeutral(ifGiven(body["top_p"], "top_p", expectNumber));
   const topK = ifGiven(body["top_k"], "top_k", expectNumber);
   if (temperature !== undefined && temperature > 1) {
-    throw unsupportedValue("temperature", "Use a value from 0 to 1 for Claude.", temperature);
+    throw unsupportedValue("temperature", "Claude accepts at most 1. Use a value from 0 to 1.", temperature);
   }
   if (sampling === "never") {
-    const why = "This model does not accept sampling parameters. Remove the parameter.";
+    const why = "this model does not accept sampling parameters. Remove the parameter.";
     if (temperature !== undefined) throw unsupported("temperature", why);
     if (topP !== undefined) throw unsupported("top_p", why);
     if (topK !== undefined) throw unsupported("top_k", why);

@@ -32,7 +32,10 @@ export function toAnthropicContent(content: ChatMessage["content"], param: strin
       case "file":
         return [{ ...toFileBlock(part, at), cache_control: toCacheControl(part, at) }];
       default:
-        throw unsupported(at, `Claude cannot read parts of type ${part.type.slice(0, 64)}. Remove the part.`);
+        throw unsupported(
+          at,
+          `Claude cannot read parts of type "${part.type.slice(0, 64)}". Remove the part.`,
+        );
     }
   });
 }
@@ -69,7 +72,7 @@ function toFileBlock(part: ContentPart, at: string): DocumentBlock | ImageBlock 
   if (ifGiven(file["file_id"], `${param}.file_id`, expectString) !== undefined) {
     throw unsupported(
       `${param}.file_id`,
-      "The gateway does not store files. Send the file itself in file_data.",
+      "the gateway does not store files. Send the file itself in file_data.",
     );
   }
   const dataParam = `${param}.file_data`;

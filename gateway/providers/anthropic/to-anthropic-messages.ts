@@ -69,7 +69,11 @@ function toTurn(message: ChatMessage, param: string, jsonTexts: ValueCount): Ant
       return { role: "user", content: withCacheControl(content, message, param) };
     }
     default:
-      throw unsupportedValue(`${param}.role`, "Use the role tool with a tool_call_id.", message.role);
+      throw unsupportedValue(
+        `${param}.role`,
+        "Claude has no such role. Use the role tool with a tool_call_id.",
+        message.role,
+      );
   }
 }
 

@@ -66,7 +66,10 @@ function toToolChoice(body: ChatRequestBody): ToolChoice | undefined {
   }
   if (!isObject(choice)) throw invalidType("tool_choice", "a string or an object", choice);
   if (choice["type"] !== "function")
-    throw unsupportedValue("tool_choice", "Use none, auto, required or a function.");
+    throw unsupportedValue(
+      "tool_choice",
+      "Claude has no such choice. Use none, auto, required or a function.",
+    );
   const { name } = expectObject(choice["function"], "tool_choice.function");
   return { type: "tool", name: expectString(name, "tool_choice.function.name"), ...parallel };
 }

@@ -67,17 +67,21 @@ function unlessEmpty<T extends object>(value: T): T | undefined {
 }
 
 const inexpressible: Inexpressible[] = [
-  ["n", is(1), "Models on Bedrock return one choice per request. Use 1."],
+  ["n", is(1), "models on Bedrock return one choice per request. Use 1."],
   ["logprobs", is(false), "Bedrock does not return log probabilities. Remove the parameter."],
   ["top_logprobs", is(0), "Bedrock does not return log probabilities. Remove the parameter."],
   ["logit_bias", isEmpty, "Bedrock has no equivalent. Remove the parameter."],
   ["frequency_penalty", is(0), "Bedrock has no equivalent. Remove the parameter."],
   ["presence_penalty", is(0), "Bedrock has no equivalent. Remove the parameter."],
-  ["modalities", isTextOnly, "Models on Bedrock return only text. Remove the parameter."],
-  ["audio", never, "Models on Bedrock return only text. Remove the parameter."],
-  ["web_search_options", never, "Models on Bedrock do not search the web. Remove the parameter."],
-  ["functions", isEmpty, "Use tools instead."],
-  ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice instead."],
+  ["modalities", isTextOnly, "models on Bedrock return only text. Remove the parameter."],
+  ["audio", never, "models on Bedrock return only text. Remove the parameter."],
+  ["web_search_options", never, "models on Bedrock do not search the web. Remove the parameter."],
+  ["functions", isEmpty, "models on Bedrock accept only tools. Use tools instead."],
+  [
+    "function_call",
+    (value) => value === "none" || value === "auto",
+    "models on Bedrock accept only tools. Use tool_choice instead.",
+  ],
 ];
 
 type OutputFormat = {
@@ -97,7 +101,11 @@ function toOutputFormat(responseFormat: unknown, family: ModelFamily): OutputFor
     case "json_schema":
       return toSchemaFormat(format["json_schema"], "response_format.json_schema", family);
     default:
-      throw unsupportedValue("response_format.type", "Use text, json_object or json_schema.", format["type"]);
+      throw unsupportedValue(
+        "response_format.type",
+        "models on Bedrock have no such format. Use text, json_object or json_schema.",
+        format["type"],
+      );
   }
 }
 
@@ -132,7 +140,11 @@ type Sampling = {
 function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: boolean): Sampling {
   const temperature = ifGiven(body["temperature"], "temperature", expectNumber);
   if (temperature !== undefined && temperature > 1) {
-    throw unsupportedValue("temperature", "Use a value from 0 to 1 for models on Bedrock.", temperature);
+    throw unsupportedValue(
+      "temperature",
+      "models on Bedrock accept at most 1. Use a value from 0 to 1.",
+      temperature,
+    );
   }
   const topP = ifGiven(body["top_p"], "top_p", expectNumber);
   const topK = ifGiven(body["top_k"], "top_k", expectNumber);
@@ -160,7 +172,7 @@ function claudeSampling(requested: RequestedSampling, version: number, thinks: b
   if (version >= 407) {
     refuse(
       { temperature, top_p: topP, top_k: topK },
-      "This model does not accept sampling parameters. Remove the parameter.",
+      "this model does not accept sampling parameters. Remove the parameter.",
     );
   } else if (thinks) {
     // https://platform.claude.com/docs/en/build-with-claude/extended-thinking#feature-compatibility

@@ -69,7 +69,7 @@ function textsOf({ input }: EmbeddingsRequestBody): string[] {
   if (!Array.isArray(input)) return [expectString(input, "input")];
   return input.map((text: unknown, index) => {
     if (typeof text === "number" || Array.isArray(text)) {
-      throw unsupported("input", "Models on Bedrock accept text, not token IDs. Send strings.");
+      throw unsupported("input", "models on Bedrock accept text, not token IDs. Send strings.");
     }
     return expectString(text, `input[${index}]`);
   });
@@ -79,7 +79,7 @@ function textsOf({ input }: EmbeddingsRequestBody): string[] {
 function dimensionsOf(body: EmbeddingsRequestBody, canChoose: boolean): number | undefined {
   const dimensions = ifGiven(body["dimensions"], "dimensions", expectNumber);
   if (dimensions === undefined || canChoose) return dimensions;
-  throw unsupported("dimensions", "This model's embeddings have a fixed length. Remove the parameter.");
+  throw unsupported("dimensions", "this model's embeddings have a fixed length. Remove the parameter.");
 }
 
 function expectVector(value: unknown): number[] {

@@ -56,7 +56,7 @@ export function unlessBlank(text: string): TextBlock[] {
 function textOf(part: Part, param: string): TextBlock[] {
   const { type } = part;
   if (type === "text" || type === "refusal") return unlessBlank(expectString(part[type], `${param}.${type}`));
-  throw unsupported(param, "Models on Bedrock do not accept parts of this type here. Remove the part.");
+  throw unsupported(param, "models on Bedrock do not accept parts of this type here. Remove the part.");
 }
 
 function eachPart<Block extends object>(

@@ -50,7 +50,11 @@ export function toConverseMessages(
         addTurn(turns, "user", toToolResult(message, param, conversation));
         break;
       case "function":
-        throw unsupportedValue(`${param}.role`, "Use the role tool with a tool_call_id.", message.role);
+        throw unsupportedValue(
+          `${param}.role`,
+          "models on Bedrock have no such role. Use the role tool with a tool_call_id.",
+          message.role,
+        );
     }
   }
   // Converse requires a message, so instructions alone become the user's message.
@@ -92,7 +96,10 @@ function toToolResult(message: ChatMessage, param: string, conversation: Convers
 /** The model's reasoning, text and calls, in the order that Claude requires. */
 function toAssistantBlocks(message: ChatMessage, param: string, conversation: Conversation): ContentBlock[] {
   if (message["function_call"] !== undefined && message["function_call"] !== null) {
-    throw unsupported(`${param}.function_call`, "Use tool_calls instead.");
+    throw unsupported(
+      `${param}.function_call`,
+      "models on Bedrock accept only tool calls. Use tool_calls instead.",
+    );
   }
   const blocks: ContentBlock[] = [
     ...toTextBlocks(message, param, conversation),
@@ -112,7 +119,7 @@ function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conver
     if (call["type"] !== undefined && call["type"] !== "function") {
       throw unsupportedValue(
         `${callParam}.type`,
-        "Models on Bedrock support only function tools. Remove the tool call.",
+        "models on Bedrock support only function tools. Remove the tool call.",
         call["type"],
       );
     }

@@ -93,7 +93,7 @@ function toToolSpecs(
     if (tool["type"] !== "function") {
       throw unsupportedValue(
         `${param}.type`,
-        "Models on Bedrock support only function tools. Remove the tool.",
+        "models on Bedrock support only function tools. Remove the tool.",
         tool["type"],
       );
     }

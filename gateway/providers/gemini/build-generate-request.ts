@@ -27,12 +27,12 @@ function refuseUnsupported(body: ChatRequestBody): void {
     throw unsupported("logit_bias", "Gemini has no equivalent. Remove the parameter.");
   }
   if (Array.isArray(functions) && functions.length > 0) {
-    throw unsupported("functions", "Use tools instead.");
+    throw unsupported("functions", "Gemini has no equivalent. Use tools instead.");
   }
   if (isObject(search))
     throw unsupported(
       "web_search_options",
-      "The gateway does not enable Gemini's search. Remove the parameter.",
+      "the gateway does not enable Gemini's search. Remove the parameter.",
     );
 }
 

@@ -99,7 +99,11 @@ function toMediaPart(url: unknown, param: string): GeminiPart {
 function toAudioPart({ data, format }: Record<string, unknown>, param: string): GeminiPart {
   if (typeof data !== "string") throw invalidValue(`${param}.data`, "must be a string");
   if (typeof format !== "string" || !audioFormats.includes(format)) {
-    throw unsupportedValue(`${param}.format`, `Use one of ${audioFormats.join(", ")}.`, format);
+    throw unsupportedValue(
+      `${param}.format`,
+      `Gemini does not read this audio format. Use one of ${audioFormats.join(", ")}.`,
+      format,
+    );
   }
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
