@@ -44,7 +44,9 @@ function emitSetup(plan: SetupPlan, files: PlannedFile[]): string {
     "ask_for_key",
     ...steps,
     "write_files",
-    ...(plan.program === null ? [] : [`look_for ${quote(plan.program)} ${quote(plan.install ?? "")}`]),
+    ...(plan.program === null
+      ? []
+      : [`look_for ${quote(plan.program)} ${quote(plan.install ?? "see its documentation")}`]),
     checkStep(plan.slugs),
     `finish ${quote(plan.next)}`,
     "}",
@@ -81,7 +83,7 @@ export function emitPosixUndo({ tool, toolName }: ScriptTarget): string {
   return toBlock([
     `# Undoes the newest setup of ${toolName}: runs the script that it left on this machine.`,
     `undo="$HOME/.config/model-gateway/undo-${tool}.sh"`,
-    `if [ ! -f "$undo" ]; then printf '%s\\n' ${quote(`No setup of ${toolName} to undo.`)} >&2; exit 1; fi`,
+    `if [ ! -f "$undo" ]; then printf '%s\\n' ${quote(`There is no setup of ${toolName} to undo. Use the account that ran the setup.`)} >&2; exit 1; fi`,
     'sh "$undo" </dev/null || exit 1',
     `if [ -f "$undo" ]; then printf '%s\\n' 'An earlier setup remains. Run this again to undo it.'; fi`,
   ]);

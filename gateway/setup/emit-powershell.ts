@@ -49,7 +49,9 @@ function emitSetup(plan: SetupPlan, files: PlannedFile[], key: string | null): s
     ...files.map(mergeStep),
     ...(environment?.load === "always" ? variableSteps(environment) : []),
     "write_files",
-    ...(plan.program === null ? [] : [`look_for ${quote(plan.program)} ${quote(plan.install ?? "")}`]),
+    ...(plan.program === null
+      ? []
+      : [`look_for ${quote(plan.program)} ${quote(plan.install ?? "see its documentation")}`]),
     checkStep(plan.slugs),
     `finish_setup ${quote(plan.next)}`,
     "}",
@@ -90,7 +92,7 @@ export function emitPowerShellUndo({ tool, toolName }: ScriptTarget): string {
   return toBlock([
     `# Undoes the newest setup of ${toolName}: runs the script that it left on this machine.`,
     `$undo_file = "${undoFile(tool)}"`,
-    `if (-not [IO.File]::Exists($undo_file)) { throw ${quote(`No setup of ${toolName} to undo.`)} }`,
+    `if (-not [IO.File]::Exists($undo_file)) { throw ${quote(`There is no setup of ${toolName} to undo. Use the account that ran the setup.`)} }`,
     "& ([scriptblock]::Create([IO.File]::ReadAllText($undo_file)))",
     "if ([IO.File]::Exists($undo_file)) { Write-Host 'An earlier setup remains. Run this again to undo it.' }",
   ]);

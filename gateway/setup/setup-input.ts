@@ -58,13 +58,14 @@ const keyPattern = /^sk-gateway-[0-9A-Za-z]{49}$/;
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}\/[\w.:@+~/-]{1,191}$/;
 
 function explainKey(key: string): string {
-  if (!key.startsWith("sk-gateway-")) return "This is not a gateway key. Keys start with sk-gateway-.";
+  if (!key.startsWith("sk-gateway-"))
+    return "This is not a gateway key. Enter a key that starts with sk-gateway-.";
   // Counts characters, not UTF-16 units.
   const { length } = [...key];
-  const counts = `it has ${length} characters instead of ${keyLength}.`;
+  const counts = `it has ${length} characters instead of ${keyLength}. Paste the whole key, and only the key.`;
   if (length < keyLength) return `This key is incomplete: ${counts}`;
   if (length > keyLength) return `This key is too long: ${counts}`;
-  return "This key contains an invalid character. After sk-gateway-, only letters and digits are allowed.";
+  return "This key contains an invalid character. Use only letters and digits after sk-gateway-.";
 }
 
 const keyLength = 60;

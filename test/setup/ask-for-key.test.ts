@@ -104,7 +104,10 @@ test("without a terminal and a key, the setup explains what to do", async (t) =>
   const { home, run } = await createSetupHome(t);
   const { code, stderr } = await run("dash", generate(null));
   t.is(code, 1);
-  t.regex(stderr, /No terminal to prompt for the API key\. Set the environment variable GATEWAY_API_KEY/);
+  t.regex(
+    stderr,
+    /There is no terminal to prompt for the API key\. Set the environment variable GATEWAY_API_KEY/,
+  );
   t.deepEqual(await readTree(home), {});
 });
 
@@ -113,7 +116,7 @@ const wrongKeys: [title: string, key: string, said: string][] = [
   [
     "of another product",
     "sk-ant-0123456789012345678901234567890123456789012345678901234",
-    "is not a gateway key: those start with sk-gateway-",
+    "is not a gateway key, which starts with sk-gateway-",
   ],
   ["that is cut off", keyValue.slice(0, -1), "is incomplete: it has 59 characters instead of 60"],
   ["that has just begun", keyValue.slice(0, 19), "is incomplete: it has 19 characters instead of 60"],
@@ -129,7 +132,12 @@ for (const [title, key, said] of wrongKeys) {
     await writeFile(path.join(home, "other"), "");
     const { code, stdout, stderr } = await run("dash", generate(null), { GATEWAY_API_KEY: key });
     t.is(code, 1);
-    t.true(stderr.includes(`The key in GATEWAY_API_KEY ${said}. Nothing was changed.`), stderr);
+    t.true(
+      stderr.includes(
+        `The key in GATEWAY_API_KEY ${said}. Copy the key again, or create a new one in the console.`,
+      ),
+      stderr,
+    );
     t.false((stdout + stderr).includes(key));
     t.deepEqual(Object.keys(await readTree(home)), ["other"]);
   });

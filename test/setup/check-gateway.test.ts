@@ -56,7 +56,10 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
     const { run } = await createSetupHome(t, { programs: [client] });
     const { code, stderr } = await run("dash", commandFor("http://127.0.0.1:9", keyValue));
     t.is(code, 1);
-    t.regex(stderr, /The gateway at http:\/\/127\.0\.0\.1:9 does not respond: ./);
+    t.regex(
+      stderr,
+      /The gateway at http:\/\/127\.0\.0\.1:9 does not respond\. Check the URL and the network: ./,
+    );
   });
 }
 

@@ -74,7 +74,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
       /auth\.json was not changed: line 1 is not valid JSON\.\nTo change it manually, merge this into it:\n\{/,
     );
     t.regex(said, /"key": "<your API key>"/);
-    t.true(said.trimEnd().endsWith("Nothing was changed."), said);
+    t.true(said.trimEnd().endsWith("Nothing was changed. Correct the file, then repeat the command."), said);
     t.false(said.includes(keyValue));
     t.deepEqual(await readTree(home), before);
   });
@@ -130,7 +130,10 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     await writeFile(path.join(home, ".codex/.env"), "MINE=1\n");
     const before = await readTree(home);
     const said = await run(generate("codex", baseUrl).command);
-    t.regex(said, /Nothing was changed, because a file could not be written\.\n$/);
+    t.regex(
+      said,
+      /Nothing was changed, because a file could not be written\. Check the error, then repeat the command\.\n$/,
+    );
     t.deepEqual(await readTree(home), before);
   });
 
@@ -155,7 +158,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     for (const [key, why] of [
       ["sk-other", /is not a gateway key/],
       [keyValue.slice(1, 40), /is not a gateway key/],
-      [keyValue.slice(0, 40), /is incomplete: it has 40 characters instead of 60\. Nothing was changed/],
+      [keyValue.slice(0, 40), /is incomplete: it has 40 characters instead of 60\. Copy the key again/],
       [`${keyValue}a`, /is too long: it has 61 characters instead of 60\./],
       [
         `${keyValue.slice(0, -1)}_`,
@@ -179,11 +182,15 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
       text: "<html>Not found</html>",
       said: "is not a Model Gateway: it returned status 404.",
     },
-    { status: 0, text: "refused", said: "The gateway at http://127.0.0.1:9 does not respond: " },
+    {
+      status: 0,
+      text: "refused",
+      said: "The gateway at http://127.0.0.1:9 does not respond. Check the URL and the network: ",
+    },
     {
       status: 200,
       text: '{"data":[{"object":"model"},{"object": "model"}]}',
-      said: "\nOK, 2 models\nThe key is not connected to demo/echo. Connect it in the console.\n",
+      said: "\nOK, 2 models\nThe key is not connected to demo/echo. Connect the model in the console.\n",
     },
   ];
   for (const { said, ...answer } of answers) {

@@ -72,7 +72,7 @@ for (const { title, tool = "claude-code", name = settingsPath, content, why, pat
     t.regex(stderr, why);
     t.true(stderr.includes(`${path.join(home, name)} was not changed`), stderr);
     t.regex(stderr, patch ?? /"ANTHROPIC_AUTH_TOKEN": "<your API key>"/);
-    t.true(stderr.endsWith("Nothing was changed.\n"), stderr);
+    t.true(stderr.endsWith("Nothing was changed. Correct the file, then repeat the command.\n"), stderr);
     t.false((stdout + stderr).includes(keyValue));
     t.deepEqual(await readTree(home), before);
   });

@@ -134,7 +134,7 @@ for (const shell of ["bash", "zsh", "dash", "fish"]) {
       t.is((await run(shell, `${lines.undo}\n`)).code, 0);
       t.deepEqual(await readTree(home), before, tool);
       const nothing = await run(shell, `${lines.undo}\n`);
-      t.regex(nothing.stderr, /No setup of .* to undo\./);
+      t.regex(nothing.stderr, /There is no setup of .* to undo\. Use /);
       t.is(nothing.code, 1);
     }
   });

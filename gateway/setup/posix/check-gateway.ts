@@ -10,7 +10,7 @@ check_gateway() {
     if [ "$count" -eq 1 ]; then say "OK, 1 model"; else say "OK, $count models"; fi
     for slug in "$@"; do
       grep -qF "\"$slug\"" answer && continue
-      complain "The key is not connected to $slug. Connect it in the console."
+      complain "The key is not connected to $slug. Connect the model in the console."
       unverified=1
     done
     return
@@ -33,9 +33,9 @@ check_gateway() {
     else complain "The server at $base_url is not a Model Gateway: it returned status $status. Check the URL."; fi
   elif [ "$status" = 401 ]; then
     # wget discards the body of a response with this status.
-    complain "The gateway rejected this key (status 401). Check it, or create a new one in the console."
+    complain "The gateway rejected this key (status 401). Check the key, or create a new one in the console."
   else
-    complain "The gateway at $base_url does not respond: $(tr -d '\000-\037\177' <why)"
+    complain "The gateway at $base_url does not respond. Check the URL and the network: $(tr -d '\000-\037\177' <why)"
   fi
 }
 # Prints the status of the response, and writes its body to a file.

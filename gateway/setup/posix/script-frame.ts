@@ -10,7 +10,7 @@ start() {
   LC_ALL=C
   export LC_ALL
   case $HOME in /*) ;; *) stop "HOME is not set. Set it to your home folder." ;; esac
-  have awk || stop "awk is missing. Install it."
+  have awk || stop "The program awk is missing. Install awk."
   origin=$PWD number=0 refused= failed= unverified=
   undo=$HOME/.config/model-gateway/undo-$tool.sh
   newline='
@@ -23,7 +23,7 @@ start() {
 }
 clean_up() { cd / && rm -rf "$work"; }
 look_for() { # program, how to install it
-  have "$1" || complain "$1 is not installed. Its setup applies after the installation: $2"
+  have "$1" || complain "$1 is not installed. Install it to use this setup: $2"
 }
 find_profile() {
   shell=$(basename "$SHELL")
@@ -71,20 +71,21 @@ ask_for_key() {
     printf '\n' >/dev/tty
     GATEWAY_API_KEY=$(printf '%s' "$GATEWAY_API_KEY" | tr -d '[:space:]')
   else
-    stop "No terminal to prompt for the API key. Set the environment variable GATEWAY_API_KEY."
+    stop "There is no terminal to prompt for the API key. Set the environment variable GATEWAY_API_KEY."
   fi
   export GATEWAY_API_KEY
+  advice="Copy the key again, or create a new one in the console."
   case $GATEWAY_API_KEY in
     sk-gateway-*) ;;
-    *) stop "$key_source is not a gateway key: those start with sk-gateway-. Nothing was changed." ;;
+    *) stop "$key_source is not a gateway key, which starts with sk-gateway-. $advice" ;;
   esac
   # Arithmetic removes the spaces that some programs print before a count.
   characters=$(($(printf '%s' "$GATEWAY_API_KEY" | wc -m)))
-  how_many="it has $characters characters instead of 60. Nothing was changed."
+  how_many="it has $characters characters instead of 60. $advice"
   if [ "$characters" -lt 60 ]; then stop "$key_source is incomplete: $how_many"; fi
   if [ "$characters" -gt 60 ]; then stop "$key_source is too long: $how_many"; fi
   # Removing all other characters, line breaks included, must not shorten the key.
   if [ "$(printf '%s' "$GATEWAY_API_KEY" | tr -cd '0-9A-Za-z-' | wc -c)" -ne 60 ]; then
-    stop "$key_source contains an invalid character: only letters and digits follow sk-gateway-. Nothing was changed."
+    stop "$key_source contains an invalid character: only letters and digits follow sk-gateway-. $advice"
   fi
 }`;

@@ -4,7 +4,7 @@
  */
 export const writeFiles = String.raw`
 write_files() {
-  if [ -n "$refused" ]; then stop "Nothing was changed."; fi
+  if [ -n "$refused" ]; then stop "Nothing was changed. Correct the file, then repeat the command."; fi
   now=$(date +%Y%m%d%H%M%S)
   for list in moves put-back folders give-up shown; do : >"$list"; done
   i=0
@@ -56,7 +56,7 @@ free_name() {
 give_up() {
   . ./give-up
   . ./folders
-  stop "Nothing was changed, because a file could not be written."
+  stop "Nothing was changed, because a file could not be written. Check the error, then repeat the command."
 }
 write_undo() {
   make_folder "$(dirname "$undo")"
@@ -70,7 +70,7 @@ write_undo() {
     cat <<'UNDO'
 put_back() {
   if [ -n "$2" ] && [ ! -f "$2" ]; then
-    echo "$1 was not changed: $2 is missing." >&2
+    echo "$1 was not changed, because its backup $2 is missing. Remove the gateway manually." >&2
     failed=1
     return
   fi

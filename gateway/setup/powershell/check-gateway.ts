@@ -7,14 +7,14 @@ function check_gateway($slugs) {
     if ($count -eq 1) { say_line 'OK, 1 model' } else { say_line ('OK, ' + $count + ' models') }
     foreach ($slug in $slugs) {
       if ($answer.text.Contains('"' + $slug + '"')) { continue }
-      complain_of ('The key is not connected to ' + $slug + '. Connect it in the console.')
+      complain_of ('The key is not connected to ' + $slug + '. Connect the model in the console.')
       $setup.is_unverified = $true
     }
     return
   }
   $setup.is_failed = $true
   if ($answer.status -eq 0) {
-    complain_of ('The gateway at ' + $setup.base_url + ' does not respond: ' + (plain_text $answer.text))
+    complain_of ('The gateway at ' + $setup.base_url + ' does not respond. Check the URL and the network: ' + (plain_text $answer.text))
     return
   }
   $message = [regex]::Match($answer.text, '"message": ?"((?:[^"\\]|\\.)*)"')

@@ -33,7 +33,7 @@ function find_place($variable, $below_home, $path) {
 function native_path($path) { return $path.Replace('/', [string][IO.Path]::DirectorySeparatorChar) }
 function look_for($program, $install) {
   if ($null -eq (Get-Command $program -ErrorAction SilentlyContinue)) {
-    complain_of ($program + ' is not installed. Its setup applies after the installation: ' + $install)
+    complain_of ($program + ' is not installed. Install it to use this setup: ' + $install)
   }
 }
 function finish_setup($next) {
@@ -43,7 +43,7 @@ function finish_setup($next) {
 }
 function report_failure($failure) {
   if ($failure.Exception.Message -ceq 'stopped') { return }
-  complain_of ('An error occurred in line ' + $failure.InvocationInfo.ScriptLineNumber + ': ' + $failure.Exception.Message)
+  complain_of ('Line ' + $failure.InvocationInfo.ScriptLineNumber + ' of the command failed. Correct this error, then repeat the command: ' + $failure.Exception.Message)
 }`;
 
 export const scriptEnd = String.raw`
@@ -58,9 +58,9 @@ if ([string]$ExecutionContext.SessionState.LanguageMode -ceq 'FullLanguage') {
   $setup.variables = New-Object 'Collections.Generic.List[object]'
   try { run_setup } catch {
     report_failure $_
-    throw 'The command failed. The reason is above.'
+    throw 'The command failed. Read the reason above, then repeat the command.'
   }
-} else { throw 'This PowerShell runs in constrained mode, which blocks this command. Nothing was changed.' }`;
+} else { throw 'This PowerShell runs in constrained mode, which blocks this command. Use a PowerShell in full language mode.' }`;
 
 /** Reads the key from the command or the environment, or prompts for it without echo. */
 export const askForKey = String.raw`
@@ -75,17 +75,18 @@ function ask_for_key($given) {
   if ($key.Length -eq 0) {
     $source = 'The entered key'
     try { $secure = Read-Host -AsSecureString 'Gateway API key (hidden)' }
-    catch { stop_setup 'No terminal to prompt for the API key. Set the environment variable GATEWAY_API_KEY.' }
+    catch { stop_setup 'There is no terminal to prompt for the API key. Set the environment variable GATEWAY_API_KEY.' }
     $key = (New-Object Net.NetworkCredential('', $secure)).Password -creplace '\s', ''
   }
+  $advice = 'Copy the key again, or create a new one in the console.'
   if ($key -cnotmatch '^sk-gateway-') {
-    stop_setup ($source + ' is not a gateway key: those start with sk-gateway-. Nothing was changed.')
+    stop_setup ($source + ' is not a gateway key, which starts with sk-gateway-. ' + $advice)
   }
-  $how_many = 'it has ' + $key.Length + ' characters instead of 60. Nothing was changed.'
+  $how_many = 'it has ' + $key.Length + ' characters instead of 60. ' + $advice
   if ($key.Length -lt 60) { stop_setup ($source + ' is incomplete: ' + $how_many) }
   if ($key.Length -gt 60) { stop_setup ($source + ' is too long: ' + $how_many) }
   if ($key -cnotmatch '^[0-9A-Za-z-]{60}\z') {
-    stop_setup ($source + ' contains an invalid character: only letters and digits follow sk-gateway-. Nothing was changed.')
+    stop_setup ($source + ' contains an invalid character: only letters and digits follow sk-gateway-. ' + $advice)
   }
   $setup.key = $key
 }`;

@@ -1,7 +1,7 @@
 /** Writes the merged files, each in one step, after copying all of them. */
 export const writeFiles = String.raw`
 function write_files {
-  if ($setup.refused) { stop_setup 'Nothing was changed.' }
+  if ($setup.refused) { stop_setup 'Nothing was changed. Correct the file, then repeat the command.' }
   $setup.now = [DateTime]::Now.ToString('yyyyMMddHHmmss', [Globalization.CultureInfo]::InvariantCulture)
   $setup.made = New-Object 'Collections.Generic.List[string]'
   $setup.folders = New-Object 'Collections.Generic.List[string]'
@@ -81,13 +81,13 @@ function protect_file($target) {
       $said = & $program $target /inheritance:r /grant:r $rights '*S-1-5-18:F' '*S-1-5-32-544:F' /q
     } else { $said = & chmod 600 $target }
     if ($LASTEXITCODE -ne 0) { throw ([string]$said) }
-  } catch { complain_of ('Others may be able to read ' + $target + ': ' + $_.Exception.Message) }
+  } catch { complain_of ('Others may be able to read ' + $target + '. Restrict its permissions: ' + $_.Exception.Message) }
 }
 function give_up($failure) {
   foreach ($file in $setup.made) { [IO.File]::Delete($file) }
-  foreach ($folder in $setup.folders) { try { [IO.Directory]::Delete($folder) } catch { complain_of ('Not deleted: ' + $folder) } }
+  foreach ($folder in $setup.folders) { try { [IO.Directory]::Delete($folder) } catch { complain_of ('The folder ' + $folder + ' was not deleted. Delete it manually.') } }
   complain_of $failure.Exception.Message
-  stop_setup 'Nothing was changed, because a file could not be written.'
+  stop_setup 'Nothing was changed, because a file could not be written. Check the error, then repeat the command.'
 }`;
 
 /** Merges in memory. Writes no file before all are valid. */

@@ -16,7 +16,7 @@ function undo_failed($why) {
 function put_back($target, $backup, $hash) {
   try {
     if ($backup.Length -gt 0 -and -not [IO.File]::Exists($backup)) {
-      undo_failed ($target + ' was not changed: ' + $backup + ' is missing.')
+      undo_failed ($target + ' was not changed, because its backup ' + $backup + ' is missing. Remove the gateway manually.')
       return
     }
     if ([IO.File]::Exists($target) -and (hash_of ([IO.File]::ReadAllBytes($target))) -cne $hash) {
@@ -32,7 +32,7 @@ function put_back($target, $backup, $hash) {
     }
     if ([IO.File]::Exists($target)) { [IO.File]::Replace($backup, $target, [NullString]::Value) } else { [IO.File]::Move($backup, $target) }
     Write-Host ('restored ' + $target)
-  } catch { undo_failed ($target + ' could not be restored: ' + $_.Exception.Message) }
+  } catch { undo_failed ($target + ' could not be restored. Correct this error, then undo again: ' + $_.Exception.Message) }
 }
 function put_back_variable($name, $had, $before, $hash) {
   $now = [string][Environment]::GetEnvironmentVariable($name, 'User')
