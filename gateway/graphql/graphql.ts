@@ -4,7 +4,8 @@ import { type HeldBody, ClientGoneError, readBody } from "../http/read-body.ts";
 import { createId } from "../ids.ts";
 import { isSameOrigin } from "../http/browser-request.ts";
 import type { Services } from "../services.ts";
-import { statusOf, type GraphqlServer } from "./server.ts";
+import { statusOf } from "./error-status.ts";
+import type { GraphqlServer } from "./server.ts";
 
 /**
  * `/graphql`: the usage history, for signed-in users. The first allowed query imports GraphQL's libraries,

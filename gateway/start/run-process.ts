@@ -1,5 +1,7 @@
 import cluster from "node:cluster";
+import { flushCompileCache } from "node:module";
 import { type AddressInfo, createServer } from "node:net";
+import { setFlagsFromString } from "node:v8";
 import { type Config, readConfig } from "../config/config.ts";
 import { GatewayError, StartError } from "../errors.ts";
 import { createLog, standardLogDestination } from "../log.ts";
@@ -28,6 +30,7 @@ async function serveOrObey(parameters: string[]): Promise<void> {
   if (parameters.length > 0) {
     const print = (line: string) => void process.stdout.write(`${line}\n`);
     const { runCommand } = await import("./run-command.ts");
+    growHeap();
     process.exitCode = await runCommand(parameters, { config, runtime, print });
     return;
   }
@@ -35,7 +38,11 @@ async function serveOrObey(parameters: string[]): Promise<void> {
   if (cluster.isPrimary && config.workers > 1) return serveWithWorkers(config, runtime);
   // The primary loads no modules of workers.
   const { startGateway } = await import("./start-gateway.ts");
-  const start = () => startGateway(config, runtime, cluster.isWorker);
+  const start = async () => {
+    const gateway = await startGateway(config, runtime, cluster.isWorker);
+    growHeap();
+    return gateway;
+  };
   if (cluster.isWorker) return (await import("./workers/run-worker.ts")).runWorker(start);
 
   const gateway = await start();
@@ -45,6 +52,15 @@ async function serveOrObey(parameters: string[]): Promise<void> {
   });
   const { welcome } = await import("./welcome.ts");
   process.stdout.write(await welcome(gateway));
+}
+
+/**
+ * Lets V8 enlarge the space for new objects, which `main.js` keeps at its least size. Writes the compile cache first,
+ * because V8 rejects code that other flags compiled.
+ */
+function growHeap(): void {
+  flushCompileCache();
+  setFlagsFromString("--semi-space-growth-factor=2");
 }
 
 async function serveWithWorkers(config: Config, runtime: Runtime): Promise<void> {

@@ -10,9 +10,10 @@ registerHooks({
 });
 
 // The hook must precede these imports to record what they load.
-const { createKey, startTestGateway } = await import("../helpers/test-gateway.ts");
-const { chatBody, postChat } = await import("../helpers/post-chat.ts");
+const { createKey, startTestGateway } = await import("./helpers/test-gateway.ts");
+const { chatBody, postChat } = await import("./helpers/post-chat.ts");
 
+const ofGraphql = () => loaded.filter((url) => /\/node_modules\/(?:graphql|@?graphql-|@pothos)/.test(url));
 const ofTracing = () => loaded.filter((url) => /\/@opentelemetry\/|\/gateway\/tracing\//.test(url));
 
 test.serial("without OTEL_EXPORTER_OTLP_ENDPOINT no tracing code is loaded or called", async (t) => {
@@ -27,4 +28,13 @@ test.serial("without OTEL_EXPORTER_OTLP_ENDPOINT no tracing code is loaded or ca
 test.serial("with OTEL_EXPORTER_OTLP_ENDPOINT tracing code is loaded", async (t) => {
   await startTestGateway(t, { environment: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" } });
   t.true(ofTracing().length > 10);
+});
+
+test.serial("GraphQL's libraries are loaded by the first query", async (t) => {
+  const gateway = await startTestGateway(t);
+  t.deepEqual(ofGraphql(), []);
+  const query = "query=%7B__typename%7D";
+  const headers = { authorization: `Bearer ${gateway.accessToken}` };
+  t.is((await fetch(`${gateway.url}/graphql?${query}`, { headers })).status, 200);
+  t.true(ofGraphql().length > 100);
 });
