@@ -11,7 +11,7 @@ const stampFile = join(built, ".stamp");
 async function buildConsole(): Promise<void> {
   const stamp = stampOfSources();
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
-  // Loaded on demand: a machine with a built console needs no builder.
+  // This import is dynamic, because a machine with a built console needs no builder.
   const { createBuilder } = await import("vite");
   process.stderr.write("building the console, which takes about 20 seconds …\n");
   process.chdir(join(folder, ".."));
@@ -46,9 +46,7 @@ function stampOfSources(): string {
   return hash.digest("hex");
 }
 
-/**
- * SvelteKit starts with an inline script. As a file, it needs no exception in the content security policy.
- */
+/** Moves SvelteKit's inline script to a file, which needs no exception in the content security policy. */
 function moveInlineScriptOut(): void {
   const page = join(built, "index.html");
   const html = readFileSync(page, "utf8");
@@ -67,8 +65,8 @@ function moveInlineScriptOut(): void {
 }
 
 /**
- * Writes the files of each page for the gateway. Its `Link` header starts their download with the page, which
- * saves a round trip: the app asks for them only once it runs.
+ * Lists each page's files for the `Link` header, so that they download together with the page.
+ * Otherwise the app would request them only once it runs, a round trip later.
  */
 async function listPreloads(): Promise<void> {
   const server = join(folder, ".svelte-kit/output/server");

@@ -6,7 +6,7 @@ import { defineConfig } from "vite";
 /** The gateway's URL for `npm run dev`. */
 const gateway = "http://127.0.0.1:8080";
 
-/** Our modules that three pages share are one file. With a file each, a key's page would start with 71 requests. */
+/** Modules that three pages share form one file. Separate files would start a key's page with 71 requests. */
 const shared = {
   name: "parts",
   test: /src.lib/,

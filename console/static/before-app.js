@@ -10,7 +10,7 @@ if (!/^\/(sign-in|set-up|join|docs)\b/.test(location.pathname)) {
   const refresh = async () => {
     const headers = { "content-type": "application/json" };
     const response = await fetch("/trpc/auth.refresh", { method: "POST", headers });
-    // Read here, because an unread response would occupy a connection on a page that ignores it.
+    // The body is read here, because an unread response occupies a connection on pages that ignore it.
     return new Response(await response.text(), response);
   };
   // The app waits for the same lock, because a refresh token works once.

@@ -16,7 +16,7 @@ browserTest("the table and the request details show why a provider failed", asyn
   for (const { slug } of [down, broken]) await askModel(gateway, slug);
 
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests", viewport });
-  for (const why of ["the connection was refused", "the provider returned HTTP status 500"]) {
+  for (const why of ["The connection was refused", "The provider returned HTTP status 500"]) {
     const cell = page.getByRole("cell", { name: `Failed upstream_error ${why}`, exact: true });
     await page
       .getByRole("row")
@@ -51,7 +51,7 @@ browserTest("the overview and the provider's page show the last failure", async 
   const line = (name: string) => page.getByRole("listitem").filter({ hasText: name });
   const refused = /Last error upstream_error, the connection was refused, (?:just now|\d+ seconds ago)/;
   await line(down.name).getByText(refused).waitFor();
-  // The reason must not repeat the code.
+  // The text omits the reason, because it equals the code.
   await line(busy.name)
     .getByText(/Last error http_429 (?:just now|\d+ seconds ago)/)
     .waitFor();

@@ -60,8 +60,10 @@ browserTest("all invalid limits are reported at once, each at its field", async 
   await page.getByLabel("Expires on").fill("2020-01-31");
   await page.getByLabel("Allowed addresses").fill("127.0.0.1\n10.0.0/8\n::1/129");
   await save.click();
-  await page.getByText("is not a whole number from 1. Enter one, or leave the field empty.").waitFor();
-  t.regex(await said("Requests per minute"), /whole number from 1\. Enter one,/);
+  await page
+    .getByText("is not a positive whole number. Enter a number such as 60, or leave the field empty.")
+    .waitFor();
+  t.regex(await said("Requests per minute"), /positive whole number\. Enter a number such as 60,/);
   t.regex(await said("Daily budget"), /US dollars, such as 12.50/);
   t.regex(await said("Expires on"), /The expiry date is in the past/);
   t.regex(await said("Allowed addresses"), /10\.0\.0\/8, ::1\/129 are not IP addresses/);

@@ -207,7 +207,7 @@ browserTest("the table, the details and the export name the owner of a spent lim
     ["rate_limit_exceeded", "request rate limit of its owner"],
     ["insufficient_quota", "daily budget of this API key"],
   ] as const) {
-    const name = `Failed ${code} ${refusedBy}`;
+    const name = `Failed ${code} ${refusedBy.charAt(0).toUpperCase()}${refusedBy.slice(1)}`;
     const row = page
       .getByRole("region", { name: "Requests" })
       .getByRole("row")

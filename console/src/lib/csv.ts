@@ -8,7 +8,7 @@ export function formatTable<Row>(columns: CsvColumn<Row>[], rows: Row[]): string
 
 export function saveCsv(text: string, name: string): void {
   const link = document.createElement("a");
-  // With a byte order mark, Excel reads it as UTF-8.
+  // Excel reads a file with a byte order mark as UTF-8.
   link.href = URL.createObjectURL(new Blob(["\u{feff}", text], { type: "text/csv;charset=utf-8" }));
   link.download = name;
   link.click();

@@ -2,7 +2,6 @@ import type { Outputs } from "#lib/session/api.ts";
 
 type Action = Outputs["audit"]["actions"][number];
 
-/** The label of each action. The type requires one for every action. */
 const words: Record<Action, string> = {
   "key.create": "Key created",
   "key.rename": "Key renamed",

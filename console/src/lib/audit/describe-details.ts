@@ -50,7 +50,7 @@ function isSet(value: unknown): boolean {
   return value !== null && value !== undefined && value !== "";
 }
 
-/** @param path the path of the value */
+/** @param path such as `chargeFactor` or `limits.budgetsUsd.day` */
 function show(value: unknown, path: string): string {
   if (value === null || value === undefined || value === "") return "none";
   const words = valueWords[path]?.[String(value)];

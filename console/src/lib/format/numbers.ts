@@ -18,7 +18,7 @@ export function formatCompact(count: number): string {
   return compact().format(count);
 }
 
-/** US dollars in cents. Small amounts get more decimals, because they would look free. */
+/** US dollars with cents. Small amounts get more decimals, because "$0.00" would look free. */
 export function formatDollars(dollars: number): string {
   const size = Math.abs(dollars);
   return toDollars(dollars, size === 0 || size >= 1 ? 2 : size >= 0.01 ? 4 : size >= 0.000_001 ? 6 : 9);
@@ -40,7 +40,7 @@ function toDollars(dollars: number, maximumFractionDigits: number): string {
 
 /** "340 ms", "1.2 s", "2 min 5 s" */
 export function formatDuration(milliseconds: number): string {
-  // Rounded before the split into minutes and seconds, to avoid "60 s".
+  // Rounding comes before the split into minutes and seconds, to avoid "60 s".
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
   const tenths = Math.round(milliseconds / 100);
   if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;

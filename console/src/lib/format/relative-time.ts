@@ -10,7 +10,7 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const day = 24 * 3600;
-/** Expiries up to this far away are counted in days, as in the form. */
+/** The form offers expiries in days up to this number, so relative times count days too. */
 const daysMax = 60;
 
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
@@ -34,7 +34,7 @@ const exact = lazy(
 /** "5 minutes ago", "in 30 days", "just now". Times are milliseconds since 1970. */
 export function formatRelativeTime(time: number, now: number): string {
   const seconds = Math.round((time - now) / 1000);
-  // Rounded, so that a new expiry in 30 days does not show 29.
+  // The days are rounded, so that a new expiry in 30 days does not show 29.
   if (seconds >= day && seconds < daysMax * day) return relative().format(Math.round(seconds / day), "day");
   for (const [unit, size] of steps) {
     if (Math.abs(seconds) >= size) return relative().format(Math.trunc(seconds / size), unit);
@@ -42,7 +42,7 @@ export function formatRelativeTime(time: number, now: number): string {
   return "just now";
 }
 
-/** A moment below a relative time, which implies the year: "Nov 21, 17:41:03". */
+/** Omits the year, because a relative time beside it implies the year: "Nov 21, 17:41:03". */
 export function formatMoment(time: number): string {
   return moment().format(time);
 }

@@ -58,11 +58,11 @@ function findNumberProblem(text: string, isMoney: boolean): string | null {
       : null;
   }
   if (rest !== "" || !(number >= 1))
-    return `"${text}" is not a whole number from 1. Enter one, or leave the field empty.`;
+    return `"${text}" is not a positive whole number. Enter a number such as 60, or leave the field empty.`;
   return number > countMax ? `${text} is too large. Enter at most ${formatCount(countMax)}.` : null;
 }
 
-/** Applies the gateway's rule. A URL's brackets accept IPv6 addresses without a zone. */
+/** Applies the gateway's rule. The URL parser accepts IPv6 addresses only without a zone. */
 function isAddressRange(text: string): boolean {
   const [, address = "", bits = "0"] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   if (/^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/.test(address)) {

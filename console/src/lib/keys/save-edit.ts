@@ -12,8 +12,8 @@ type Edit = {
 };
 
 /**
- * Saves an edit of one part of a key, despite concurrent changes of other parts. After a change of the same
- * part, saves nothing and returns null with the reloaded key.
+ * Saves an edit of one part of a key, despite concurrent changes of other parts. Saves nothing and returns
+ * null after a change of the same part.
  */
 export async function saveEdit({ queries, key, isUntouched, save }: Edit): Promise<ApiKey | null> {
   let current = key;
@@ -30,5 +30,5 @@ export async function saveEdit({ queries, key, isUntouched, save }: Edit): Promi
   return null;
 }
 
-/** More conflicts in a row have another cause. */
+/** More consecutive conflicts have another cause. */
 const triesMax = 5;

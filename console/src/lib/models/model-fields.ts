@@ -11,7 +11,7 @@ export const usualPriceFields = [
   { name: "output", label: "Output", param: "prices.output", empty: "unknown" },
 ] as const;
 
-/** `empty` is the price of a part without its own. */
+/** `empty` describes the price that applies if the field is empty. */
 export const advancedPriceFields = [
   advanced("cacheWrite", "as input"),
   advanced("cacheWrite1h", "2 × input"),

@@ -33,7 +33,7 @@ export type RuleText = {
   factor: string;
   prices: Record<RulePrice, string>;
   isPartOnly: boolean;
-  /** The stored rule, whose other members stay. */
+  /** The stored rule. Saving keeps its members that have no field. */
   stored: PriceRule | null;
 };
 

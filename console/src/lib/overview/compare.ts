@@ -1,7 +1,4 @@
-/**
- * Compares with the previous period, such as "24 h": "+12% vs previous 24 h". Empty if a comparison means
- * nothing.
- */
+/** The change since the previous period, as in "+12% vs previous 24 h". Empty without a previous value. */
 export function compare(now: number | null, before: number | null, period: string): string {
   if (now === null || before === null || before === 0) return "";
   const percent = Math.round((now / before - 1) * 100);

@@ -4,7 +4,7 @@ import { api } from "#lib/session/api.ts";
 
 type MadeKey = { value: string; models: string[]; endsAt: number };
 
-/** Held in this tab's memory only. Signing out reloads the page. */
+/** The key stays in this tab's memory. Signing out reloads the page, which discards it. */
 let made: MadeKey | null = null;
 
 /** This tab's temporary key, unless it has expired or expires soon. */

@@ -5,7 +5,7 @@ type ProviderKind = Preset["kind"];
 
 /** A preset or kind to create a provider from. */
 export type UpstreamChoice = {
-  /** Used in the page's URL. */
+  /** A part of the page's URL. */
   id: string;
   kind: ProviderKind;
   preset: string | null;

@@ -48,10 +48,10 @@ export const durationOptions = [
   })),
 ];
 
-/** Selects keys without an owner, as the person in the URL. */
+/** The value of `person` in the URL that selects keys without an owner. */
 const noOwner = "(none)";
 
-/** Selects clients that are not coding tools, as the tool in the URL. */
+/** The value of `tool` in the URL that selects clients that are not coding tools. */
 export const otherClients = "(other)";
 
 /** The filter in the URL, until `now`. Custom days must be valid. */

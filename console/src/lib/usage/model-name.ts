@@ -1,4 +1,4 @@
-/** Shown for requests without a stored model name, such as text or a key. */
+/** The label of requests whose stored model name is empty, because the client sent an invalid one. */
 const noModel = "none recorded";
 
 /** The label of a record's or group's model. */
@@ -6,11 +6,11 @@ export function nameModel(model: string | null): string {
   return model || noModel;
 }
 
-/** Selects such requests in the URL. Model names have no parentheses. */
+/** The value in the URL that selects such requests. Model names have no parentheses. */
 export const noModelChoice = "(none)";
 
-/** Selects keys without an owner in the URL. */
+/** The value in the URL that selects keys without an owner. */
 export const noOwnerChoice = "(none)";
 
-/** Selects clients that are not coding tools in the URL. */
+/** The value in the URL that selects clients that are not coding tools. */
 export const otherClientsChoice = "(other)";

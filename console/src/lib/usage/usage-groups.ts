@@ -1,4 +1,4 @@
-import { failureWords, limitWords, type ErrorReason } from "./error-reasons.ts";
+import { capitalize, failureWords, limitWords, type ErrorReason } from "./error-reasons.ts";
 import { nameModel, noModelChoice, noOwnerChoice, otherClientsChoice } from "./model-name.ts";
 import type { UsageDimension, UsageGroup } from "./summarize-usage.ts";
 
@@ -46,7 +46,8 @@ export function nameTool(tool: string): string {
 
 export function nameReason(reason: string): string {
   const known = reason as ErrorReason;
-  return reason === "" ? "No error" : (failureWords(known) ?? limitWords(known) ?? reason);
+  const words = failureWords(known) ?? limitWords(known);
+  return reason === "" ? "No error" : words === null ? reason : capitalize(words);
 }
 
 /** The value in the URL that selects a group. Null if no filter selects it. */
