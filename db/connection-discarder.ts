@@ -9,7 +9,7 @@ import type { Logger, QueryRunner } from "typeorm";
 export class ConnectionDiscarder implements Logger {
   logQueryError(error: string | Error, _query: string, _parameters?: unknown, runner?: QueryRunner): void {
     if (!runner || !isHopeless(error)) return;
-    // This resolves before TypeORM continues, so the connection is closed by then.
+    // The promise resolves before TypeORM continues, so the connection is closed by then.
     void runner.connect().then((connection: PoolConnection & { stream: Socket }) => {
       connection.destroy();
       // `end` would wait for a response from the dead machine.
@@ -33,7 +33,7 @@ const hopelessCodes = new Set([
   "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",
   "ER_OPTION_PREVENTS_STATEMENT",
   "ER_READ_ONLY_MODE",
-  // Group replication reports this when a member has left its group.
+  // Group replication reports this error when a member has left its group.
   "ER_RUN_HOOK_ERROR",
   "PROTOCOL_SEQUENCE_TIMEOUT",
 ]);

@@ -27,8 +27,8 @@ export async function copySqlite(
 }
 
 /**
- * One read transaction. SQLite's other method, a backup by pages, starts again after each write of another
- * process and may never end.
+ * Copies in one read transaction. SQLite's backup by pages starts again after each write of another process
+ * and may never end.
  */
 function vacuumInto(from: string, to: string): void {
   if (!existsSync(from)) throw fileError("ENOENT", from);

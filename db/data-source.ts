@@ -18,8 +18,8 @@ import { migrations } from "./migrations/migrations.ts";
 import type { MysqlLimits } from "./mysql-options.ts";
 
 /**
- * Opens the database of a URL: `sqlite:<path>` (embedded, created if missing) or `mysql://…` (see mysql-url.ts). The
- * MySQL driver is loaded on demand.
+ * Opens the database of a URL: `sqlite:<path>` (embedded, created if missing) or `mysql://…` (see
+ * mysql-url.ts). The import of the MySQL driver is dynamic.
  */
 export async function openDataSource(url: string, limits: DataSourceLimits): Promise<DataSource> {
   const options = url.startsWith("sqlite:")
@@ -60,11 +60,11 @@ function sqliteOptions(path: string): DataSourceOptions {
     database: path,
     enableWAL: true,
     prepareDatabase: (connection: Sqlite.Database) => {
-      // Another process may be migrating: wait instead of failing.
+      // Another process may be migrating, so writes wait instead of failing.
       connection.pragma("busy_timeout = 5000");
-      // With a write-ahead log, a crash of the process loses nothing. Only a power failure can lose the last moments.
+      // A write-ahead log survives a crash of the process. Only a power failure can lose the last moments.
       connection.pragma("synchronous = NORMAL");
-      // SQLite cannot interrupt a statement, which blocks the process. This function ends it: see
+      // SQLite cannot interrupt a statement, which blocks the process. This function ends the statement: see
       // `usage-queries.ts`.
       connection.function("in_time", (deadline) => {
         if (performance.now() > Number(deadline)) throw new QueryTooLongError("The query timed out.");

@@ -162,8 +162,8 @@ function repositoriesOf(manager: EntityManager) {
 }
 
 /**
- * SQLite's transactions start as readers, and a later write fails if another process is writing. A first statement that
- * writes no row waits instead: TypeORM cannot send BEGIN IMMEDIATE.
+ * SQLite's transactions start as readers, and a later write fails if another process is writing. This
+ * statement writes no row but waits for that process, because TypeORM cannot send BEGIN IMMEDIATE.
  */
 function lockSqlite(manager: EntityManager): void {
   sqliteOf(manager)?.prepare("DELETE FROM counters WHERE FALSE").run();

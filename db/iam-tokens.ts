@@ -2,7 +2,9 @@ import type { AuthPlugin } from "mysql2";
 import type { MysqlAddress } from "./mysql-url.ts";
 
 /**
- * Signs in to Amazon RDS with a token instead of a password. (https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.html). Tokens are valid for 15 minutes, so each connection gets a new one. The server requests it in clear text over TLS.
+ * Signs in to Amazon RDS with a token instead of a password, in clear text over TLS. Each connection gets a
+ * new token, because a token is valid for 15 minutes.
+ * https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.html
  */
 export function iamAuthPlugin({ host, port, user }: MysqlAddress): AuthPlugin {
   return () => async () => {

@@ -51,7 +51,7 @@ async function connectionOptions(
   };
 }
 
-/** By default mysql2 accepts a certificate of any other host. */
+/** By default, mysql2 does not check that a certificate belongs to the host. */
 async function tlsOptions(authorities: TlsAuthorities): Promise<mysql.SslOptions> {
   return { rejectUnauthorized: true, verifyIdentity: true, ...(await certificatesOf(authorities)) };
 }

@@ -13,7 +13,9 @@ export type MysqlAddress = {
   auth: "password" | "iam";
 };
 
-/** `public`: Node's authorities. `rds`: Amazon's for RDS and Aurora. Or a file of PEM certificates. */
+/**
+ * `public` means Node's authorities, and `rds` Amazon's for RDS and Aurora. `file` contains PEM certificates.
+ */
 export type TlsAuthorities = "public" | "rds" | { file: string };
 
 /**

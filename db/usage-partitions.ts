@@ -1,7 +1,7 @@
 import type { DataSource, QueryRunner } from "typeorm";
 
 /**
- * The monthly partitions to keep: `name` holds the records before `beforeId` and after the previous month.
+ * The monthly partitions to keep: `name` holds the records from the previous partition's end to `beforeId`.
  */
 export type PartitionPlan = { months: { name: string; beforeId: string }[]; dropBeforeId: string | null };
 

@@ -19,8 +19,7 @@ import compression from "compression";
 type AppOptions = Pick<Config, "publicUrl" | "trustedProxies"> & { services: Services; readiness: Readiness };
 
 /**
- * Joins the transports on one port. `/v1` stands before Express, which swaps every request's prototypes at a
- * tenth of a short request's time.
+ * Joins the transports on one port. `/v1` bypasses Express, which takes a tenth of a short request's time.
  */
 export function createApp(options: AppOptions): RequestListener {
   const application = createApplication(options);

@@ -51,7 +51,7 @@ export type IdPrefix = "key" | "mdl" | "prv" | "crd" | "usr" | "ses" | "req" | "
 /** Crockford's base 32: no i, l, o, u. */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** Fetched in batches, because every request needs a few bytes for its ID. */
+/** Fetches random bytes in batches, because every request needs a few for its ID. */
 export function pooledRandomBytes(): (size: number) => Buffer {
   let pool = Buffer.alloc(0);
   return (size) => {

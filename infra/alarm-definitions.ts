@@ -5,7 +5,7 @@ import type { StackConfig } from "./stack-config.ts";
 export type AlarmDefinition = {
   part: string;
   alarmDescription: string;
-  /** The component that its dimensions come from. */
+  /** The component that the metric's dimensions describe. */
   of: "edge" | "targets" | "service" | "database" | "logs";
   /** Whether ECS rolls back a release on this alarm. */
   isOfRelease: boolean;

@@ -75,7 +75,7 @@ function confined({ image, region, logGroup, environment, secrets = {} }: Contai
     readonlyRootFilesystem: true,
     linuxParameters: { initProcessEnabled: true, capabilities: { drop: ["ALL"] } },
     mountPoints: [{ sourceVolume: "data", containerPath: dataDir, readOnly: false }],
-    // Sorted, so that the same environment gives the same task definition.
+    // The variables are sorted, so that the same environment gives the same task definition.
     environment: Object.entries(environment)
       .map(([name, value]) => ({ name, value }))
       .toSorted((a, b) => a.name.localeCompare(b.name)),

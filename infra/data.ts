@@ -31,7 +31,7 @@ export class Data extends pulumi.ComponentResource {
     const parameters = new aws.rds.ParameterGroup(
       "database",
       { family: "mysql8.4", parameters: databaseParameters },
-      // The database must have another parameter group before this one is deleted.
+      // RDS must use another parameter group before this one is deleted.
       { ...parent, deleteBeforeReplace: false },
     );
     // RDS would create the groups without retention and without the stack's key.
@@ -62,7 +62,7 @@ export class Data extends pulumi.ComponentResource {
         multiAz: config.databaseMultiAz,
         dbSubnetGroupName: subnets.name,
         vpcSecurityGroupIds: [firewallId],
-        // Not configurable, so that no stack exposes the database.
+        // This is not configurable, so that no stack exposes the database.
         publiclyAccessible: false,
         parameterGroupName: parameters.name,
         backupRetentionPeriod: backupDays,

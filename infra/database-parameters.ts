@@ -1,10 +1,10 @@
 /** Parameters beyond RDS's defaults. RDS writes booleans as 1 and 0. */
 export const databaseParameters = [
-  // Off by default: a client without TLS would connect unencrypted.
+  // The default is off, so a client without TLS would connect unencrypted.
   { name: "require_secure_transport", value: "1" },
   { name: "tls_version", value: "TLSv1.2,TLSv1.3", applyMethod: "pending-reboot" },
   { name: "character_set_server", value: "utf8mb4" },
-  // Compares names exactly. The gateway's tables also specify it.
+  // Names are compared exactly. The gateway's tables also specify this collation.
   { name: "collation_server", value: "utf8mb4_bin" },
   { name: "time_zone", value: "UTC" },
   {

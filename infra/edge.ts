@@ -57,7 +57,7 @@ export class Edge extends pulumi.ComponentResource {
         port: gatewayPort,
         // Streams differ in length, so equal counts are not equal load.
         loadBalancingAlgorithmType: "least_outstanding_requests",
-        // ECS sends SIGTERM after this, or earlier if no request is open.
+        // ECS sends SIGTERM after this delay, or earlier if no request is open.
         deregistrationDelay: config.streamSecondsMax,
         healthCheck: {
           path: "/readyz",

@@ -23,7 +23,8 @@ export function providerKeyPolicy(allowed: {
       Resource: "*",
       Condition: { StringEquals: Object.fromEntries(context) },
     },
-    // A separate statement, because describing a key has no context, so the condition would always fail.
+    // This statement is separate, because describing a key has no context, so the condition would always
+    // fail.
     {
       Sid: "Describe",
       Effect: "Allow",

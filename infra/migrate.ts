@@ -16,9 +16,7 @@ type MigrateArgs = {
   storageKeyArn: pulumi.Input<string>;
 };
 
-/**
- * The task that can change tables, unlike the service's tasks. Defined here and run by `prepare-release.ts`.
- */
+/** The task that can change tables, unlike the service's tasks. `prepare-release.ts` runs it. */
 export class Migrate extends pulumi.ComponentResource {
   readonly definition: aws.ecs.TaskDefinition;
   /** Dependencies, because the task cannot start or sign in without them. */

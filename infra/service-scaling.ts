@@ -32,7 +32,7 @@ export function serviceScaling(
       targetValue: 60,
       predefinedMetricSpecification: { predefinedMetricType: "ECSServiceAverageCPUUtilization" },
     },
-    // Requests per minute. Far below a task's capacity, because one stream can last minutes.
+    // Requests per minute. The target is far below a task's capacity, because one stream can last minutes.
     requests: { targetValue: 1_200, predefinedMetricSpecification: requests },
   };
   for (const [measure, configuration] of Object.entries(measures)) {

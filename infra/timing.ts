@@ -6,10 +6,10 @@
 /** The maximum silence of a provider before its first byte: a whole answer that is not streamed. */
 export const upstreamFirstByteSeconds = 120;
 
-/** The load balancer closes silent connections after this. Streams send a ping every 15 s. */
+/** The load balancer closes connections that are silent for this time. Streams send a ping every 15 s. */
 export const edgeIdleSeconds = 130;
 
-/** Exceeds the load balancer's timeout, so that no request meets a closing connection. */
+/** This exceeds the load balancer's timeout, so that no request meets a closing connection. */
 export const keepAliveSeconds = 140;
 
 /** Fargate's maximum between SIGTERM and SIGKILL. */

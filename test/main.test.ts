@@ -51,7 +51,7 @@ test.serial("the first start prints a working key, curl line and setup link", as
   t.deepEqual(await auth.state.query(), { setUp: true });
   await t.throwsAsync(auth.setUp.mutate(setUp), undefined, "it works once");
 
-  // SIGINT stands for Ctrl-C; the second start keeps keys and setup.
+  // SIGINT stands for Ctrl-C. The second start keeps keys and setup.
   gateway.child.kill("SIGINT");
   t.is(await gateway.exited, 0, gateway.stderr());
   t.false(gateway.stderr().includes(keyValue), "nothing of it is in the log");

@@ -8,8 +8,8 @@ import { startTestServers } from "./helpers/test-servers.ts";
 import { reportCounts, runAva } from "./helpers/run-ava.ts";
 
 /**
- * `npm test` runs ava with the given arguments, MariaDB, MySQL, a built console, a Chromium, and Valkeys per test. The last
- * line is machine-readable: `N passed, N failed[, N skipped]`.
+ * `npm test` runs ava with the given arguments, the database servers, a built console, Chromium and Valkey.
+ * The last line is machine-readable: `N passed, N failed[, N skipped]`.
  */
 async function run(parameters: string[]): Promise<void> {
   // The console builds while packages download.

@@ -19,7 +19,7 @@ export const ApiKey = table(
     id: id(),
     name: text(255),
     status: text<"active" | "disabled">(16),
-    /** The role that disabled the key. Null if unknown. Ignored while the key is active. */
+    /** The role that disabled the key. Null if unknown. It has no meaning while the key is active. */
     disabledBy: nullable(text<"admin" | "owner">(16)),
     /** The owner. Null for the key of the first start, which precedes all users. */
     ownerId: nullable(text(40, references("users", "SET NULL"))),
@@ -78,8 +78,8 @@ export const ApiKeyModel = table(
 );
 
 /**
- * A model that an administrator removed from the key. Stored by slug, so that deleting and adding the model changes
- * nothing.
+ * A model that an administrator removed from the key. The slug identifies it, so that deleting and adding the
+ * model changes nothing.
  */
 export const ApiKeyWithheldModel = table("api_key_withheld_models", {
   apiKeyId: id(references("api_keys", "CASCADE")),

@@ -1,8 +1,8 @@
 import { id, index, json, moment, nullable, type RowOf, table, text } from "./table.ts";
 
 /**
- * An action, with the names at that time. Never edited. Has no foreign keys, because entries outlive actors
- * and entities.
+ * An action, with the names at that time. It is never edited. It has no foreign keys, because entries outlive
+ * actors and entities.
  */
 export const AuditEntry = table(
   "audit_entries",

@@ -1,6 +1,6 @@
 import { bigInteger, id, index, moment, type RowOf, table, text } from "./table.ts";
 
-/** An entry of the change feed, which invalidates other processes' caches. Kept for an hour. */
+/** An entry of the change feed, which invalidates other processes' caches. It is kept for an hour. */
 export const Change = table(
   "changes",
   {

@@ -1,12 +1,15 @@
 import { id, integer, longText, moment, type RowOf, table, text, uniqueIndex } from "./table.ts";
 
-/** A key that seals secrets, wrapped by AWS KMS. Kept while sealed secrets may need it. */
+/** A key that seals secrets, wrapped by AWS KMS. It is kept while sealed secrets may need it. */
 export const DataKey = table(
   "data_keys",
   {
     /** The key ID that envelopes contain. */
     id: id(),
-    /** Increases with each data key. The highest number seals. Clocks differ, so a time would not do. */
+    /**
+     * Increases with each data key. The highest number seals. Times would not be reliable, because clocks
+     * differ.
+     */
     number: integer(),
     /** The wrapped key, in base64. */
     wrapped: longText(),

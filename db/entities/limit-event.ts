@@ -1,6 +1,6 @@
 import { bigInteger, id, index, integer, moment, nullable, type RowOf, table, text } from "./table.ts";
 
-/** A budget warning. Sent once, by the first process that notices it. */
+/** A budget warning. The first process that notices it sends it, once. */
 export const LimitEvent = table(
   "limit_events",
   {

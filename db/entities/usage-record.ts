@@ -14,8 +14,8 @@ import {
 } from "./table.ts";
 
 /**
- * A request: counts, names, times and outcome, never content. Names are those at that time. Has no foreign
- * keys, because records outlive keys and models.
+ * A request: counts, names at that time, times and outcome, never content. It has no foreign keys, because
+ * records outlive keys and models.
  */
 export const UsageRecord = table(
   "usage_records",
@@ -74,7 +74,7 @@ export const UsageRecord = table(
     markup: bigInteger({ default: 0 }),
   },
   // A page is the newest part of one index, so each index ends with the ID. The repository selects the index
-  // of a filter.
+  // for a filter.
   [
     index("usage_records_key", ["apiKeyId", "id"]),
     index("usage_records_owner", ["ownerId", "id"]),

@@ -21,9 +21,9 @@ export const UsageRollUp = table(
     model: id({ length: 255 }),
     provider: id({ length: 63 }),
     status: { ...text<UsageStatus>(16), primary: true },
-    /** Empty for clients other than coding tools. `unknownFact` in sums of earlier releases. */
+    /** Empty for clients other than coding tools. Sums of earlier releases have `unknownFact`. */
     clientTool: id({ length: 32, default: unknownFact }),
-    /** Empty without an error. `unknownFact` in sums of earlier releases. */
+    /** Empty without an error. Sums of earlier releases have `unknownFact`. */
     errorReason: id({ length: 64, default: unknownFact }),
     /** The key's most recent name. */
     apiKeyName: text(255),
@@ -63,7 +63,7 @@ export const UsageRollUp = table(
     firstToken9: integer({ default: 0 }),
     /** The nano-dollars that factors add to the cost: the charge is the sum of both. */
     markup: bigInteger({ default: 0 }),
-    /** Nano-dollars that the requests without a known cost cost at least. Only budgets count them. */
+    /** The minimum cost of the requests without a known cost, in nano-dollars. Only budgets count it. */
     leastCost: bigInteger({ default: 0 }),
   },
   [

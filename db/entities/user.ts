@@ -5,7 +5,7 @@ export const User = table(
   "users",
   {
     id: id(),
-    /** Lower-cased, so that one address is one user. */
+    /** The address is in lower case, so that one address is one user. */
     email: text(254),
     name: text(255),
     /** argon2id in PHC string format. Empty until an invited user chooses a password. */
@@ -18,7 +18,7 @@ export const User = table(
   [uniqueIndex("users_email", ["email"])],
 );
 
-/** A signed-in browser: one chain of refresh tokens, of which only the newest is valid. */
+/** A signed-in browser. It has one chain of refresh tokens, of which only the newest is valid. */
 export const Session = table(
   "sessions",
   {
@@ -34,7 +34,7 @@ export const Session = table(
   [index("sessions_user", ["userId"]), index("sessions_expiry", ["expiresAt"])],
 );
 
-/** A link to choose a password, once. A user has at most one: a new link replaces it. */
+/** A link to choose a password, which works once. A new link replaces the user's earlier one. */
 export const Invitation = table(
   "invitations",
   {

@@ -19,7 +19,7 @@ export class UsageHistory implements MigrationInterface {
     );
     for (const [index, column] of recordIndices) await createIndex(index, "usage_records", `${column}, id`);
     await createTable(rollUps(databaseType));
-    // Rows of an interrupted run would be counted twice.
+    // The rows of an interrupted run would be counted twice.
     await runner.query("DELETE FROM usage_roll_ups");
     for (const { resolution, sqlite, mysql } of resolutions) {
       for (const byKey of [true, false])
@@ -27,7 +27,7 @@ export class UsageHistory implements MigrationInterface {
     }
     if (!isSqlite) {
       // The gateway creates monthly partitions ahead of time. The last partition holds all other records.
-      // Repeating this changes nothing.
+      // A repetition changes nothing.
       await runner.query(
         "ALTER TABLE usage_records PARTITION BY RANGE COLUMNS (id) (PARTITION rest VALUES LESS THAN (MAXVALUE))",
       );

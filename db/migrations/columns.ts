@@ -1,8 +1,8 @@
 import type { TableColumnOptions, TableForeignKeyOptions } from "typeorm";
 
 /**
- * The column types of `entities/table.ts` for migrations, spelled out per database: a migration must not change with
- * the entities.
+ * The column types of `entities/table.ts` for migrations, spelled out per database. A migration must not
+ * change with the entities.
  */
 export function columnKit(databaseType: string) {
   const isSqlite = databaseType === "better-sqlite3";

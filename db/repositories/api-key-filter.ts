@@ -3,8 +3,8 @@ import type { ApiKeyRow } from "../entities/api-key.ts";
 import { containing } from "./containing.ts";
 
 /**
- * The visible keys: one user's or everyone's. Part of every condition, so that another user's key ID finds
- * nothing.
+ * The visible keys: one user's or everyone's. Every condition includes the scope, so that another user's key
+ * ID finds nothing.
  */
 export type OwnerScope = { ownerId: string } | "everyone";
 
@@ -33,7 +33,7 @@ export function matching(
   const connected = (column: string) =>
     `${column} IN (SELECT api_key_id FROM api_key_models WHERE model_id = :modelId)`;
   const ids = [...(beforeId ? [LessThan(beforeId)] : []), ...(modelId ? [Raw(connected, { modelId })] : [])];
-  // Two conditions on the owner: a filter never widens the scope.
+  // Both conditions on the owner apply, because a filter must never widen the scope.
   const owners = [owner === "everyone" ? undefined : owner.ownerId, ownerId].filter(
     (each) => each !== undefined,
   );

@@ -1,7 +1,6 @@
 import type Sqlite from "better-sqlite3";
 import type { EntityManager, EntityMetadata, ObjectLiteral } from "typeorm";
 
-/** A statement and its parameters. */
 export type Query = { sql: string; parameters: unknown[] };
 
 /** SQLite's connection, which runs a statement at a fraction of TypeORM's cost. Null on MySQL. */
@@ -30,8 +29,8 @@ export function toRaw(value: string | number | boolean | object | null | undefin
 export type RawValue = string | number | null;
 
 /**
- * Cached, because consecutive rows share a second, and formatting a date costs as much as all other columns.
- * Years have four digits, because the text must sort like the moments. Later moments are clamped.
+ * Caches the text of a second, because consecutive rows share it and formatting a date costs as much as all
+ * other columns. Later moments than the year 9999 are clamped, because the text must sort like the moments.
  */
 function momentText(moment: Date): string {
   const ms = Math.min(Math.max(moment.getTime(), firstMs), lastMs);
@@ -60,12 +59,12 @@ function fromRawValue(type: EntityMetadata["columns"][number]["type"], value: un
   if (value === null || value === undefined) return null;
   if (type === "bigint") return Number(value);
   if (type === "boolean") return Number(value) === 1;
-  // MySQL's driver parses JSON, MariaDB and SQLite return text.
+  // The MySQL driver parses JSON on MySQL. MariaDB and SQLite return text.
   if (type === "json") return typeof value === "string" ? JSON.parse(value) : value;
   return type === "datetime" ? toMoment(value) : value;
 }
 
-/** MySQL's driver returns dates, SQLite text in UTC. */
+/** The MySQL driver returns dates, and SQLite returns text in UTC. */
 export function toMoment(value: unknown): Date {
   return value instanceof Date ? value : new Date(`${String(value).replace(" ", "T")}Z`);
 }

@@ -59,8 +59,8 @@ export class UsageRecordRepository {
   }
 
   /**
-   * Inserts all records and ignores existing IDs, so that a batch can be repeated. Adds only new ones to the roll-ups.
-   * Written as SQL, because TypeORM's insert costs several times as much CPU per row.
+   * Inserts all records, and adds those with a new ID to the roll-ups, so that a batch can be repeated. Uses
+   * SQL, because TypeORM's insert costs several times as much CPU per row.
    */
   async insertAll(records: readonly UsageRecordRow[]): Promise<void> {
     const byId = new Map<string, UsageRecordRow>();
@@ -99,7 +99,8 @@ export class UsageRecordRepository {
       }
       return;
     }
-    // One statement updates many rows, because the server may be far away. All rows exist.
+    // One statement updates many rows, because the server may be far away. The rows exist, so nothing is
+    // inserted.
     const sets = columns.map((column) => `${column} = VALUES(${column})`).join(", ");
     const { properties, insert, row } = this.#insertion("INSERT INTO");
     for (let from = 0; from < records.length; from += rowsPerStatement) {
@@ -162,8 +163,8 @@ export class UsageRecordRepository {
     let inserted = 0;
     let next = await this.#statementFor(records, 0);
     for (let from = 0; next !== null; from += rowsPerStatement) {
-      // Builds the next statement while MySQL works. It is sent later, because after a deadlock it would run
-      // outside the rolled back transaction.
+      // The next statement is built while MySQL works. It is sent later, because after a deadlock it would
+      // run outside the rolled back transaction.
       const results: [{ affectedRows: number }, string | null] = await Promise.all([
         this.#manager.query(next),
         this.#statementFor(records, from + rowsPerStatement),
@@ -181,7 +182,7 @@ export class UsageRecordRepository {
     const { format } = await import("mysql2");
     // The previous statement must be sent first.
     await nextTurn();
-    // Omits columns without values, because parsing time grows with the text.
+    // The statement omits columns without values, because parsing time grows with the text.
     const isThere = (property: keyof UsageRecordRow) =>
       part.some((record) => record[property] !== null && record[property] !== undefined);
     const { properties, insert, row } = this.#insertion("INSERT IGNORE INTO", isThere);

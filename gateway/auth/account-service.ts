@@ -32,8 +32,8 @@ export class AccountService {
   readonly #audit: AuditLog;
   readonly #limiter: SignInLimiter;
   /**
-   * Allows its holder to create the first administrator. Derived from the secret, so that all processes
-   * accept it and nothing is stored.
+   * Allows its holder to create the first administrator. Every process derives it from the secret, so it is
+   * not stored.
    */
   readonly setUpToken: string;
 
@@ -88,7 +88,10 @@ export class AccountService {
     return this.#database.write((repositories) => insertFirst(repositories, user));
   }
 
-  /** @param address the client's IP address, which is also limited Throws `unauthenticated` or `too_many_attempts`. */
+  /**
+   * Throws `unauthenticated` or `too_many_attempts`.
+   * @param address the client's IP address, whose attempts are limited too
+   */
   async signIn(email: string, password: string, address: string): Promise<Session> {
     const account = normalizeEmail(email);
     const checked = await this.#limiter.attempt(account, address, async () => {
@@ -98,7 +101,7 @@ export class AccountService {
     });
     const { user, isRight, attempts, isNotable } = checked;
     if (!user || !isRight) {
-      // Runs without `await`, because a delay would reveal which accounts exist.
+      // The call is not awaited, because a delay would reveal which accounts exist.
       if (user && isNotable) void this.#recordFailure(user, attempts, address);
       throw signInRefused();
     }
@@ -174,7 +177,7 @@ export class AccountService {
   }
 }
 
-/** Of concurrent calls one succeeds. The others wait for the lock and then find a user. */
+/** Only one of several concurrent calls succeeds. The others wait for the lock and then find a user. */
 async function insertFirst({ changes, users }: Repositories, user: UserRow): Promise<boolean> {
   await changes.lock();
   if ((await users.count()) > 0) return false;

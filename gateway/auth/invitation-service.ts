@@ -46,15 +46,15 @@ export class InvitationService {
     { name, password }: { name: string; password: string },
     address: string,
   ): Promise<Session> {
-    // Checked before the password is hashed, which is expensive.
+    // The link is checked first, because hashing the password is expensive.
     await this.find(token);
     const passwordHash = await this.#passwords.hash(password);
     return this.#database.write(async (repositories) => {
       const { invitation, user } = await this.#open(repositories, token);
       const { invitations, sessions, users } = repositories;
       if (!(await invitations.delete(invitation.tokenHash))) throw noInvitation();
-      // Runs first, because it locks the user's row: a sign-in with the old password is either done, or waits and
-      // fails.
+      // This update is first, because it locks the user's row. A concurrent sign-in with the old password is
+      // either complete, or waits and fails.
       await users.update(user.id, { name, passwordHash, status: "active" });
       await sessions.deleteOf(user.id);
       const joined: UserRow = { ...user, name, passwordHash, status: "active" };

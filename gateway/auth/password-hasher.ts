@@ -37,7 +37,7 @@ export class PasswordHasher {
     }
   }
 
-  /** Resolves when a finished hash frees its place. */
+  /** Resolves when a finished hash frees its slot. */
   #wait(): Promise<void> {
     if (this.#waiting.length >= waitingHashesMax) {
       throw new GatewayError(

@@ -74,7 +74,7 @@ export class SessionService {
         return null;
       const successor = await this.#rotate(repositories, session, secret);
       if (successor !== null) return { session, user, successor };
-      // Returns the error, because throwing it would roll back the deletion.
+      // The error is returned, because throwing it would roll back the deletion.
       await repositories.sessions.delete(session.id);
       return null;
     });

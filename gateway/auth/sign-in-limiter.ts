@@ -21,8 +21,8 @@ export class SignInLimiter {
   }
 
   /**
-   * Counts the attempt before `check` verifies the password, so that parallel guesses count. A right password or an
-   * error in `check` removes it. Throws `too_many_attempts`.
+   * Counts the attempt before `check` verifies the password, so that parallel guesses count. A correct
+   * password or an error in `check` removes it. Throws `too_many_attempts`.
    */
   async attempt<Outcome extends { isRight: boolean }>(
     account: string,
@@ -114,7 +114,7 @@ export function networkOf(address: string): string {
   const groups = head === "" ? [] : head.split(":");
   if (tail !== undefined) {
     const last = tail === "" ? [] : tail.split(":");
-    // A trailing IPv4 address replaces two groups, never among the first four.
+    // A trailing IPv4 address replaces two groups, which are never among the first four.
     const missing = 8 - groups.length - last.length - (tail.includes(".") ? 1 : 0);
     groups.push(...Array.from({ length: missing }, () => "0"), ...last);
   }

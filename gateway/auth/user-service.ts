@@ -124,7 +124,8 @@ export class UserService {
     let activeKeyCount = 0;
     const user = await this.#change(author, id, "user.disable", async (repositories, row) => {
       await keepAnAdministrator(repositories, row);
-      // Runs first, because it locks the user's row: a sign-in is either done, or waits and fails.
+      // This update is first, because it locks the user's row. A concurrent sign-in is either complete, or
+      // waits and fails.
       await repositories.users.update(id, { status: "disabled" });
       await repositories.sessions.deleteOf(id);
       await repositories.invitations.deleteOf(id);

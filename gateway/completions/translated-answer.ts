@@ -34,7 +34,7 @@ export function translatedEmbeddings(
 ): AnswerReading {
   return (bytes) => {
     const { embeddings, inputTokens } = readAnswer(JSON.parse(bytes.toString("utf8")));
-    // With a missing embedding, clients would pair texts with the wrong ones.
+    // Clients would pair texts with the wrong embeddings if one were missing.
     if (embeddings.length !== inputCount) throw badAnswer("missing an embedding for some inputs");
     const shownTokens = inputTokens ?? estimateInputTokens();
     const list = {
@@ -55,6 +55,6 @@ type TranslatedEmbeddingsOptions = {
   slug: string;
   inputCount: number;
   asBase64: boolean;
-  /** Used if the upstream reports no count, because clients require one. */
+  /** The fallback for an upstream that reports no count, because clients require one. */
   estimateInputTokens: () => number;
 };

@@ -63,7 +63,7 @@ export class TranslatedStream implements StreamReading {
     return "done";
   }
 
-  /** Output from before an exception still goes to the client. */
+  /** Output that precedes an exception still goes to the client. */
   #takePiece(translate: () => StreamPiece["ending"]): StreamPiece {
     const ending = this.#tryTo(translate);
     const bytes = this.#text === "" ? noBytes : Buffer.from(this.#text);

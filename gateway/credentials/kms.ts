@@ -56,7 +56,7 @@ export class Kms {
     operation: (sdk: Sdk, client: KMSClient, options: { abortSignal: AbortSignal }) => Promise<Result>,
   ): Promise<Result> {
     const { timeoutMs } = this.#options;
-    // Loaded on demand, because the SDK costs 30 MB and 70 ms.
+    // The import is dynamic, because the SDK costs 30 MB and 70 ms.
     const sdk = await import("@aws-sdk/client-kms");
     // No connection is kept, because a process calls KMS once or twice.
     const client = new sdk.KMSClient({

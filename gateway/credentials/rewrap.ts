@@ -24,7 +24,7 @@ export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
   const failed = new Set<string>();
   let moved = 0;
   for (;;) {
-    // Repeats, because a process without the new key may still seal with the old one.
+    // The search repeats, because a process without the new key may still seal with the old one.
     const older = (await listOlder(options)).filter(({ id }) => !failed.has(id));
     if (older.length === 0) break;
     for (const credential of older) {

@@ -6,8 +6,8 @@ import type { Runtime } from "../runtime.ts";
 export type SealedField = { kind: string; id: string; field: string };
 
 /**
- * Seals provider keys with AES-256-GCM (NIST SP 800-38D); the field is additional data. Envelope: `gw1.<key
- * id>.<iv>.<ciphertext>.<tag>`.
+ * Seals provider keys with AES-256-GCM (NIST SP 800-38D). The field is the additional authenticated data.
+ * Envelope: `gw1.<key id>.<iv>.<ciphertext>.<tag>`.
  */
 export class SecretBox {
   readonly #keys = new Map<string, Buffer>();
@@ -99,7 +99,7 @@ const algorithm = "aes-256-gcm";
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** JSON, so that different fields never give the same bytes. */
+/** The form is JSON, so that different fields never give the same bytes. */
 function additionalData({ kind, id, field }: SealedField): Buffer {
   return Buffer.from(JSON.stringify([kind, id, field]), "utf8");
 }

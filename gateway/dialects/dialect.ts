@@ -39,7 +39,7 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
 };
 
 export type DialectRequest = {
-  /** The parsed body. Parsed on first read. */
+  /** The body, which is parsed on first read. */
   readonly body: Record<string, unknown>;
   /** The body without its long texts, for checks. */
   outline: Record<string, unknown>;

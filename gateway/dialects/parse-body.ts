@@ -42,7 +42,7 @@ function checkBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): LongT
   const count = countValues(requestJsonValuesMax);
   const texts = bytes.length > longTextBytesMin ? new LongTexts(bytes) : null;
   const result = scanMembers(bytes, 0, bytes.length, requestJsonDepthMax, visit, count, texts);
-  // Rejected before the parser runs: megabytes of brackets would take it seconds.
+  // The parser would need seconds for megabytes of brackets, so they are rejected first.
   if (result === "not an object") {
     throw new GatewayError("invalid_body", "The request body is not a valid JSON object. Check its syntax.");
   }
@@ -58,7 +58,7 @@ function checkBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): LongT
       `The request body has more than ${requestJsonValuesMax} JSON values. Send fewer, or raise REQUEST_JSON_VALUES_MAX.`,
     );
   }
-  // Measured only if the escapes of the texts leave a doubt.
+  // The text size is measured only if its upper bound exceeds the limit.
   const mayBeTooLarge = (texts?.textSizeMax ?? 0) > requestTextBytesMax;
   if (mayBeTooLarge && measureText(bytes, requestTextBytesMax) > requestTextBytesMax) {
     throw new GatewayError(

@@ -36,7 +36,9 @@ export function serveConsole(folder: string): Handler {
   };
 }
 
-/** Reads which files a page needs. Returns the `Link` header that loads them at once, by the page's URL. */
+/**
+ * Reads the files that each page needs. Returns a function that maps a URL to the `Link` header of its files.
+ */
 function readPreloads(file: string): (url: string) => string | undefined {
   if (!existsSync(file)) return () => undefined;
   const preloads = JSON.parse(readFileSync(file, "utf8")) as { pattern: string; link: string }[];

@@ -2,7 +2,7 @@ import { StartError } from "../errors.ts";
 
 /**
  * Explains why a server cannot listen, and names the address and the variable to change.
- * @param prefix of the variables that set the address: `METRICS_PORT` belongs to metrics
+ * @param prefix the start of the variables' names: `METRICS_` for `METRICS_PORT`
  */
 export function toListenError(
   error: NodeJS.ErrnoException,

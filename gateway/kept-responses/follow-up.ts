@@ -101,7 +101,7 @@ async function findAll(ids: Set<string>, find: FindResponse): Promise<ReadonlyMa
   return new Map(found.flatMap(([id, each]) => (each ? [[id, each]] : [])));
 }
 
-/** Exceeds the number of responses in any conversation. */
+/** No conversation has this many responses. */
 const lookupsMax = 1_000;
 
 /** Items by ID, as JSON. Each response is parsed once. `bytesMax` bounds the sum. */

@@ -24,7 +24,7 @@ export type ResponseStore = {
   close(): void;
 };
 
-/** A response's size without its bytes. */
+/** The assumed memory of a response besides its bytes. */
 export const responseOverheadBytes = 1_024;
 
 export function countBytes({ response, input, output }: KeptResponse): number {

@@ -173,7 +173,7 @@ export class KeyCache {
     const hashes = this.#hashesOf.get(keyId) ?? [];
     this.#hashesOf.delete(keyId);
     for (const hash of hashes) this.#known.delete(hash);
-    // Runs beside other lookups: a deactivation must not wait for guesses.
+    // These lookups do not queue, because a deactivation must not wait for guesses.
     await Promise.all([...hashes].map((hash) => this.#lookups.get(hash) ?? this.#startLookup(hash)));
   }
 

@@ -79,7 +79,7 @@ export class ChangeFeed {
         await this.poll();
         this.#isFailing = false;
       } catch (error) {
-        // The cache still serves keys. Logged once, not four times a second.
+        // The cache still serves keys. One entry is logged, not four a second.
         if (!this.#isFailing) this.#runtime.log.warn({ error }, "cannot read changes from the database");
         this.#isFailing = true;
       }

@@ -44,5 +44,5 @@ export function readKeyAttention(database: Database, person: Person, now: number
 }
 
 const keysMax = 5;
-/** The newest keys with a budget. Each costs a read of its sums. */
+/** Only the newest keys with a budget are considered, because each costs a read of its sums. */
 const budgetedMax = 200;

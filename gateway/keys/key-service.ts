@@ -202,7 +202,7 @@ export class KeyService {
     work: (repositories: Repositories, before: ApiKeyDetails) => Promise<Record<string, unknown>>,
   ): Promise<ApiKey> {
     const changing = this.#database.write(async (repositories) => {
-      // Precedes the lock: users must not lock keys of others.
+      // This check comes before the lock, because users must not lock other users' keys.
       await findKey(repositories, author, id);
       const isCurrent = await repositories.apiKeys.nextRevision(id, revision);
       const before = await findKey(repositories, author, id);

@@ -33,7 +33,7 @@ export class Revocation implements ChangeListener {
   async changed(kind: ChangeKind, entityId: string): Promise<void> {
     const { keyCache, budgets, keptResponses, reloadCatalogue, loadDataKeys } = this.#options;
     if (kind === "catalogue") return reloadCatalogue();
-    // Runs without `await`, because KMS can be slow and revocations must not wait for it.
+    // The call is not awaited, because KMS can be slow and revocations must not wait for it.
     if (kind === "data_key") return void loadDataKeys();
     budgets.changed(entityId);
     const wasKnown = keyCache.has(entityId);

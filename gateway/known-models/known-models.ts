@@ -19,7 +19,7 @@ export type KnownModel = {
   priceNote: string | null;
 };
 
-/** The seller of a model: identified by the first known base URL. */
+/** The seller of a model, identified by its first known base URL. */
 export type Seller = { baseUrls: readonly string[]; now: Date };
 
 /** Null for an unknown model of this upstream. */
@@ -43,8 +43,8 @@ export async function listKnownModels(seller: Seller): Promise<KnownModel[]> {
 }
 
 /**
- * Reads the price list of @pydantic/genai-prices, which never uses the network. Loaded on demand: 30 ms and
- * 20 MB. See "Prices of known models" in README.md.
+ * Reads the price list of @pydantic/genai-prices, which never uses the network. The import is dynamic,
+ * because it costs 30 ms and 20 MB. See "Prices of known models" in README.md.
  */
 async function readModels({ baseUrls }: Seller): Promise<readonly SoldModel[]> {
   if (baseUrls.length === 0) return [];

@@ -1,9 +1,8 @@
 import type { MatchLogic, ModelInfo } from "@pydantic/genai-prices";
 
 /**
- * Finds the entry of a model's name. The package's rules are guesses: `claude-sonnet-5` matches
- * `claude-sonnet-5-5`. A guess counts only if the rest of the name is an edition: a wrong price is worse than
- * none.
+ * Finds the entry of a model's name. The package's `claude-sonnet-5` also matches `claude-sonnet-5-5`, so a
+ * match counts only if the rest of the name is an edition.
  */
 export function findModel<Model extends ModelInfo>(models: readonly Model[], name: string): Model | null {
   const lowered = name.toLowerCase();
@@ -37,7 +36,7 @@ function isExact(rule: Rule, name: string): boolean {
   return "regex" in rule && toExpression(rule.regex).test(name);
 }
 
-/** Created once per rule, because thousands of names are matched against all rules. */
+/** Creates each expression once, because thousands of names are matched against all rules. */
 function toExpression(source: string): RegExp {
   const known = expressions.get(source) ?? new RegExp(source, "i");
   expressions.set(source, known);

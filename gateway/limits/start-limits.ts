@@ -37,7 +37,7 @@ export async function startLimits({ config, database, runtime, recorder }: Start
   const valkey =
     config.valkeyUrl === null
       ? null
-      : // Loaded only if Valkey is configured.
+      : // The import runs only if Valkey is configured.
         new (await import("./valkey/valkey-limits.ts")).ValkeyLimits({
           url: config.valkeyUrl,
           timeoutMs: limits.valkeyTimeoutMs,
@@ -93,7 +93,7 @@ type PeriodicTaskOptions = {
   run: () => Promise<void>;
   intervalMs: number;
   log: Log;
-  /** Logged once, at the first failure. */
+  /** The message, logged once at the first failure. */
   failure: string;
 };
 

@@ -16,7 +16,7 @@ export class Metrics {
     watchServices(this.#registry, services);
   }
 
-  /** In Prometheus's text format. */
+  /** Prints the metrics in Prometheus's text format. */
   async print(): Promise<MetricsPage> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }

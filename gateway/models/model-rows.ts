@@ -15,7 +15,7 @@ export type ModelChanges = {
   outputTokensMax?: number | null | undefined;
   /** The slugs of the fallbacks, in order. They replace the existing ones. */
   fallbacks?: string[] | undefined;
-  /** The edited revision. Rejected unless it is the current one. */
+  /** The edited revision, which must be the current one. */
   revision?: number | undefined;
 };
 

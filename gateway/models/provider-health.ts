@@ -104,7 +104,7 @@ function coolingDown(coolDowns: CoolDown[]): Pick<ProviderHealth, "state" | "sin
   return { state: "cooling_down", since, until };
 }
 
-/** The latest state, since the first of the consecutive equal outcomes. */
+/** The latest state, which starts with the first of the latest equal outcomes. */
 function stateOf(settled: RecentOutcome[]): Pick<ProviderHealth, "state" | "since"> {
   const [latest] = settled;
   if (latest === undefined) return { state: "unused", since: null };

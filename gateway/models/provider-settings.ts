@@ -21,7 +21,7 @@ export type NewProvider = ProviderSettingsInput &
 
 export type ProviderChanges = Pick<NewProvider, "preset" | "timeouts" | keyof BillingChanges> & {
   baseUrl?: string | undefined;
-  /** The edited revision. Rejected unless it is the current one. */
+  /** The edited revision, which must be the current one. */
   revision?: number | undefined;
 };
 

@@ -45,7 +45,7 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   #refusal: unknown = null;
   #calls = 0;
   #candidate: Candidate | null = null;
-  /** The events of the current attempt. The attempt itself would keep the request's body in memory. */
+  /** Only the events of the current attempt are kept, because the attempt holds the request's body. */
   #events: UpstreamEvents | null = null;
   #call: UpstreamCall | null = null;
   /** The parts that the current attempt drops. */

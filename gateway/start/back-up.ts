@@ -18,7 +18,7 @@ export async function backUp(
 ): Promise<number> {
   const file = readFileName(parameters);
   const source = readSource(config.databaseUrl);
-  // Read before the copy: a record that leaves the spool in between is in the copy already.
+  // The spool is read before the copy. A record that leaves the spool meanwhile is already in the copy.
   const spooled = await readSpool(path.join(config.dataDir, "spool"));
   let added = "";
   try {

@@ -50,7 +50,8 @@ export const slugs = z
   .transform((list) => [...new Set(list)]);
 
 /**
- * The models that replace a failed one, in order. Inside a union, `max` would hide which field is invalid.
+ * The models that replace a failed one, in order. Inside a union, `max` would hide the name of the invalid
+ * field.
  */
 export const fallbacks = z
   .array(slug)

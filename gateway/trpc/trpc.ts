@@ -21,7 +21,7 @@ const t = initTRPC.context<Context>().create({
         param:
           ours?.param ?? (cause instanceof z.ZodError ? (cause.issues[0]?.path.join(".") ?? null) : null),
         retryAfterSeconds: ours?.retryAfterSeconds ?? null,
-        /** Set when the input's `revision` is outdated. */
+        /** Null unless the input's `revision` is outdated. */
         currentRevision: ours?.currentRevision ?? null,
         requestId: ctx?.requestId ?? null,
       },

@@ -159,7 +159,7 @@ export class Connection implements CallHolder {
   }
 
   #release(keepAliveMs: number): void {
-    // Idle connections are read, so that their end is detected.
+    // The gateway keeps reading idle connections, so that it detects their end.
     if (this.#isPaused) this.resume();
     this.#idleUntil = performance.now() + keepAliveMs;
     this.#owner.onFree(this);

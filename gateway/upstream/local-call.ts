@@ -22,7 +22,7 @@ export class LocalCall implements UpstreamCall {
     this.#timeouts = timeouts;
     this.#events = events;
     this.#parts = answer.parts[Symbol.iterator]();
-    // Deferred: the caller needs the call object before the first event.
+    // The timer defers the first event, because the caller needs the call object first.
     this.#timer = setTimeout(() => {
       this.#events.onHeaders(this.#answer.status, this.#answer.headers);
       this.#advance();

@@ -87,7 +87,7 @@ export class Upstreams {
       const request = formatRequest(head, signature, body);
       this.#poolOf(endpoint.origin, timeouts.connectTimeoutMs).begin(call, credential, request);
     } catch (cause) {
-      // Deferred: the caller needs the call object before the first event.
+      // A microtask defers the event, because the caller needs the call object first.
       queueMicrotask(() => call.onFailure(cause as Error));
     }
   }

@@ -33,7 +33,7 @@ export function createV1Router(options: ModelEndpointOptions): Router {
   post("/v1/responses/compact", modelEndpoint(options, conversation(compaction), responses), responses);
   router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
   router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
-  // Registered last, because it matches any ID below `/v1/responses`.
+  // These routes are last, because they match any ID below `/v1/responses`.
   const kept = keptResponseEndpoints(options);
   router
     .route("/v1/responses/:id")

@@ -106,7 +106,7 @@ function unescapeKey(bytes: Buffer, keyStart: number, keyEnd: number): string | 
   }
 }
 
-/** Returns the position after the value, or `tooDeep`. If the count ends, returns that position. */
+/** Returns the position after the value, or `tooDeep`. Stops at the current position when the count ends. */
 function skipValue(
   bytes: Uint8Array,
   start: number,

@@ -41,7 +41,7 @@ function tooManyValues(): GatewayError {
 
 export const jsonTextDepthMax = 128;
 
-/** The values of these texts, which bound the time that their translation blocks other requests. */
+/** The maximum values of these texts. It bounds the time that their translation blocks other requests. */
 const jsonTextsValuesMax = 40_000;
 /** Counts long texts too: 12.8 MB at most in total. */
 const charactersPerTenth = 32;

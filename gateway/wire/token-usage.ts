@@ -45,7 +45,7 @@ export function readTier(value: unknown): string | undefined {
   return name === "fast" ? "priority" : name;
 }
 
-/** Reads a speed or region, as `readTier` does. */
+/** Reads a speed or a region. */
 export function readTerm(value: unknown): string | undefined {
   if (typeof value !== "string" || !/^[\w-]{1,32}$/.test(value)) return undefined;
   const name = value.toLowerCase();

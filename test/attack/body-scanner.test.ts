@@ -73,7 +73,7 @@ function parse(text: string): unknown {
 }
 
 /**
- * V8 confuses an escaped name with an earlier one that starts with a backslash; a new context has no earlier names.
+ * V8 confuses an escaped name with an earlier one that starts with a backslash. A new context has no earlier names.
  * https://github.com/nodejs/node/issues/63785
  */
 function parseInNewContext(text: string): unknown {

@@ -134,7 +134,7 @@ async function measureBlock(
   return { blockMs, status };
 }
 
-/** The shapes name one model; each kind of provider has its own. */
+/** The shapes name one model. Each kind of provider has its own. */
 function withModel(bytes: Buffer, slug: string): Buffer {
   const at = bytes.indexOf(modelInShapes);
   const model = Buffer.from(JSON.stringify(slug));

@@ -1,4 +1,4 @@
-/** Returns the 8-character pieces of a key that a text contains, raw or after decoding its escapes and encodings. */
+/** Returns the 8-character pieces of a key in a text, raw or after the decoding of escapes and encodings. */
 export function findKeyPieces(text: string, key: string): string[] {
   const readings = new Set([text]);
   for (let round = 0; round < 4; round++) {

@@ -1,4 +1,4 @@
-/** Returns the CPU time ratio for four times the size, at best; 0 if it is clearly linear. */
+/** Returns the best ratio of CPU times for four times the size. 0 if the time is clearly linear. */
 export async function measureGrowth(runSmall: () => unknown, runLarge: () => unknown): Promise<number> {
   let [smallMs, largeMs] = [Infinity, Infinity];
   for (let tries = 0; tries < triesMax; tries++) {
@@ -10,7 +10,7 @@ export async function measureGrowth(runSmall: () => unknown, runLarge: () => unk
 }
 
 async function msOf(run: () => unknown): Promise<number> {
-  // Counts this thread only, so other processes do not matter.
+  // This thread's time excludes other processes.
   const before = process.threadCpuUsage();
   await run();
   const { user, system } = process.threadCpuUsage(before);

@@ -86,7 +86,7 @@ function connect(kind: ProviderKindName): Target {
   return { api, model: { ...upstreamModel, name: modelNames[kind] ?? upstreamModel.name } };
 }
 
-/** An in-process upstream responds. */
+/** Generates the answer of an upstream in this process. */
 function play({ answer: endpointAnswer }: Endpoint, body: Buffer): void {
   const parts = endpointAnswer?.({ method: "POST", body, date: new Date(0) }).parts ?? [];
   for (const { text } of parts) Buffer.from(text);

@@ -110,7 +110,7 @@ test("a client that sends turns and reads nothing is cut off, with bounded memor
     socket.send({ type: "response.create", model: key.model, input: "Hi" });
   await eventually(() => gateway.services.openExchanges.count().requests > 0 || upstream.requests.length > 0);
   await eventually(() => gateway.services.bodyBudget.bytes === 0);
-  // Requests that fit into the system's buffers were answered. The others were never sent upstream.
+  // Requests that fit into the system's buffers were answered. The upstream never received the others.
   t.true(upstream.requests.length < 10, String(upstream.requests.length));
   socket.socket.resume();
   t.is(await socket.closed(), 1006);
@@ -159,7 +159,10 @@ test.serial("a connection older than RESPONSES_SOCKET_MS_MAX closes between two 
   t.is(socket.frames.at(-1)?.error?.code, "websocket_connection_limit_reached");
 });
 
-/** Only the returned function moves the clock, so a busy machine cannot exceed a window. Needs a serial test. */
+/**
+ * Only the returned function moves the clock, so a busy machine cannot exceed a window. The test must be
+ * serial.
+ */
 function controlClock(t: ExecutionContext): (ms: number) => void {
   const { now } = performance;
   let time = now.call(performance);

@@ -11,7 +11,7 @@ import { countFor, type Shape, toBytes } from "./shapes/shape.ts";
 
 const shapes = [...chatShapes, ...messagesShapes, ...responsesShapes, ...embeddingsShapes];
 
-/** Size of the larger body; the smaller one has a quarter. */
+/** The size of the larger body. The smaller one has a quarter. */
 const largeBytes = isFull ? 2 * 1024 * 1024 : 384 * 1024;
 
 test.serial("every kind of body takes linear time with every kind of provider", async (t) => {
@@ -29,7 +29,7 @@ test.serial("every kind of body takes linear time with every kind of provider", 
           () => run(small),
           () => run(large),
         );
-      // A full processor cache looks slow once; superlinear code stays slow.
+      // A full processor cache slows down one measurement. Superlinear code is slow in both.
       const ratio = (await measure(bodies)) && (await measure(bodiesOf(shape, 4 * count)));
       pairs++;
       if (ratio > 0)

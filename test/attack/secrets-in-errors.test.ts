@@ -9,7 +9,8 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 import { findKeyPieces } from "./find-key-pieces.ts";
 import { keyQuotes } from "./key-quotes.ts";
 
-// An upstream knows our credential, and its errors reach clients, the log and records. None of them may contain it.
+// An upstream knows our credential. Its errors reach clients, the log and records, which must not contain the
+// credential.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -215,7 +216,7 @@ test.serial("an error of 60 KB of escapes blocks for less than 200 ms", async (t
   }
 });
 
-// Runs before the hooks that stop the gateway, since those all run at once.
+// This hook is registered before those that stop the gateway, because all of them run at once.
 test.after("neither the log nor a record contains part of a key", async (t) => {
   const records = await usageOf(gateway, key.id);
   t.true(records.length > 0);

@@ -12,7 +12,7 @@ const { email, password } = administrator;
 const clients = isFull ? 50 : 16;
 const requestsPerRound = isFull ? 1_000 : 150;
 const roundsMax = isFull ? 15 : 5;
-// Beside other tests, the p99 latency mostly measures their load.
+// Other tests affect the p99 latency more than the flood does, so the short form measures the median.
 const quantile = isFull ? 0.99 : 0.5;
 const ratioMax = isFull ? 1.2 : 1.5;
 const growthMiBMax = 128;
@@ -23,7 +23,7 @@ test("a flood of sign-ins affects neither chat latency nor memory", async (t) =>
     DATA_DIR: await createTestFolder(t),
     ADMIN_EMAIL: email,
     ADMIN_PASSWORD: password,
-    // Gives each sign-in its own address.
+    // Each sign-in has its own address.
     TRUSTED_PROXIES: "1",
     LOG_LEVEL: "error",
   });
@@ -52,7 +52,7 @@ test("a flood of sign-ins affects neither chat latency nor memory", async (t) =>
   let attempts = 0;
   const ratios: number[] = [];
   const floodedMiB: number[] = [];
-  // Other load disturbs single rounds; a harmful flood slows every round.
+  // Other load disturbs single rounds. A harmful flood slows every round.
   for (let round = 0; round < roundsMax; round++) {
     const quiet = await measureChat();
     const flood = startFlood(() => trySignIn(url, ++attempts));

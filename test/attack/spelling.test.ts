@@ -5,8 +5,8 @@ import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstr
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// An upstream may decode case-insensitively, as Go's encoding/json does, and either spelling may win. The key must be
-// checked for what the upstream runs. https://github.com/golang/go/issues/14750
+// Upstreams may ignore case in member names, as Go's encoding/json does, and use either of two spellings. The
+// key must be checked against the model that the upstream uses. https://github.com/golang/go/issues/14750
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;

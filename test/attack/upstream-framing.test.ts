@@ -5,7 +5,7 @@ import { figures, isFull } from "../helpers/scale.ts";
 
 const answerBytesMax = (isFull ? 64 : 8) * 1024 * 1024;
 
-/** Upper bound for the system's buffers between the two ends. */
+/** The upper bound of the system's buffers between the two ends. */
 const bufferedBytesMax = 16 * 1024 * 1024;
 
 const hostileChunks: Record<string, string> = {

@@ -59,7 +59,7 @@ test("a response head that arrives byte by byte is parsed in linear time", (t) =
   t.true(long < growthMax * short, `${short} → ${long} ms`);
 });
 
-/** Returns the shortest of several attempts, since other processes disturb some. The head may be rejected. */
+/** Returns the shortest of several attempts, because other processes disturb some. The head may be rejected. */
 function bestMs(run: () => void): number {
   const times = Array.from({ length: 5 }, () => {
     const startedAt = performance.now();

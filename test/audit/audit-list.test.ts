@@ -5,7 +5,7 @@ import { eventually } from "../helpers/eventually.ts";
 import { type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** Starts a gateway with a controlled clock that never repeats a time, since entries sort by time. */
+/** Starts a gateway with a controlled clock that never repeats a time, because entries sort by time. */
 async function start(t: ExecutionContext, kind: DatabaseKind, environment: Record<string, string> = {}) {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
   const gateway = await startTestGateway(t, { kind, environment, runtime: { now: () => clock.now++ } });
@@ -97,7 +97,7 @@ for (const kind of allDatabaseKinds) {
       await new Browser(gateway).signIn(member.email, "wrong password", from);
       await new Browser(gateway).signIn("nobody@example.com", "wrong password", from);
     }
-    // The gateway does not wait for these writes, since the delay would reveal accounts.
+    // The gateway does not wait for these writes, because the delay would reveal accounts.
     await eventually(async () => (await actionsOf(gateway, { action: "user.signInFailed" })).length === 2);
     const { items } = await gateway.admin.audit.list.query({ action: "user.signInFailed" });
     t.deepEqual(

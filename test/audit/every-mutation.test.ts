@@ -16,7 +16,7 @@ const exceptions: Record<string, string> = {
   "providers.test": "it asks the upstream and changes nothing",
 };
 
-/** Mutations that need more than the table's input and an id. */
+/** Mutations that need more than the table's input and an ID. */
 const preparations: Record<string, (gateway: TestGateway, browser: Browser) => Promise<object | undefined>> =
   {
     "auth.signIn": async (_gateway, browser) => ({ email: emailOf(browser), password: passwordOf(browser) }),

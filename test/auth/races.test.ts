@@ -9,7 +9,7 @@ import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
 // Two people act at once. A hook inserts the second action where the database permits it.
 for (const kind of allDatabaseKinds) {
   const shared = shareGateway({ kind });
-  // Serial, because a hook would affect parallel tests.
+  // Tests are serial, because a hook would affect parallel tests.
   const test = serialTest.serial;
   for (const what of ["a new password by a link", "being disabled"]) {
     test(`${kind}: ${what} ends a session started concurrently with the old password`, async (t) => {

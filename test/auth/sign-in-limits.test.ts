@@ -4,7 +4,7 @@ import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { administrator } from "../helpers/test-gateway.ts";
 
-// Each test uses its own loopback addresses, since limits apply per address. Tests run serially: a guess costs 20 ms of
+// Each test uses its own loopback addresses, because limits apply per address. Tests run serially: a guess costs 20 ms of
 // CPU.
 const shared = shareGateway();
 const behindProxy = shareGateway({ environment: { TRUSTED_PROXIES: "1" } });

@@ -5,7 +5,7 @@ import { answerParent, cpuMicroseconds } from "./measured-process.ts";
 /** The reference: Node's HTTP between a client and an upstream, without keys or records. */
 function createBareProxy(upstreamPort: number) {
   const agent = new Agent({ keepAlive: true });
-  // Equals the gateway's timeout, so that neither opens connections between rounds.
+  // The timeout equals the gateway's, so that neither opens connections between rounds.
   return createServer({ keepAliveTimeout: 120_000 }, (incoming, response) => {
     const { method, url, headers } = incoming;
     const options = { agent, host: "127.0.0.1", port: upstreamPort, method, path: url, headers };

@@ -34,7 +34,7 @@ async function bench(profileFolder: string | undefined): Promise<void> {
       const { name, rounds } = benchmarkCase;
       const result = { ...benchmarkCase, ...(await runner.runBoth(benchmarkCase, rounds)) };
       if (profileFolder === undefined) return result;
-      // Runs after the measurement, since profiling costs time.
+      // The profile comes after the measurement, because profiling costs time.
       mkdirSync(profileFolder, { recursive: true });
       await gateway.ask("startProfile");
       for (let round = 0; round < rounds; round++) await runner.run("gateway", benchmarkCase);
@@ -45,7 +45,7 @@ async function bench(profileFolder: string | undefined): Promise<void> {
     const results: Result[] = [];
     // Most gateways serve OpenAI's form alone.
     for (const cases of [openAiCases, [...vendorCases, ...dialectCases]]) {
-      // Runs all cases before the measurement, since V8 optimizes for all code seen so far.
+      // All cases run before the measurement, because V8 optimizes for all code seen so far.
       for (const benchmarkCase of cases) {
         await runner.check(benchmarkCase);
         await runner.runBoth(benchmarkCase, benchmarkCase.warmUpRounds);

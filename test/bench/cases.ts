@@ -15,9 +15,12 @@ export type BenchmarkCase = {
   warmUpRounds: number;
   /** Many short rounds spread other load evenly over both proxies. */
   rounds: number;
-  /** Target ratio of CPU time to the bare proxy's; null without a target. */
+  /** The target ratio of the CPU time to the bare proxy's. Null without a target. */
   aim: number | null;
-  /** Null where every gateway response differs, because it generates the id and the time. */
+  /**
+   * The expected bytes. Null if every gateway response differs, because the gateway generates the ID and the
+   * time.
+   */
   body: { bare: Buffer; gateway: Buffer | null };
 };
 

@@ -25,7 +25,7 @@ export function chatRequest({
     });
   const padding = promptBytes - Buffer.byteLength(withContent(""));
   const body = withContent(question.repeat(Math.ceil(padding / question.length)).slice(0, padding));
-  // Headers of OpenAI's Node client, in number and length.
+  // These headers have the number and length of those of OpenAI's Node client.
   const head = [
     `POST ${path} HTTP/1.1`,
     `host: ${host}`,
@@ -48,14 +48,14 @@ type ChatRequestOptions = {
   key: string;
   model: string;
   stream: boolean;
-  /** Size of the whole body; 1 KB by default. */
+  /** The size of the whole body, by default 1 KB. */
   promptBytes?: number;
 };
 
-/** Path of chat completions at OpenAI and at the gateway. */
+/** The path of chat completions at OpenAI and at the gateway. */
 export const chatPath = "/v1/chat/completions";
 
-/** Path of Anthropic's messages. */
+/** The path of Anthropic's messages. */
 export const messagesPath = "/v1/messages";
 
 const question = "And afterwards, where do people from there go to eat when it rains, which it will? ";

@@ -1,4 +1,4 @@
-/** CPU microseconds per request: without it, with it, and the median difference. */
+/** The CPU microseconds per request without the feature and with it, and the median difference. */
 export type PairedCost = { without: number; with: number; more: number; error: number };
 
 /**
@@ -25,8 +25,8 @@ export async function comparePairs(run: (variant: Variant) => Promise<number>): 
 }
 
 /**
- * Targets are in microseconds, for a machine whose bare proxy takes `aimedBareUs`. They scale with the bare
- * proxy's time on other machines.
+ * Formats a cost and its target. Targets are in microseconds, for a machine whose bare proxy takes
+ * `aimedBareUs`, and scale with the bare proxy's time.
  */
 export function formatPairedCost(name: string, cost: PairedCost, aimUs: number, bareUs: number): string {
   const { more, error } = cost;
@@ -40,7 +40,7 @@ export function formatPairedCost(name: string, cost: PairedCost, aimUs: number, 
   ].join(" ");
 }
 
-/** Measured in November 2026, when the targets were set. */
+/** The time in November 2026, when the targets were set. */
 const aimedBareUs = 68.7;
 
 export type Variant = "without" | "with";

@@ -33,7 +33,7 @@ export async function compareWorkers(options: ComparisonOptions): Promise<string
     const gateways = [];
     for (const workers of [1, 2]) gateways.push(await startWorkers(t, mariadb.url, workers, options));
     const best = gateways.map(() => 0);
-    // Alternating rounds spread noise over both; the first rounds warm up.
+    // Alternating rounds spread noise over both. The first rounds warm up.
     for (let round = 0; round < rounds; round++) {
       for (const [index, run] of gateways.entries()) best[index] = Math.max(best[index] ?? 0, await run());
     }
@@ -44,7 +44,7 @@ export async function compareWorkers(options: ComparisonOptions): Promise<string
   }
 }
 
-/** Starts a gateway; returns a function that runs a round and returns requests per second. */
+/** Starts a gateway. Returns a function that runs a round and returns requests per second. */
 async function startWorkers(
   t: { teardown(closer: () => unknown): void },
   server: string,

@@ -16,7 +16,7 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const databaseFile = path.join(folder, "gateway.db");
 
 let gateway: RunningGateway | undefined;
-/** Number of requests without a record. */
+/** The number of requests without a record. */
 let left = 0;
 const profiler = new CpuProfiler();
 const undiciCall = createUndiciCall();

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { answerParent } from "./measured-process.ts";
 import { type Response, ResponseReader } from "./response-reader.ts";
 
-/** Target, content and number of requests. */
+/** The target, content and number of requests. */
 export type Load = {
   port: number;
   request: string;
@@ -25,7 +25,10 @@ const answers = {
     return { status: response?.status, body: response?.body.toString("utf8") };
   },
 
-  /** Closed loop: each connection sends its next request after the response. Returns the total duration. */
+  /**
+   * Runs a closed loop: each connection sends its next request after the response. Returns the total
+   * duration.
+   */
   async run({ port, request, expected, count, timeoutMs }: Load) {
     const requestBytes = Buffer.from(request);
     const deadline = performance.now() + timeoutMs;

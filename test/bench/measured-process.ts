@@ -53,7 +53,7 @@ export function startProcess<Answers extends AnswerTable>(
   };
 }
 
-/** Child side: answers until the benchmark disconnects, then exits. */
+/** Answers in the child process until the benchmark disconnects, then exits. */
 export function answerParent(answers: AnswerTable): void {
   process.on("message", async ({ id, name, given }: Question) => {
     const answer: Answer = { id };
@@ -65,11 +65,11 @@ export function answerParent(answers: AnswerTable): void {
     process.send?.(answer);
   });
   process.on("disconnect", () => process.exit());
-  // Ctrl-C reaches every process of the terminal; this one exits in order after the benchmark.
+  // Ctrl-C reaches every process of the terminal. This one exits in order after the benchmark.
   process.on("SIGINT", () => {});
 }
 
-/** Returns user and system time of all threads so far. */
+/** Returns the user and system time of all threads so far. */
 export function cpuMicroseconds(): number {
   const { user, system } = process.cpuUsage();
   return user + system;

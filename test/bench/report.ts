@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { streamedText } from "./canned-answers.ts";
 
-/** Result of one round. */
+/** The result of one round. */
 export type Round = { requestsPerSecond: number; cpuUsPerRequest: number };
 
 export type Result = {
@@ -12,7 +12,7 @@ export type Result = {
   gateway: Round[];
 };
 
-/** Returns a table of the best rounds, since other load only adds time. */
+/** Returns a table of the best rounds, because other load only adds time. */
 export function formatResults(results: Result[]): string {
   const rows = results.flatMap(({ name, stream, aim, bare, gateway }) => [
     [`${name}, bare node:http`, ...formatRounds(bare, stream), "1.00", "1.00", ""],
@@ -49,7 +49,7 @@ function best(rounds: Round[]): number {
   return Math.min(...rounds.map((round) => round.cpuUsPerRequest));
 }
 
-/** Returns CPU microseconds per request. */
+/** Returns the median CPU microseconds per request. */
 export function median(rounds: Round[]): number {
   const sorted = rounds.map((round) => round.cpuUsPerRequest).toSorted((left, right) => left - right);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

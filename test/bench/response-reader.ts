@@ -5,7 +5,7 @@
 export class ResponseReader {
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** End of the body: 0 if unknown, -1 if it ends with the last chunk. */
+  /** The end of the body. 0 if unknown, -1 if the body ends with the last chunk. */
   #end = 0;
 
   /** Returns the response if these bytes complete it, otherwise null. */

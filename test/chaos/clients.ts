@@ -4,11 +4,11 @@ import type { RecordedRequest } from "../helpers/recorded-requests.ts";
 
 /** Results of many clients that repeated requests. */
 export type Ledger = {
-  /** Ids of the complete responses. */
+  /** The IDs of the complete responses. */
   complete: string[];
-  /** Number of error responses by status. */
+  /** The number of error responses by status. */
   errors: Map<number, number>;
-  /** Number of broken connections without a complete response. */
+  /** The number of broken connections without a complete response. */
   broken: number;
 };
 
@@ -19,7 +19,7 @@ export type ClientsOptions = {
   count: number;
   /** By default, every second request is a stream. */
   onlyStreams?: boolean;
-  /** Pause after each response. */
+  /** The pause after each response. */
   pauseMs?: number;
 };
 

@@ -11,10 +11,10 @@ import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage } from "./stage.ts";
 
-// Promise L6: with a full disk, records go straight to the database; without both, new requests receive 503.
+// Promise L6: with a full disk, records go straight to the database. Without both, new requests receive 503.
 const plan = isFull ? { clients: 32, answers: 500 } : { clients: 8, answers: 60 };
 
-/** Mounts a disk of 64 KB; returns null without permission. */
+/** Mounts a disk of 64 KB. Returns null without permission. */
 async function mountSmallDisk(t: ExecutionContext): Promise<string | null> {
   const folder = await createTestFolder(t);
   const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], {
@@ -43,7 +43,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
   const failedWithFullDisk = failuresOf(ledger) - failedBefore;
   database.signal("SIGKILL");
   await database.ended();
-  // The gateway notices after a while and then refuses every request; with the bug it serves all.
+  // The gateway notices after a while and then rejects every request. With the bug, it serves all.
   const refusedOrServed = (refusals: number, answers: number) => {
     const before = ledger.complete.length;
     return eventually(

@@ -14,7 +14,7 @@ const plan = isFull
 const capacity = 24;
 const often = { requestsPerMinute: isFull ? 300 : 60 };
 const long = { concurrentRequests: 4 };
-/** Ten times the request limit, or more if time is short, and ten times the concurrency limit. */
+/** The interval of requests at ten times the rate limit, or more if time is short. */
 const oftenEveryMs = isFull ? 20 : 10;
 const longEveryMs = 25;
 const answerMs = { often: 50, long: 1_000, modest: 100 };
@@ -61,7 +61,7 @@ async function play(t: ExecutionContext, bug?: string) {
   let askedOften = 0;
   /**
    * Returns request durations of the modest clients, with or without the greedy ones.
-   * @param leastAsked minimum number of requests, for slow machines
+   * @param leastAsked the minimum number of requests, for slow machines
    */
   const playRound = async (isLoud: boolean, leastAsked = 0): Promise<number[]> => {
     const times: number[] = [];
@@ -87,7 +87,7 @@ async function play(t: ExecutionContext, bug?: string) {
   };
   await playRound(false);
   const [quiet, loud]: [number[], number[]] = [[], []];
-  // Alternating rounds spread noise over both; the best round counts, since noise only adds.
+  // Alternating rounds spread noise over both. The best round counts, because noise only adds.
   const rounds = bug ? plan.rounds / 2 : plan.rounds;
   for (let round = 1; round <= rounds; round++) {
     quiet.push(p99(await playRound(false)));

@@ -35,7 +35,7 @@ export async function createKillableDatabase(t: ExecutionContext): Promise<Killa
   execFileSync(programs.installer, install, { stdio: "pipe" });
 
   const port = await freePort();
-  // Unlike the shared test database, this one syncs commits to disk, since it has to survive.
+  // Unlike the shared test database, this one syncs commits to disk, because it has to survive.
   const serve = [
     ...common,
     `--socket=${folder}/socket`,

@@ -13,7 +13,7 @@ const plan = isFull
   ? { clients: 1_000, together: 20, stopMs: 50 }
   : { clients: 40, together: 4, stopMs: 2_000 };
 
-/** Positions in the response where a client disconnects, with the words received by then. */
+/** The positions in the response where a client disconnects, with the words received by then. */
 const places = [
   { name: "before the answer", stream: false, words: 0 },
   { name: "before the first token", stream: true, words: 0 },

@@ -30,7 +30,7 @@ const mysqlTest = serverKind ? test.serial : test.serial.skip;
 async function setUp(t: ExecutionContext, more: Record<string, string>) {
   const upstream = await createUpstream(t, async (_request, response) => {
     beginStream(response);
-    // Random lengths keep requests starting and ending at any moment.
+    // Random lengths let requests start and end at any moment.
     const words = Math.ceil(plan.words * Math.random());
     for (let word = 0; word < words; word++) {
       response.write(chunkEvent(" word"));

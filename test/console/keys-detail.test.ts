@@ -12,7 +12,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Tests run serially, since a browser has one clipboard.
+// Tests run serially, because a browser has one clipboard.
 const browser = shareBrowser(test);
 const run = promisify(execFile);
 const focused = "document.activeElement.ariaLabel ?? document.activeElement.innerText";

@@ -11,7 +11,7 @@ browserTest("models are connected and removed, and leaving warns about unsaved c
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 40);
   const { id } = await createKey(gateway, ["demo/echo"]);
-  // Opens the list first, so that there is a page to return to.
+  // The page opens from the list, so that "back" has a target.
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
   await page.getByRole("link", { name: "Test key" }).click();
   await page.getByRole("button", { name: "Edit models" }).click();

@@ -206,7 +206,7 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   await page.getByLabel("Provider model ID").fill("BigOne");
   await page.getByText("The model house/mini already exists.").waitFor({ state: "detached" });
 
-  // Client-side validation uses the same place.
+  // Client-side validation shows its message in the same place.
   await name.fill("big one");
   await page.getByLabel("Provider model ID").fill("");
   await page.getByRole("button", { name: "Add model" }).click();

@@ -4,7 +4,7 @@ import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-// Matches systems whose scrollbars take room; headless browsers hide them by default.
+// Some systems have scrollbars that take room. Headless browsers hide them by default.
 const browser = shareBrowser(test, { ignoreDefaultArgs: ["--hide-scrollbars"] });
 
 browserTest("tabs show no scrollbar where scrollbars take room", async (t) => {
@@ -20,7 +20,7 @@ browserTest("a dialog covers the page and moves nothing where scrollbars take ro
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   for (const colorScheme of ["light", "dark"] as const) {
-    // Low enough for the page to need a scrollbar.
+    // The height is low enough for the page to need a scrollbar.
     const viewport = { width: 1280, height: 360 };
     const options = { browser: browser(), gateway, path: `/keys/${id}`, colorScheme, viewport };
     const page = await openSignedIn(t, options);

@@ -66,7 +66,7 @@ browserTest("bars of several models are drawn without errors, with whole request
   await postChat(gateway, key.value, chatBody("demo/echo", "/fail 500"));
   await postChat(gateway, key.value, chatBody("nobody/nothing"));
   await gateway.services.recorder.flush();
-  // The page's complaints fail the test when it ends.
+  // An error of the page fails the test when it ends.
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage?status=FAILED" });
   const figure = page.getByRole("figure", { name: "Requests by model" });
   await figure.locator("rect").nth(30).waitFor({ state: "attached" });

@@ -8,7 +8,10 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
-/** Three and a half hours behind UTC in winter: its days start neither with UTC's nor on an hour. */
+/**
+ * This zone is three and a half hours behind UTC in winter, so its days start neither with UTC's nor on an
+ * hour.
+ */
 const timezoneId = "America/St_Johns";
 
 async function addRequestsAt({ services }: TestGateway, moments: string[], apiKeyId = "key_none") {

@@ -18,7 +18,7 @@ const kmsEnvironment = {
   KMS_RETRY_INTERVAL_MS_MAX: "50",
 };
 
-/** Starts a KMS and an upstream. Tests run serially, since the SDK reads the process's environment. */
+/** Starts a KMS and an upstream. Tests run serially, because the SDK reads the process's environment. */
 async function setUp(t: ExecutionContext) {
   const kms = await startFakeKms(t);
   Object.assign(process.env, awsEnvironment(kms));

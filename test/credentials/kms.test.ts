@@ -4,7 +4,7 @@ import { awsEnvironment, type Fault, keyArn, otherKeyArn, startFakeKms } from ".
 
 const encryptionContext = { app: "gateway", stack: "prod" };
 
-/** Starts a KMS per test, configured by the SDK's own variables; tests run serially. */
+/** Starts a KMS per test, configured by the SDK's own variables. Tests run serially. */
 async function setUp(
   t: Parameters<typeof startFakeKms>[0],
   more: Partial<ConstructorParameters<typeof Kms>[0]> = {},

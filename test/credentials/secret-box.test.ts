@@ -89,7 +89,7 @@ test("an envelope of another key is rejected, with key ids and no secret in the 
   t.true(error?.message.includes(envelope.split(".")[1] ?? "no key id"));
   t.false(error?.message.includes(secret));
 
-  // A forged key id does not help.
+  // A forged key ID does not open the envelope.
   const keyId = other.seal("", field).split(".")[1] ?? "";
   const parts = envelope.split(".");
   t.throws(() => other.open(["gw1", keyId, ...parts.slice(2)].join("."), field));

@@ -133,7 +133,7 @@ async function schema(url: string): Promise<string[]> {
   return Promise.all(statements);
 }
 
-/** Omits migration ids, since MySQL never reuses one, even after a rollback. */
+/** Omits migration IDs, because MySQL never reuses one, even after a rollback. */
 async function rowsOf(url: string): Promise<string> {
   return (await dumpDatabase(url)).replaceAll(/"id":\d+,/g, "");
 }

@@ -63,7 +63,7 @@ for (const kind of allDatabaseKinds) {
     await inserted.promise;
 
     const reading = database.read(({ users }) => users.find("usr_1"));
-    // Time enough for a read that does not queue. A queued read returns after the end.
+    // A read that does not queue returns within this time. A queued read returns after the end.
     await Promise.race([reading, turns(200)]);
     end.resolve();
 

@@ -9,13 +9,13 @@ for (const kind of serverKinds) {
   test(`${kind}: a batch rolled back after a deadlock leaves no uncounted records`, async (t) => {
     const url = await createServerDatabase(t, kind);
     const database = await openDatabaseAt(t, url);
-    // Large enough for several statements.
+    // The batch is large enough for several statements.
     const batch = Array.from({ length: 1_000 }, (_, index) => usageRow(idOf(index)));
     const other = await mysql.createConnection(url);
     t.teardown(() => other.end());
     await database.write(({ usageRecords }) => usageRecords.insertAll([usageRow("req_a")]));
 
-    // Does more work than the batch, so that InnoDB rolls back the batch.
+    // This transaction does more work than the batch, so that InnoDB rolls back the batch.
     await other.query("BEGIN");
     await other.query(
       copiesOf(
@@ -38,7 +38,7 @@ function idOf(index: number): string {
   return `req_${String(index).padStart(6, "0")}`;
 }
 
-/** Returns a statement that inserts copies of a record under other ids. */
+/** Returns a statement that inserts copies of a record under other IDs. */
 function copiesOf(id: string, copies: string[]): string {
   const rest =
     "created_at, api_key_id, api_key_name, model, provider, attempts, endpoint, stream, status, http_status, estimated, latency_ms";

@@ -3,7 +3,7 @@ import { askHistory } from "../helpers/ask-history.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 
-// Expensive documents must be rejected cheaply. The CPU time of this thread counts, since the machine may be busy.
+// Expensive documents must be rejected cheaply. The CPU time of this thread counts, because the machine may be busy.
 const shared = shareGateway();
 let token: string;
 let mostUs = 0;
@@ -113,7 +113,7 @@ for (const [title, query] of Object.entries(documents)) {
       t.falsy(answer.data);
       t.true(answer.text.length < 200_000, `${answer.text.length} characters are a large answer`);
     }
-    // The minimum of three, since a busy machine multiplies the time.
+    // The fastest of three rounds counts, because a busy machine multiplies the time.
     const leastUs = Math.min(...cpuUs);
     mostUs = Math.max(mostUs, leastUs);
     t.true(leastUs <= 50_000, `${leastUs} µs of CPU`);

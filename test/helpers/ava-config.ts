@@ -12,7 +12,7 @@ export default {
   ...manifest.ava,
   // Unlike threads, processes use the compile cache, which halves the load time of a file.
   workerThreads: false,
-  // One more than the cores, since tests also wait for clocks, disks and databases.
+  // There is one more process than cores, because tests also wait for clocks, disks and databases.
   concurrency: availableParallelism() + 1,
   // Slow files start first, so that they do not run alone at the end.
   sortTestFiles: (one: string, other: string) =>

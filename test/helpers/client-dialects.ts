@@ -9,7 +9,7 @@ export type ClientDialect = {
   provider: { kind: "anthropic" | "openai-compatible"; preset: "anthropic" | "openai" };
   /** Returns the smallest valid request. */
   body(model: string, prompt?: string, more?: object): object;
-  /** Member that contains the conversation. */
+  /** The member that contains the conversation. */
   conversation: "messages" | "input";
   /** A complete native response that names `model`. */
   answer(model: string): string;

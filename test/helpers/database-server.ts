@@ -31,7 +31,7 @@ export async function startDatabaseServer(
 
   const timer = setTimeout(() => guard.stdin.end(), startTimeoutMs);
   const said: string[] = [];
-  // Reads the log, because a connection mocked by nock would look like a server.
+  // The log shows when the server is ready, because a connection mocked by nock would look like a server.
   for await (const line of createInterface({ input: guard.stderr })) {
     said.push(line);
     if (!line.includes("ready for connections")) continue;
@@ -44,7 +44,7 @@ export async function startDatabaseServer(
   throw new Error(`The database server did not start:\n${said.slice(-20).join("\n")}`);
 }
 
-/** Uses memory if enough is available, because hundreds of tests create and sync tables. */
+/** The folder is in memory if enough is available, because hundreds of tests create and sync tables. */
 async function quickFolder(): Promise<string> {
   const memory = await statfs("/dev/shm").catch(() => null);
   return memory && memory.bavail * memory.bsize >= plentyBytes ? "/dev/shm" : tmpdir();

@@ -33,7 +33,7 @@ export function startGatewayProcess(
   const listening = () =>
     eventually(() => {
       if (child.exitCode !== null) throw new Error(`The gateway ended: ${said.stderr}`);
-      // Printed output ends with an empty line.
+      // The output is complete once it ends with an empty line.
       return said.stdout.endsWith("\n\n") ? /listening at (http\S+)/.exec(said.stdout)?.[1] : undefined;
     }, 40_000);
   return { child, stdout: () => said.stdout, stderr: () => said.stderr, exited, listening };

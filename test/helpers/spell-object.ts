@@ -49,7 +49,7 @@ export function jsonMembers(): fc.Arbitrary<JsonMembers> {
   });
 }
 
-/** Exceeds 32 bytes sometimes, because longer strings are searched differently. */
+/** Some texts exceed 32 bytes, because longer strings are searched differently. */
 function trickyString(): fc.Arbitrary<string> {
   return fc.oneof(
     fc.string({ unit: "binary", maxLength: 12 }),

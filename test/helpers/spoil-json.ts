@@ -1,6 +1,6 @@
 /**
- * Yields copies of a JSON value with each place replaced by each text, which may be invalid JSON. Of equivalent places,
- * such as members of list items, only one is replaced.
+ * Yields copies of a JSON value in which one value is replaced by one of the texts, which may be invalid JSON.
+ * Replaces only one of several equivalent values, such as the members of list items.
  */
 export function* spoilJson(json: unknown, texts: readonly string[]): Generator<string> {
   const marks = new Map<string, string>();
@@ -9,7 +9,7 @@ export function* spoilJson(json: unknown, texts: readonly string[]): Generator<s
     for (const text of texts) yield marked.replace(`"${spot}"`, () => text);
 }
 
-/** Calls `found` with each place below this one, and a function that returns the whole value with a mark there. */
+/** Calls `found` for this value and each value in it. `marked` returns the whole JSON value with a mark there. */
 function mark(json: unknown, place: string, found: (place: string, marked: () => unknown) => void): void {
   found(place, () => spot);
   if (Array.isArray(json)) {

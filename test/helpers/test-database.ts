@@ -6,14 +6,14 @@ import { copySqliteSchema, serverSchema } from "./schema-templates.ts";
 import { createTestFolder } from "./test-folder.ts";
 
 /**
- * Returns the DATABASE_URL of a new, empty database that is deleted with the test. Close your connections in your own
- * `t.teardown`: ava runs the latest first.
+ * Returns the DATABASE_URL of a new, empty database that is deleted with the test. A test must close its connections
+ * in its own `t.teardown`, which ava runs before this one.
  */
 export async function createTestDatabase(t: Teardown, kind: DatabaseKind): Promise<string> {
   return kind === "sqlite" ? createSqliteDatabase(t) : createServerDatabase(t, kind);
 }
 
-/** Returns the DATABASE_URL of a new database with the current schema, that is deleted with the test. */
+/** Returns the DATABASE_URL of a new database with the current schema. The database is deleted with the test. */
 export async function createMigratedDatabase(t: Teardown, kind: DatabaseKind): Promise<string> {
   const url = await createTestDatabase(t, kind);
   if (kind === "sqlite") await copySqliteSchema(url.slice("sqlite:".length));

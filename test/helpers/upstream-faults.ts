@@ -17,7 +17,7 @@ type Scene = {
 
 export type Fault = {
   kind: string;
-  /** The headers of the faulty response, also for later faults. */
+  /** The headers of the faulty response. Later faults send them too. */
   headers?: Record<string, string>;
   /** Whether the fault is possible only before any output. */
   isFirst?: true;

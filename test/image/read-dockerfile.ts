@@ -1,7 +1,7 @@
 /** One instruction of a Dockerfile: `{ name: "COPY", flags: ["--from=build"], value: "/app/db db", words: [...] }`. */
 export type Instruction = { name: string; flags: string[]; value: string; words: string[] };
 
-/** Returns the stages of a Dockerfile, each starting with FROM; earlier instructions form a stage without one. */
+/** Returns the stages of a Dockerfile, each starting with FROM. Earlier instructions form a stage without one. */
 export function readDockerfile(text: string): Instruction[][] {
   const lines = text
     .replace(/^\s*#.*\n/gm, "")
@@ -25,7 +25,7 @@ export function readDockerfile(text: string): Instruction[][] {
   return stages;
 }
 
-/** The exec form is JSON; any other form is words. */
+/** The exec form is JSON. Any other form is words. */
 function readWords(value: string): string[] {
   return value.startsWith("[") ? (JSON.parse(value) as string[]) : value.split(/\s+/);
 }

@@ -15,7 +15,7 @@ import type { Graph } from "./helpers/graph.ts";
 import { goodRelease, reaching, startFakeAws } from "./helpers/fake-aws.ts";
 import { exampleConfig, runProgram } from "./helpers/run-program.ts";
 
-/** Production with every option set differently. */
+/** A production stack in which every option differs. */
 const wide = {
   "gateway:image": `ghcr.io/example/model-gateway@sha256:${"1".repeat(64)}`,
   "gateway:certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/given",
@@ -35,7 +35,7 @@ const wide = {
 const aws = await startFakeAws(goodRelease);
 test.after.always(() => aws.close());
 
-/** Pulumi's language host runs each program once; all checks share the graphs. */
+/** Pulumi's language host runs each program once. All checks share the graphs. */
 const recorded = new Map(
   Object.entries({
     "dev preview": runProgram({ stack: "dev", phase: "preview", config: exampleConfig("dev") }),
@@ -130,7 +130,7 @@ async function graphOf(key: string): Promise<Graph> {
 
 async function othersOf(key: string): Promise<Others> {
   const [stack = "", phase] = key.split(" ");
-  // The wide stack has no preview, since its additions contain no new unknowns.
+  // The wide stack has no preview, because its additions contain no new unknowns.
   if (stack === "wide") return { otherPhase: await graphOf(key), agreed: null };
   const otherPhase = await graphOf(`${stack} ${phase === "update" ? "preview" : "update"}`);
   return { otherPhase, agreed: phase === "update" ? await agreedGraph(stack) : null };

@@ -42,7 +42,7 @@ function beginLookUp() {
   return { store, finding, answer: held.resolve };
 }
 
-// LiteLLM's revoked keys returned this way (#25553, #35662).
+// LiteLLM had this bug with revoked keys (#25553, #35662).
 test("a lookup that read before a change does not overwrite it", async (t) => {
   const { store, finding, answer } = beginLookUp();
   store.keys.set("a", knownKey("key_1", { isActive: false }));

@@ -16,7 +16,7 @@ for (const kind of databaseKinds) {
     const answers: string[] = [];
     for (let round = 0; round < 20; round++) {
       const requests = Array.from({ length: 20 }, () => beginRequest(gateway.url, value));
-      // The first request triggers the key lookup; the others then wait for their bodies.
+      // The first request triggers the key lookup. The others then wait for their bodies.
       answers.push((await requests[0]?.end()) ?? "");
       const renaming = gateway.admin.keys.rename.mutate({ id: key.id, name: `Laptop ${round}` });
       const rest: Promise<string>[] = [];
@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** Sends a chat request except for the last byte; `end` sends it and resolves with the status line. */
+/** Sends a chat request except for the last byte. `end` sends it and resolves with the status line. */
 function beginRequest(url: string, keyValue: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

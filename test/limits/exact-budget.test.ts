@@ -27,12 +27,12 @@ for (const [whose, variable] of Object.entries(variables)) {
   for (const kind of allDatabaseKinds) spendExactly(kind, whose, variable);
 }
 
-/** @param variable the environment variable of the budget; null for the key's own */
+/** @param variable the environment variable of the budget, or null for the key's own */
 function spendExactly(kind: DatabaseKind, whose: string, variable: string | null) {
   test(`${kind}: a ${whose}'s budget is exact over 10,000 requests of mixed prices`, async (t) => {
     t.timeout(120_000);
     const environment = {
-      // Frequent enough to coincide with unshipped records.
+      // The refreshes are frequent enough to coincide with unshipped records.
       BUDGET_REFRESH_INTERVAL_MS: "20",
       DATABASE_TIMEOUT_MS: "20000",
       ...(variable !== null && { [variable]: "1.5" }),
@@ -60,7 +60,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     const budget = 1_500_000_000;
 
     const open = new Set<string>();
-    // Sum on the client's side.
+    // The sum on the client's side.
     let sum = 0;
     const recorder = {
       start: (...start: Parameters<UsageRecorder["start"]>) => services.recorder.start(...start),

@@ -38,7 +38,7 @@ for (const kind of databaseKinds.filter((each) => each !== "sqlite")) {
       }
     }
     const most = Math.max(...through.map((at) => inMinute(through, at)));
-    // Admissions of the two other processes in two intervals.
+    // The two other processes admit this many requests in two intervals.
     const overshootMax = Math.ceil(((2 / 3) * (2 * intervalMs)) / 10);
     t.log(`at most ${most} within a minute, limit ${requestsPerMinute}, stated overshoot ${overshootMax}`);
     t.true(most >= requestsPerMinute && most <= requestsPerMinute + overshootMax, `${most}`);

@@ -23,7 +23,7 @@ for (const kind of databaseKinds) {
     const { key, value } = await gateway.admin.keys.create.mutate({
       name: "Warned",
       models: ["demo/echo"],
-      // Echoing one word takes one or a few tokens; ten responses must spend the budget.
+      // Echoing one word takes one or a few tokens. Ten responses must spend the budget.
       limits: { budgetsUsd: { total: await tenAnswers() } },
     });
     async function tenAnswers(): Promise<number> {

@@ -57,7 +57,7 @@ function checkSentences(paragraph: string): [string, string][] {
   });
   english.runSync(tree, source);
   for (const { place } of source.messages) {
-    // "is closed" is plain English; "is closed by the gateway" hides the subject at the end.
+    // "is closed" is plain English. "is closed by the gateway" hides the subject at the end.
     const end = place && "end" in place ? place.end.offset : undefined;
     if (end !== undefined && agent.test(paragraph.slice(end))) {
       problems.push(["passive with an agent: make the agent the subject", paragraph]);

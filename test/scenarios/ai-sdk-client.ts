@@ -69,7 +69,7 @@ async function generate({ request, options, messages, outcome }: Turn): Promise<
 }
 
 async function stream({ request, options, messages, outcome }: Turn): Promise<void> {
-  // Stream parts already contain the errors; the default handler would also print them.
+  // Stream parts already contain the errors. The default handler would also print them.
   const streaming = streamText({
     ...toParameters(request, options),
     messages,

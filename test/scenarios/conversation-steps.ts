@@ -1,6 +1,6 @@
 import { type Step, user } from "./step.ts";
 
-/** Characters of two, three and four bytes, and one composed of two of those; the pieces are not words. */
+/** Characters of two, three and four bytes, and one composed of two of those. The pieces are not words. */
 const greeting = ["Grü", "ß dich, ", "wörld 👋🏽", " — 你好", "!"];
 
 /** A red square of one pixel. */

@@ -126,7 +126,7 @@ function toUserMessage({ text, image }: UserMessage): MessageParam {
   };
 }
 
-/** Anthropic ids have a pattern, so foreign ids could not be sent to it. */
+/** Anthropic IDs have a pattern, so foreign IDs could not be sent to it. */
 function toEarlierTurn({ text, calls }: AssistantMessage): MessageParam[] {
   if (calls === undefined) return [{ role: "assistant", content: text }];
   const toId = (id: string) => id.replaceAll(/[^\w-]/g, "_");

@@ -1,7 +1,7 @@
 import { APIError, BadRequestError, InternalServerError, NotFoundError, RateLimitError } from "openai";
 import { ScenarioFailure } from "./scenario-client.ts";
 
-/** Returns an SDK error as a scenario failure; other errors stay unchanged. */
+/** Returns an SDK error as a scenario failure. Other errors stay unchanged. */
 export function toOpenAiFailure(error: unknown, text: string[]): unknown {
   if (!(error instanceof APIError)) return error;
   if (error.status === undefined) return new ScenarioFailure(null, error.message, text);

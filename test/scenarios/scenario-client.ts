@@ -6,7 +6,7 @@ export type ScenarioClient = {
   returnsDetails: boolean;
   /** Whether it returns Gemini's signatures in `extra_content` of calls. */
   returnsCallSignatures?: boolean;
-  /** The client's API lacks stop sequences. */
+  /** Whether the client's API lacks stop sequences. */
   hasNoStop?: true;
   /** Sends the request and tool results until a response arrives. Throws a `ScenarioFailure`. */
   converse(request: ScenarioRequest, options: ConverseOptions): Promise<Outcome>;
@@ -16,7 +16,7 @@ export type ConverseOptions = {
   baseUrl: string;
   apiKey: string;
   model: string;
-  /** Model for the next question, if different. */
+  /** The model for the next question, if different. */
   nextModel?: string;
   stream: boolean;
   /** Whether thoughts are requested by a token budget, where the client's API has both forms. */
@@ -56,24 +56,24 @@ export type AssistantMessage = {
 export type ScenarioTool = {
   description: string;
   parameters: Record<string, unknown>;
-  /** Results by arguments, as JSON. */
+  /** The results by arguments, as JSON. */
   results: Record<string, string>;
 };
 
-/** Combined outcome of all responses. */
+/** The combined outcome of all responses. */
 export type Outcome = {
   /** The received text pieces. A single piece without streaming. */
   text: string[];
   reasoning: string;
   calls: { name: string; input: unknown }[];
-  /** Finish reason of the last response. */
+  /** The finish reason of the last response. */
   finish: string;
   usage: { input: number; cached: number; output: number; thinking: number; total: number };
 };
 
 /** A client's failure, after the received text. */
 export class ScenarioFailure extends Error {
-  /** Status of the response; null for a stream that started successfully. */
+  /** The status of the response. Null for a stream that started successfully. */
   readonly status: number | null;
   readonly text: string[];
 
@@ -84,7 +84,7 @@ export class ScenarioFailure extends Error {
   }
 }
 
-/** Returns a tool's result; unexpected calls fail the test. */
+/** Returns a tool's result. Unexpected calls fail the test. */
 export function runTool(tools: ScenarioRequest["tools"], name: string, input: unknown): string {
   const result = tools?.[name]?.results[JSON.stringify(input)];
   if (result === undefined) throw new Error(`There is no result of ${name}(${JSON.stringify(input)}).`);

@@ -4,7 +4,7 @@ import { type Connection, connectVendor, type Script } from "./connect-vendor.ts
 import type { Vendor } from "./vendors.ts";
 
 /**
- * Shares one vendor upstream among a file's serial tests, since connecting takes longer than a test. The returned
+ * Shares one vendor upstream among a file's serial tests, because connecting takes longer than a test. The returned
  * function resets it with a new script.
  */
 export function shareVendor(
@@ -29,6 +29,6 @@ export function shareVendor(
 }
 
 export type SharedConnection = Connection & {
-  /** Usage records of this test. */
+  /** Returns the usage records of this test. */
   newRecords(): ReturnType<typeof usageOf>;
 };

@@ -6,17 +6,17 @@ import type { Outcome, ScenarioMessage, ScenarioRequest } from "./scenario-clien
 export type Step = {
   title: string;
   request: ScenarioRequest;
-  /** The model's responses, one per request; defaults come from `plainAnswer`. */
+  /** The model's responses, one per request. Defaults come from `plainAnswer`. */
   answers: (Partial<Answer> | VendorRefusal)[];
-  /** The text is in pieces; without streaming, in one. */
+  /** The expected outcome. A client without streaming receives the text in one piece. */
   outcome: Partial<Outcome> | Failure;
-  /** Relevant part of the last request. */
+  /** The relevant part of the last request. */
   asked?: Partial<Asked>;
   /** Limits the step to streams. */
   onlyStreamed?: true;
 };
 
-/** `status` is null for an error after the stream's start; omitted if vendors differ. */
+/** `status` is null for an error after the stream's start. It is missing if vendors differ. */
 export type Failure = { failure: { status?: number | null; message: string; text?: string[] } };
 
 export const plainAnswer: Answer = {
@@ -28,7 +28,7 @@ export const plainAnswer: Answer = {
   ending: "complete",
 };
 
-/** The same for every kind: input includes cached tokens, output includes thoughts. */
+/** These counts are the same for every kind. Input includes cached tokens, output includes thoughts. */
 export const plainUsage: Outcome["usage"] = { input: 120, cached: 40, output: 30, thinking: 0, total: 150 };
 
 export function user(text: string, image?: string): ScenarioMessage {

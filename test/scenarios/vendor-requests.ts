@@ -89,7 +89,7 @@ export const converseBody = {
   ],
 };
 
-/** Adds a signature if missing; only Bedrock checks it. */
+/** Adds a missing signature, which only Bedrock checks. */
 export function signed(request: SeenRequest): SeenRequest {
   const [accessKeyId = "", secretKey = ""] = bedrockForm.credential.split(":");
   const identity = { accessKeyId, secretKey, region: "us-east-1", service: "bedrock" };

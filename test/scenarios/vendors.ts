@@ -13,7 +13,7 @@ import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 import type { ScenarioClient } from "./scenario-client.ts";
 
-/** Every kind of provider with an upstream; vendors with two forms appear twice. */
+/** Every kind of provider with an upstream. Vendors with two forms appear twice. */
 export const vendors: Vendor[] = [
   { name: "openai-compatible", form: openAiForm, takesThoughts: "as text of chat" },
   { name: "openai-compatible, deepseek", preset: "deepseek", form: openAiForm, takesThoughts: "as text" },
@@ -59,7 +59,7 @@ export const vendors: Vendor[] = [
   },
 ];
 
-/** Separate from the others because random requests force tools, which it rejects. */
+/** This vendor is separate from the others, because it rejects the forced tools of random requests. */
 const alwaysThinking: Vendor = {
   name: "anthropic, always thinking",
   form: anthropicForm(claudeOpus55),
@@ -83,7 +83,7 @@ export function vendorsFor({ dialect }: ScenarioClient): Vendor[] {
   return [openAi, ...all.map((vendor) => ({ ...vendor, form: vendor.responsesForm ?? vendor.form }))];
 }
 
-/** Vendor-specific differences; everything else must be equal. */
+/** Vendor-specific differences. Everything else must be equal. */
 export type Vendor = {
   name: string;
   form: VendorForm;
@@ -92,20 +92,20 @@ export type Vendor = {
   /** The preset in the console. */
   preset?: string;
   /**
-   * Form of returned thoughts: text, text only from chat completion clients because support is unknown, or the vendor's
-   * seal in `reasoning_details`.
+   * The form of returned thoughts. `as text of chat` means text from chat completion clients only, and
+   * `sealed` the vendor's seal in `reasoning_details`.
    */
   takesThoughts: "as text" | "as text of chat" | "sealed";
-  /** Takes a thinking budget in tokens. */
+  /** Whether the vendor takes a thinking budget in tokens. */
   thinksByBudget?: true;
-  /** Does not think again after tool results. */
+  /** Whether the model reasons only before tool results. */
   thinksOnceATurn?: true;
-  /** Counts thoughts only as part of the response. */
+  /** Whether the vendor counts thoughts only as part of the response. */
   countsNoThoughts?: true;
-  /** Rejects a temperature, as the vendor does. */
+  /** Whether the model rejects a temperature. */
   takesNoTemperature?: true;
-  /** Rejects a forced tool, as the vendor does. */
+  /** Whether the model rejects a forced tool. */
   takesNoForcedTool?: true;
-  /** Rejects empty tool results; a placeholder replaces them. */
+  /** Whether the vendor rejects empty tool results. A placeholder replaces them. */
   takesNoEmptyResults?: true;
 };

@@ -14,7 +14,7 @@ import { answerAboutWeather, answers, questions, results, summary } from "./weat
 
 /**
  * Tests that a client holds three turns on four upstreams, streamed and not: two with a tool call, and one with
- * structured output. The upstreams reject what the vendors reject; the model rejects an incomplete history.
+ * structured output. The upstreams reject what the vendors reject. The model rejects an incomplete history.
  */
 export function playThreeTurns(clients: SdkClient[]): void {
   const shared = sharedByFile();

@@ -25,7 +25,7 @@ function generate(key: string | null): string {
 async function openHome(t: ExecutionContext, shell: string) {
   const { home, environment, run } = await createSetupHome(t);
   const history = path.join(home, "history");
-  // Defaults of Debian and Ubuntu; zsh is configured below.
+  // These are the defaults of Debian and Ubuntu. Other lines configure zsh.
   const more = { HISTFILE: history, HISTCONTROL: "ignoreboth", HISTSIZE: "500", SAVEHIST: "500" };
   const terminal = await openTerminal(t, { shell, environment: { ...environment, ...more } });
   const readHistory = () => readFile(history, "utf8").catch(() => "");

@@ -56,7 +56,7 @@ const existing: Partial<Record<ShownFile["language"], string>> = {
   ini: existingEnv,
 };
 
-/** Writes existing files of the same formats; the setup's own files are absent. */
+/** Writes existing files of the same formats. The setup's own files are absent. */
 export async function writeExisting(home: string, files: ShownFile[]): Promise<void> {
   await writeFile(path.join(home, ".bashrc"), existingEnv);
   for (const { path: name, language } of files) {
@@ -116,7 +116,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Uses Python 3.11's standard library, since Node has no TOML parser. */
+/** Uses Python 3.11's standard library, because Node has no TOML parser. */
 export function readToml(text: string): JsonObject {
   const { status, stdout, stderr } = spawnSync(findTomlReader(), ["-c", tomlToJson], {
     input: text,

@@ -211,7 +211,7 @@ test("a second run changes nothing", async (t) => {
   await fc.assert(repeatable, { numRuns: 150, interruptAfterTimeLimit: 20_000 });
 });
 
-/** Keeps one operation, since random ones undo each other; those of the tools do not. */
+/** Keeps one operation, because random ones undo each other. Those of the tools do not. */
 function settle(change: Merge): Merge {
   return { ...change, operations: change.operations.slice(0, 1) } as Exclude<FileChange, { format: "own" }>;
 }

@@ -5,7 +5,7 @@ import path from "node:path";
 import { editorFrame } from "../../gateway/setup/posix/editor-frame.ts";
 import { keyValue } from "./setup-models.ts";
 
-/** Runs one editor as the command does; returns null for a refusal. */
+/** Runs one editor as the command does. Returns null if the editor rejects the file. */
 export function runEditor(editor: string, { awk, text, operations, isLenient = false }: Edit): string | null {
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-test-"));
   try {
@@ -26,7 +26,7 @@ export function runEditor(editor: string, { awk, text, operations, isLenient = f
   }
 }
 
-/** Returns awk's arguments; the text is its input. */
+/** Returns awk's arguments. The text is its input. */
 export function awkWords(program: string, isLenient: boolean): string[] {
   return ["-v", "operations=operations", "-v", `lenient=${isLenient ? 1 : 0}`, "-f", program];
 }

@@ -36,10 +36,10 @@ export async function createSetupHome(
 }
 
 type SetupHomeOptions = {
-  /** Programs in addition to POSIX. */
+  /** The programs in addition to POSIX. */
   programs?: string[];
   awk?: string;
-  /** Name of the home folder. */
+  /** The name of the home folder. */
   name?: string;
 };
 
@@ -62,7 +62,7 @@ const posixPrograms =
 async function run(shell: string, command: string, environment: Record<string, string>): Promise<Outcome> {
   const file = findProgram(shell);
   if (!file) throw new Error(`This machine has no ${shell}.`);
-  // Detached from the test runner's terminal.
+  // The process is detached from the test runner's terminal.
   // fish does not read commands from the kind of pipe that Node creates.
   const options = { zsh: ["-f"], fish: ["--no-config", "-c", command] }[shell] ?? [];
   const program = spawn(file, options, { env: environment, detached: true, cwd: "/" });

@@ -3,7 +3,7 @@ import { createConsoleClient } from "../helpers/test-gateway.ts";
 
 type KeysOptions = { url: string; email: string; password: string; models: string[] };
 
-/** A few keys, of which one is replaced and deactivated every second. The history is read as well. */
+/** A few keys, of which one is replaced and deactivated every second, and the usage history is read. */
 export class ChangingKeys {
   readonly #options: KeysOptions;
   readonly #keys: { id: string; value: string }[] = [];

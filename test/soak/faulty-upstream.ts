@@ -21,7 +21,7 @@ const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) =
   request.on("error", () => response.destroy());
 });
 
-/** A client's departure must be able to interrupt a stream, so its end comes later. */
+/** The stream lasts long enough for a client to disconnect in the middle. */
 function stream(response: ServerResponse): void {
   beginStream(response);
   response.write(chunkEvent("Hello").repeat(20));
@@ -40,7 +40,7 @@ const faults: ((response: ServerResponse) => void)[] = [
     beginStream(response);
     response.write(chunkEvent("Hello"), () => response.destroy());
   },
-  // Never ends, so that the gateway's idle timeout ends it.
+  // The response never ends, so that the gateway's idle timeout ends it.
   (response) => {
     beginStream(response);
     response.write(chunkEvent("Hello"));

@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Samples memory and descriptors of a Linux process. A single value depends on the moment of the last collection. */
+/**
+ * Samples the memory and descriptors of a Linux process. Means are compared, because a single value depends
+ * on the last garbage collection.
+ */
 export class MemoryWatch {
   readonly #processId: number;
   readonly #timer: NodeJS.Timeout;

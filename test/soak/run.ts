@@ -16,9 +16,8 @@ import { MemoryWatch, type Sample } from "./memory-watch.ts";
 import { SoakClients } from "./soak-clients.ts";
 
 /**
- * `npm run test:soak`: two hours of mixed load on one gateway process with MariaDB, which restarts now and
- * then. Prints a line per minute, then sent and lost requests and growth. Exits with 0 without loss and
- * growth.
+ * `npm run test:soak`: two hours of mixed load on one gateway process and MariaDB, which restarts now and
+ * then. Prints a line per minute. Exits with 0 without lost requests and without growth.
  */
 async function soak(minutes: number, requestsPerSecond: number): Promise<boolean> {
   const teardowns: (() => unknown)[] = [];
@@ -134,7 +133,7 @@ function formatSample({ rssMib, descriptors }: Sample): string {
   return `RSS ${rssMib.toFixed(0)} MiB, ${descriptors.toFixed(0)} descriptors`;
 }
 
-/** Every five minutes, for five seconds. */
+/** Stops the database every five minutes, for five seconds each. */
 async function restartDatabase(database: OwnServer, untilMs: number): Promise<number> {
   let restarts = 0;
   while (performance.now() + restartIntervalMs < untilMs) {

@@ -11,7 +11,7 @@ type ClientsOptions = {
   faultyModel: string;
 };
 
-/** Sends a mix of requests at a fixed rate until it stops, and remembers the id of each. */
+/** Sends a mix of requests at a fixed rate until it stops, and remembers the ID of each. */
 export class SoakClients {
   readonly #options: ClientsOptions;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: clients });
@@ -19,7 +19,7 @@ export class SoakClients {
   readonly #startedAt = performance.now();
   #isStopping = false;
   #started = 0;
-  /** The ids of all requests that must have a record. */
+  /** The IDs of all requests that must have a record. */
   readonly ids = new Set<string>();
   readonly counts = { requests: 0, cancelled: 0, faulty: 0, revoked: 0 };
   /** Failures that no fault explains, by status or error code. */

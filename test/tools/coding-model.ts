@@ -32,7 +32,7 @@ export type ModelScript = {
   prompt: string;
   reader: string;
   calls: ToolCall[];
-  /** Pieces of the last response. */
+  /** Returns the pieces of the last response. */
   conclude(results: string): string[];
 };
 

@@ -36,7 +36,7 @@ export const allTools: CodingTool[] = [
   hermesAgent,
 ];
 
-/** Without the slow ones, those that install and start in a few seconds. */
+/** Returns all tools, or only those that install and start in a few seconds. */
 export function selectTools({ isFast }: { isFast: boolean }): CodingTool[] {
   return allTools.filter(({ isSlow }) => !isFast || !isSlow);
 }

@@ -66,19 +66,19 @@ const nativeDialects: Record<string, Dialect[]> = {
 };
 
 export type ToolConnection = {
-  /** Responses of the upstream's model; each test sets its own. */
+  /** The responses of the upstream's model. Each test sets its own. */
   script: (asked: Asked) => Answer;
   upstream: NativeUpstream;
-  /** Access for one of the upstream's models. */
+  /** Returns the access to one of the upstream's models. */
   accessTo(model: string): GatewayAccess;
-  /** Usage records since the last call. */
+  /** Returns the usage records since the last call. */
   newRecords(): ReturnType<typeof usageOf>;
   gatewayLog: string[];
-  /** Violations of OpenAI's schemas in the responses. */
+  /** The violations of OpenAI's schemas in the responses. */
   faults: string[];
-  /** Paths of WebSockets. */
+  /** The paths of WebSockets. */
   upgrades: string[];
-  /** Pieces of responses that the tool has received. */
+  /** The pieces of responses that the tool has received. */
   relayed: string[];
 };
 

@@ -1,10 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** Environment variable that identifies a program's descendants. */
+/** The environment variable that identifies a program's descendants. */
 export const markName = "GATEWAY_TEST_MARK";
 
 /**
- * Kills each process with this mark by id, since some tools leave daemons outside of their process group. Without
+ * Kills each process with this mark by ID, because some tools leave daemons outside of their process group. Without
  * /proc, daemons remain.
  */
 export async function endMarked(mark: string): Promise<void> {

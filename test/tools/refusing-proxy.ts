@@ -24,6 +24,6 @@ export async function createRefusingProxy(t: Pick<ExecutionContext, "teardown">)
 
 export type RefusingProxy = {
   url: string;
-  /** Requested addresses in order. */
+  /** The requested addresses in order. */
   wanted: string[];
 };

@@ -28,7 +28,7 @@ async function run(parameters: string[]): Promise<void> {
   reportCounts(await runAva(config, rest, environment));
 }
 
-/** Reports each installation; returns the names that a registry refuses. */
+/** Reports each installation. Returns the names that a registry refuses. */
 async function installTools(tools: CodingTool[]): Promise<string[]> {
   // A pending installation ends with this process.
   const stop = () => process.exit(1);

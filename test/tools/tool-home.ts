@@ -56,7 +56,7 @@ async function setUp(tool: CodingTool, access: GatewayAccess, settings: ProgramS
 export type ToolHome = {
   project: string;
   environment: Record<string, string>;
-  /** Refused addresses other than the gateway. */
+  /** The addresses that the proxy refused. */
   wanted: string[];
 };
 

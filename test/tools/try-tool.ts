@@ -42,7 +42,7 @@ export async function tryTool(
   const result = await runProgram(command, parameters, { folder: project, environment, timeoutMs: 200_000 });
   if (wanted.length > 0) t.log(`${tool.name} wanted to reach ${[...new Set(wanted)].join(", ")}`);
   t.deepEqual(upstream.refusals, []);
-  // Native responses pass unchanged; only translated ones are ours to validate.
+  // Native responses pass unchanged. Only translated ones are ours to validate.
   if (!["openai-compatible", "azure-openai"].includes(upstream.kind)) t.deepEqual(connection.faults, []);
   check(t, result, `The word is ${word}.`, connection.gatewayLog);
   const records = await connection.newRecords();

@@ -3,7 +3,7 @@ import { callProcedure } from "../helpers/call-procedure.ts";
 import { procedures, procedureTable } from "../helpers/procedure-table.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
-/** These procedures need no database: they clear a cookie, lack one, or compare a computed token. */
+/** Some procedures need no database: they clear a cookie, miss one, or compare a computed token. */
 const withoutDatabase = ["auth.refresh", "auth.signOut", "auth.setUpToken"];
 
 test("without a database every procedure reports it, with a retry time", async (t) => {

@@ -33,7 +33,7 @@ test.before(async () => {
   await connectUpstream(gateway, upstream);
 });
 
-/** Sends the whole stream as fast as accepted; `accepted` counts the bytes. */
+/** Sends the whole stream as fast as accepted. `accepted` counts the bytes. */
 function pour(accepted: { bytes: number }) {
   return async (response: ServerResponse) => {
     beginStream(response);
@@ -50,7 +50,7 @@ function pour(accepted: { bytes: number }) {
   };
 }
 
-/** Waits until no byte is accepted for half a second and more. */
+/** Waits until the upstream can send no byte for more than half a second. */
 async function standstill(accepted: { bytes: number }): Promise<void> {
   let last = -1;
   let times = 0;
@@ -74,7 +74,7 @@ test.serial("a client that pauses reading pauses the upstream and receives every
   await standstill(accepted);
   const stoppedAt = accepted.bytes;
   const { rss } = process.memoryUsage();
-  // Upstream and client have one connection each, with system buffers of any size.
+  // The upstream and the client have one connection each, with system buffers of any size.
   t.true(stoppedAt < totalBytes / 2, `stopped after ${stoppedAt / MB} MB`);
   // Another thread frees buffers some time after their collection.
   let keptBytes = Infinity;
@@ -129,7 +129,7 @@ test.serial("a client that never reads is cut off, and its request is recorded a
   t.is(records.length, 1);
   t.like(records[0], { status: "CANCELLED", httpStatus: 200 });
 
-  // Pending data may still arrive, but then the connection fails visibly instead of hanging or looking complete.
+  // Pending data may still arrive. The connection then fails visibly instead of hanging or looking complete.
   response.resume();
   const isWhole = await Promise.race([chat.ended, wait(5_000, "still open", { ref: false })]);
   t.is(isWhole, false);
@@ -144,7 +144,7 @@ test.serial("a slowly reading client is not cut off", async (t) => {
   upstream.scripts.set(t.title, pour({ bytes: 0 }));
   const chat = openChat(impatient, key.value, chatBody(key.model, t.title, { stream: true }));
   const response = await chat.head;
-  // Pauses repeatedly, each time below the limit and longer in total.
+  // Each pause is below the limit, but their sum exceeds it.
   let bytes = 0;
   let rests = 0;
   response.removeAllListeners("data");

@@ -21,12 +21,12 @@ test.before(async () => {
   await connectUpstream(gateway, upstream);
 });
 
-/** Progress of the upstream and the client when the client disconnects. */
+/** The progress of the upstream and the client when the client disconnects. */
 type Departure = {
   when: string;
   stream: boolean;
   answer(response: ServerResponse): void;
-  /** Text that the client awaits before it disconnects; null if none can have arrived. */
+  /** The text that the client awaits before it disconnects. Null if none can have arrived. */
   clientHas: string | null;
   httpStatus: number;
 };
@@ -85,7 +85,7 @@ const departures: Departure[] = [
   },
 ];
 
-/** Sends a request and disconnects; returns the upstream's remaining time in milliseconds. */
+/** Sends a request and disconnects. Returns the upstream's remaining time in milliseconds. */
 async function leave(
   t: ExecutionContext,
   departure: Departure,
@@ -173,7 +173,7 @@ test("a client that leaves while sending is recorded and never reaches the upstr
   t.deepEqual(upstream.seen(t.title), []);
 });
 
-// Runs serially, since other tests would affect the figures.
+// The test is serial, because other tests would affect the figures.
 test.serial("100 clients that leave stop their upstreams at once", async (t) => {
   const key = await createKey(gateway, ["test/model"]);
   const delaysMs: number[] = [];

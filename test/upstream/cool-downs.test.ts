@@ -7,7 +7,7 @@ import { createKey, startTestGateway, type TestGateway } from "../helpers/test-g
 
 const shared = sharedByFile();
 let gateway: TestGateway;
-/** Offset of the gateway's clock. */
+/** The offset of the gateway's clock. */
 let aheadMs = 0;
 
 test.before(async () => {
@@ -72,7 +72,7 @@ test("credentials share requests by weight", async (t) => {
     await postChat(gateway, key.value, chatBody(own.slug));
   }
   const second = seen.filter((authorization) => authorization.includes("second")).length;
-  // 150 are expected; six standard deviations are 37.
+  // 150 requests are expected. Six standard deviations are 37.
   t.true(Math.abs(second - 150) < 37, `${second} of 200`);
 });
 

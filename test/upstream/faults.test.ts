@@ -99,7 +99,7 @@ async function playFault(t: ExecutionContext, fault: Fault, place: Place): Promi
   }
 
   const response = await answering.promise;
-  // Closed, or free for the next request.
+  // The connection is closed, or free for the next request.
   await eventually(() => response.closed || response.writableFinished);
   const records = await usageOf(gateway, key.id);
   t.is(records.length, 1);

@@ -8,7 +8,7 @@ import { createRawUpstream, type RawUpstream } from "../helpers/raw-upstream.ts"
 
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 
-/** Time of the abort, and the data sent by then. */
+/** The time of the abort, and the data sent by then. */
 type Phase = {
   when: string;
   answer?: string;

@@ -11,16 +11,16 @@ const atOnce = 10;
 
 const faults = ["cut off", "reset", "changed bytes", "surplus"] as const;
 
-/** Data of an upstream, and its timing. */
+/** The data of an upstream, and its timing. */
 type Plan = {
   pieces: Buffer[];
   fault: (typeof faults)[number] | null;
   closes: boolean;
-  /** Result before the fault. */
+  /** The result before the fault. */
   meant: Result;
 };
 
-/** A client's result; null for an error. */
+/** A client's result. Null for an error. */
 type Result = { status: number; body: string } | null;
 
 function makePlan(random: SeededRandom): Plan {
@@ -45,7 +45,7 @@ function makePlan(random: SeededRandom): Plan {
   // Bytes after a body that ends with the connection belong to it.
   const fault = drawn === "surplus" && endsWithConnection ? null : drawn;
   const bytes = spoil(whole, fault, random);
-  // Limits the number of pieces, so that no response takes too long.
+  // The number of pieces is limited, so that no response takes too long.
   const pieceBytesMax = Math.max(random.pick([1, 7, 100, 20_000, 200_000]), Math.ceil(bytes.length / 300));
   return {
     pieces: cutAnywhere(bytes, random, pieceBytesMax),
@@ -139,7 +139,7 @@ test(`${answers} randomly damaged responses are parsed as by Node's client`, asy
     if ((fault === "surplus" || hasSurplus) && theirs === null) return;
     // A reset may overtake earlier data for either client.
     if (fault === "reset" && (ours === null || theirs === null)) return;
-    // For changed bytes, ours may reject what Node accepts, but not the reverse.
+    // The gateway's client may reject changed bytes that Node accepts, but not the reverse.
     if (fault === "changed bytes" && ours === null && theirs !== null) figures.stricter++;
     else t.deepEqual(ours, theirs, what);
   };

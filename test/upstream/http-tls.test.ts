@@ -14,7 +14,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 const authority = makeCertificate({ name: "Test authority" });
-// Equivalent to NODE_EXTRA_CA_CERTS for the whole process.
+// This call has the effect of NODE_EXTRA_CA_CERTS.
 setDefaultCACertificates([authority.certificate]);
 
 /** Returns a server's certificate and key. */

@@ -35,7 +35,7 @@ test("the startup log lists private providers once, with the setting to allow th
 test("a refused resolved address is logged once", async (t) => {
   const environment = { UPSTREAM_PRIVATE_HOSTS: "127.0.0.1:7000" };
   const gateway = await startTestGateway(t, { environment });
-  // Inserted while the gateway runs, so it is logged only when called.
+  // This provider is inserted while the gateway runs, so the warning follows its first call.
   await insertProviders(gateway, { late: "http://localhost:11434/v1?key=sk-canary" });
   t.deepEqual(warningsOf(gateway), []);
   const key = await createKey(gateway, ["late/model"]);
@@ -45,7 +45,7 @@ test("a refused resolved address is logged once", async (t) => {
   t.false(gateway.log.join("").includes("canary"));
 });
 
-/** Inserts as another gateway that permits them. */
+/** Inserts the providers as another gateway that permits them. */
 async function insertProviders(gateway: TestGateway, baseUrls: Record<string, string>): Promise<void> {
   const names = Object.keys(baseUrls);
   await gateway.services.database.write(async ({ providers, models, changes }) => {

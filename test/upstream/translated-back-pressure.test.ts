@@ -89,7 +89,7 @@ for (const form of forms) {
     await eventually(() => countOf(events) === pieces, 30_000);
     collectGarbage();
     const heapMore = process.memoryUsage().heapUsed - before.heapUsed;
-    // Less than a tenth of a kilobyte per event.
+    // The heap grows by less than a tenth of a kilobyte per event.
     t.true(heapMore < 2 * MB, `heap + ${inMB(heapMore)}`);
     const keptBytes = await keptAtMost(16 * MB, before);
 
@@ -193,7 +193,7 @@ async function readSome(response: IncomingMessage, bytes: number): Promise<void>
   response.off("data", take);
 }
 
-/** Waits until the retained memory is small enough; another thread frees buffers some time after their collection. */
+/** Waits until the retained memory is small enough. Another thread frees buffers some time after their collection. */
 async function keptAtMost(bytesMax: number, { heapUsed: heapBefore }: NodeJS.MemoryUsage): Promise<number> {
   return eventually(() => {
     collectGarbage();
@@ -203,7 +203,7 @@ async function keptAtMost(bytesMax: number, { heapUsed: heapBefore }: NodeJS.Mem
   });
 }
 
-/** Waits until no data has moved for 100 ms and more. */
+/** Waits until no data has moved for more than 100 ms. */
 async function standstill(streams: Stream[]): Promise<void> {
   let last = "";
   let times = 0;
@@ -215,7 +215,7 @@ async function standstill(streams: Stream[]): Promise<void> {
   }, 30_000);
 }
 
-/** Yields the events; repeated ones are only counted. */
+/** Yields the events. Repeated ones are only counted. */
 function readEvents(response: IncomingMessage): CountedEvent[] {
   const counted: CountedEvent[] = [];
   let rest = "";

@@ -7,7 +7,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Cost of a completion over HTTP in nano-dollars; prices are in dollars per million tokens.
+// Costs over HTTP are in nano-dollars, and prices in dollars per million tokens.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;

@@ -38,7 +38,7 @@ for (const kind of databaseKinds) {
     t.teardown(() => dataSource.destroy());
     await undoMigrations(dataSource, "UsageAnalytics1764633600000");
     await database.migrate();
-    // Written by the earlier release during a rolling restart.
+    // The earlier release writes this row during a rolling restart.
     await dataSource.query(`INSERT INTO usage_roll_ups (resolution, starts_at, api_key_id, owner_id, model, provider,
       status, api_key_name, requests, input_tokens, output_tokens, cached_input_tokens, cache_write_input_tokens,
       reasoning_tokens, cost, unknown_costs, latency_ms, latency0, latency1, latency2, latency3, latency4, latency5,

@@ -12,7 +12,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Unreported usage is estimated from the received part and marked; reported usage is kept.
+// Unreported usage is estimated from the received part and marked. Reported usage is kept.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;

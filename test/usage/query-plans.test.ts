@@ -35,7 +35,7 @@ test("the statements equal the checked-in ones: run `test/usage/print-hot-querie
   t.is(printHotQueries(), readFileSync(new URL("hot-queries.sql", import.meta.url), "utf8"));
 });
 
-// Tests run serially, since SQLite blocks the thread that MySQL needs.
+// Tests run serially, because SQLite blocks the thread that MySQL needs.
 test.serial("sqlite: every query has an index that returns its rows in order", async (t) => {
   const database = new Sqlite((await createHistory(t, "sqlite")).slice("sqlite:".length));
   t.teardown(() => database.close());

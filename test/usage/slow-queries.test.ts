@@ -8,7 +8,7 @@ import { QueryTooLongError } from "../../db/database-errors.ts";
 import { toGatewayError } from "../../gateway/errors.ts";
 
 for (const kind of allDatabaseKinds) {
-  // Tests run serially, since SQLite blocks the thread that MySQL needs.
+  // Tests run serially, because SQLite blocks the thread that MySQL needs.
   test.serial(`${kind}: the database ends a slow query and stays available`, async (t) => {
     const database = await openTestDatabase(t, kind, { operationTimeoutMs: 30_000 });
     const random = seededRandom(1);
@@ -24,7 +24,7 @@ for (const kind of allDatabaseKinds) {
       sessionId: "ses_1",
       role: "admin",
     } as const;
-    // Less than an hour, so that the query sums the records themselves.
+    // The period is shorter than an hour, so the query sums the records themselves.
     const criteria = { from: new Date(start + 1), to: new Date(start + 3_598_000) };
     const ask = (usageQueryTimeoutMs: number) =>
       new UsageHistory({

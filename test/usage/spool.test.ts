@@ -95,7 +95,7 @@ test("records of one turn are written together, and a failing callback blocks no
     const [folder = ""] = readdirSync(spool).filter((name) => !name.endsWith(".lock"));
     return decodeRecords(readFileSync(path.join(spool, folder, "0000000001.records"))).records;
   };
-  // More than the buffer holds at once.
+  // These records exceed the buffer.
   const seen = ids.map(
     (id) =>
       new Promise<string[]>((resolve) => {

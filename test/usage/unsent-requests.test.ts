@@ -8,10 +8,10 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Cost of a call without a response: zero if no byte of the request was sent.
+// A call without a response costs nothing if no byte of the request was sent.
 const shared = sharedByFile();
 let gateway: TestGateway;
-/** Shares the database, but must not call private addresses. */
+/** This gateway shares the database, but must not call private addresses. */
 let guarded: TestGateway;
 
 test.before(async () => {

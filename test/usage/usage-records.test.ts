@@ -33,7 +33,7 @@ for (const kind of allDatabaseKinds) {
     await connectUpstream(gateway, upstream, { idleTimeoutMs: 5_000 });
   });
 
-  /** A key per test, so that its records are separate. */
+  /** Each test has its own key, so that its records are separate. */
   const keyFor = async (title: string, script?: PromptScript) => {
     if (script) upstream.scripts.set(title, script);
     return createKey(gateway, ["test/model", "demo/echo"]);

@@ -13,8 +13,8 @@ import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { spoilJson } from "../helpers/spoil-json.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Every response, stream and error of every vendor with one malformed place. The client always receives a response or
-// an error, and the gateway keeps running.
+// Each response, stream and error of each vendor has one malformed place. The client always receives a
+// response or an error, and the gateway keeps running.
 const deep = "[".repeat(9_000) + "]".repeat(9_000);
 const oddTexts = ["NaN", "[null]", `{"toString":null,"a":${deep}}`];
 
@@ -107,7 +107,7 @@ for (const name of Object.keys(vendors) as (keyof typeof vendors)[]) {
       ["error", oddErrors(form), (status) => status === 400],
     ];
     for (const [what, odd, isRight] of answers) {
-      // Runs serially, since the upstream has one response at a time.
+      // The test is serial, because the upstream has one response at a time.
       test.serial(`${client} from ${name} handles any ${what}`, async (t) => {
         const key = await createKey(gateway, [`${name}/model`]);
         const headers = { authorization: `Bearer ${key.value}` };

@@ -8,7 +8,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// Inputs of well-formed HTTP; malformed-http.test.ts covers the rest.
+// Inputs of well-formed HTTP. `malformed-http.test.ts` covers the rest.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -56,7 +56,7 @@ const nested: [title: string, body: () => string][] = [
     "objects in an unknown field",
     () => withContent(`"","x":${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`),
   ],
-  // JSON.parse takes the last duplicate; the first must not pass unchecked.
+  // JSON.parse takes the last duplicate. The first must not pass unchecked.
   [
     "arrays in a model given twice",
     () => withContent(`"","model":${"[".repeat(levels)}${"]".repeat(levels)}`),

@@ -8,7 +8,7 @@ import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scrip
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// Failures after the first byte: an error event and no [DONE].
+// A failure after the first byte causes an error event and no [DONE].
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;

@@ -7,8 +7,8 @@ import { type Answer, postTo } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// The contract's error table for requests in the other dialects; errors.test.ts, parameters.test.ts and
-// bad-input.test.ts cover chat completions.
+// The contract's error table for requests in the other dialects. `errors.test.ts`, `parameters.test.ts` and
+// `bad-input.test.ts` cover chat completions.
 const shared = sharedByFile();
 const bodyBytesMax = 10_000;
 let gateway: TestGateway;
@@ -159,7 +159,7 @@ for (const dialect of clientDialects) {
     });
   }
 
-  // Runs serially, since all tests share the unavailable database.
+  // The test is serial, because all tests share the unavailable database.
   test.serial(`${path}: an uncached key requires the database`, async (t) => {
     const { value } = await createKey(gateway);
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -7,10 +7,10 @@ import { type Answer, chatBody, postChat } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// The contract's error table for requests; upstream-errors.test.ts has the other rows.
+// The contract's error table for requests. `upstream-errors.test.ts` has the other rows.
 const shared = sharedByFile();
 const bodyBytesMax = 10_000;
-/** Set before the tests, so that a key can expire without waiting. */
+/** Moves the gateway's clock, so that a key can expire without waiting. */
 let clockAheadMs = 0;
 let gateway: TestGateway;
 let key: { id: string; value: string };

@@ -44,7 +44,7 @@ for (const framing of ["announced", "chunked"] as const) {
   });
 }
 
-/** Sends the body; returns the accepted bytes and the memory in use near the end. */
+/** Sends the body. Returns the accepted bytes and the memory in use near the end. */
 async function pour(socket: Socket, isChunked: boolean): Promise<{ sentBytes: number; keptBytes: number }> {
   const piece = Buffer.alloc(1024 * 1024, " ");
   const framed = isChunked

@@ -9,7 +9,7 @@ import { createKey, startTestGateway, type TestGateway } from "../helpers/test-g
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
-/** Connected to `test/model` only. */
+/** This key is connected to `test/model` only. */
 let key: { id: string; value: string };
 
 test.before(async () => {
@@ -38,7 +38,7 @@ async function request(
 
 const get = (path: string, value = key.value) => request(path, { authorization: `Bearer ${value}` });
 
-/** Sends the prompt with these headers; returns the response and the upstream's request. */
+/** Sends the prompt with these headers. Returns the response and the upstream's request. */
 async function post(path: string, headers: Record<string, string>, prompt: string) {
   const body = JSON.stringify(chatBody("test/model", prompt));
   const answer = await request(

@@ -44,7 +44,8 @@ export class ChunkRewriter {
     if (!this.#includeUsage || this.#mixedChunk === null) return null;
     const chunk = this.#mixedChunk;
     const members = [`"model":${this.#modelJson}`, '"choices":[]'];
-    // Copied as written, because the rest of the chunk may be invalid JSON, such as a probability of -Infinity.
+    // The members are copied as written, because the rest of the chunk may be invalid JSON, such as a
+    // probability of -Infinity.
     scanMembers(chunk, 0, chunk.length, Infinity, (keyStart, keyEnd, start, end) => {
       const name = repeatedNames.find((each) => isKey(chunk, keyStart, keyEnd, each));
       if (name !== undefined) members.push(`"${name}":${chunk.toString("utf8", start, end)}`);
@@ -88,7 +89,7 @@ export class ChunkRewriter {
       }
       const chunk = readChunk(events, start, next, mayHoldMore);
       if (chunk.kind !== "chunk") {
-        // The whole event is removed: the next one would inherit its name and ID.
+        // The whole event is removed, because the next one would inherit its name and ID.
         copyTo(eventStart, text.length);
         const ending =
           chunk.kind === "error"
@@ -128,7 +129,7 @@ export class ChunkRewriter {
     );
   }
 
-  /** Copied from the bytes, because a slice of the text would keep the whole text in memory. */
+  /** Copies the head from the bytes, because a slice of the text would keep the whole text in memory. */
   #remember(events: Buffer, line: number, { modelStart, modelEnd }: Chunk): void {
     // A string is complete at its quote. A number may continue in later bytes.
     if (events[modelStart] !== quote) return;

@@ -14,7 +14,7 @@ import { requestMembers } from "../request-members.ts";
 
 /** A parsed embeddings request and its bytes. */
 export type EmbeddingsRequest = {
-  /** The parsed body. Parsed on first read. */
+  /** The body, which is parsed on first read. */
   readonly body: EmbeddingsRequestBody;
   bytes: Buffer;
   /** The requested slug. */

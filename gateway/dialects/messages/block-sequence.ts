@@ -94,5 +94,5 @@ function mixed(what: string): GatewayError {
   return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }
 
-/** Pieces, each at most as long as an upstream event. */
+/** The unit is a piece, which is at most as long as an upstream event. */
 const waitingMax = 10_000;

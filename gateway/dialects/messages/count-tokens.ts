@@ -50,7 +50,7 @@ function* slicesOf(texts: readonly string[]): Generator<string> {
   }
 }
 
-/** Takes about 20 ms for ordinary text and half a second for the worst, in turns of a few milliseconds. */
+/** Counting this much ordinary text takes about 20 ms, and the slowest text half a second. */
 const charactersMax = 131_072;
 const sliceLength = 256;
 const slicesPerTurn = 8;

@@ -27,7 +27,7 @@ import { currentTools } from "./current-tools.ts";
 export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   const request = readRequest(bytes, limits);
   const { max_tokens: given } = request.outline;
-  // Anthropic also requires it. 0 requests that Anthropic fill its cache.
+  // Anthropic also requires `max_tokens`. The value 0 makes Anthropic fill its cache.
   if (given === undefined || given === null) throw missing("max_tokens");
   return request;
 }

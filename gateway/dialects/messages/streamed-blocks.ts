@@ -61,7 +61,7 @@ export class ThoughtBlock implements StreamedBlock {
   }
 }
 
-/** Anthropic's signature unchanged, any other sealed. */
+/** Keeps Anthropic's signature unchanged and seals any other. */
 export function toSignature(detail: ReasoningDetail | null, signature: string): string {
   if (detail?.format === anthropicFormat && signature !== "") return signature;
   return sealDetail(detail === null ? {} : { ...detail, ...(signature !== "" && { signature }) });

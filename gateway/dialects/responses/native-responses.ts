@@ -15,7 +15,7 @@ export const nativeResponses: NativeDialect = {
   // Codex sends its tools within the input and announces that in this header.
   forwardedHeaders: /^x-openai-internal-codex-responses-lite$/,
   buildRequest(request, { name }) {
-    // Rejected because the gateway could not count its cost. A stream reports everything.
+    // The gateway could not count the cost of such a request. A stream reports everything.
     if (request.outline["background"] === true && !request.stream)
       throw unsupported("background", noBackground);
     return spliceModel(withoutSealedReasoning(request), name);

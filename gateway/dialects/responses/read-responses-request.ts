@@ -42,7 +42,7 @@ export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): Dialect
   };
 }
 
-/** A request may have only state that OpenAI stores. */
+/** A request without `input` is valid if it refers to state that OpenAI stores. */
 function checkInputIsGiven(body: Record<string, unknown>): void {
   if (!["input", ...inputsKept].some((name) => isGiven(body[name]))) throw missing("input");
 }

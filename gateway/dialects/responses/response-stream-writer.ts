@@ -73,7 +73,7 @@ export class ResponseStreamWriter implements StreamWriter {
     const status = incompleteReason === null ? "completed" : "incomplete";
     const lastCall = this.#callsInOrder.at(-1);
     this.#endOpen(lastCall ? "completed" : status);
-    // Precedes the end of the calls, because clients keep items in order.
+    // The reasoning ends before the calls, because clients keep items in order.
     this.#endThoughtsOfCalls();
     for (const call of this.#callsInOrder) {
       const { item, index } = call.end(call === lastCall ? status : "completed");

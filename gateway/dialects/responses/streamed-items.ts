@@ -67,7 +67,9 @@ export class MessageItem {
   }
 }
 
-/** Reasoning in a stream, as the one part of a summary: every client shows and returns summaries. */
+/**
+ * Reasoning in a stream. It is the only part of a summary, because every client shows and returns summaries.
+ */
 export class ReasoningItem {
   readonly #events: EventLog;
   readonly #position: ItemPosition;

@@ -75,7 +75,7 @@ function toImagePart(part: Record<string, unknown>, param: string): ContentPart 
   return { type: "image_url", image_url: { url, ...(known !== undefined && { detail: known }) } };
 }
 
-/** Sends the URL instead of bytes. Translations for providers that fetch files read it. */
+/** Sends the URL instead of bytes. Providers that fetch files receive it. */
 function toFilePart(part: Record<string, unknown>, param: string): ContentPart {
   refuseFileId(part, param);
   const url = ifGiven(part["file_url"], `${param}.file_url`, expectString);

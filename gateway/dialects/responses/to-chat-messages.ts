@@ -113,7 +113,7 @@ const withoutMeaningElsewhere = new Set([
   "mcp_approval_response",
 ]);
 
-/** Rejected, because the conversation would lose content. */
+/** Items that are rejected, because the conversation would lose content without them. */
 const refusals = new Map([
   ["item_reference", "this gateway keeps no responses. Send the item itself, and `store: false`."],
   ["compaction", "only OpenAI can read this summary of the conversation. Send the original items."],

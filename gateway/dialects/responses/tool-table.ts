@@ -82,7 +82,7 @@ function flatten(namespace: string | null, name: string): string {
   return shorten(full.replaceAll(/[^\w-]/g, "_"));
 }
 
-/** Deterministic, because a changed name would invalidate the prompt cache. */
+/** The result is deterministic, because a changed name would invalidate the prompt cache. */
 function shorten(name: string): string {
   if (name.length <= chatNameLengthMax) return name;
   const digest = createHash("sha256").update(name).digest("hex").slice(0, 8);

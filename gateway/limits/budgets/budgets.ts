@@ -87,7 +87,7 @@ export class Budgets {
     }
   }
 
-  /** Must precede the admission of the key's requests. Shared budgets are usually loaded. */
+  /** Loads the spending before the key's requests are admitted. Shared budgets are usually loaded already. */
   async loadFor({ id, ownerId, limits }: BudgetedKey): Promise<void> {
     if (limits?.budgets) await this.#keys.load([id]);
     if (ownerId !== null) await this.#people?.loadMissing(ownerId);

@@ -11,7 +11,7 @@ export type SharedBudgetUse = {
   period: BudgetPeriod;
   budgetUsd: number;
   spentUsd: number;
-  /** Rounded down, so that it shows 80 and 100 when the warnings are sent. */
+  /** The percentage is rounded down, so that it reaches 80 and 100 when the warnings are sent. */
   spentPercent: number;
   /** The time at which the budget resets. */
   endsAt: Date;

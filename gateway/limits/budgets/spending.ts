@@ -109,7 +109,7 @@ export class Spending {
 }
 
 const idsPerQuery = 200;
-/** One more query for idle ledgers. Ledgers in use must not wait for them. */
+/** Idle ledgers cause at most one more query, because ledgers in use must not wait for them. */
 const restingPerRefreshMax = idsPerQuery;
 
 /**

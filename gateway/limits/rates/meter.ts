@@ -82,7 +82,7 @@ export class SlidingMinute {
   /** The first second, from now on, in which `used` is at most `most` without further use. */
   freeAt(second: number, most: number): number {
     this.#advance(second);
-    // Searches from the newest second, because recent seconds usually decide.
+    // The search starts at the newest second, because recent seconds usually decide.
     let kept = 0;
     let at = this.#second;
     while (at > this.#second - secondsPerMinute && kept + this.#at(at) <= most) kept += this.#at(at--);

@@ -120,10 +120,10 @@ export class ShareExchange {
   }
 }
 
-/** The next run reads the remaining ones. */
+/** The maximum number of new meters per run. The next run reads the others. */
 const freshMax = 500;
 
-/** The next run reads seconds that others publish within this delay, including clock differences. */
+/** Other processes publish a second's use within this delay, which includes clock differences. */
 const lateSeconds = 5;
 
 /** The time in which the whole minute is read again. */

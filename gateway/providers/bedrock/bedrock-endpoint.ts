@@ -80,8 +80,8 @@ function signatureFor({ host, path, region, credential }: SignatureOptions): Non
 const contentType = "application/json";
 
 /**
- * Replaces the signer's own hash, which is several times slower: it passes keys as bytes instead of key
- * objects.
+ * Replaces the signer's own hash, which passes keys as bytes instead of key objects and is several times
+ * slower.
  */
 class NodeSha256 {
   readonly #secret: Source | undefined;

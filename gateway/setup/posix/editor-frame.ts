@@ -1,6 +1,6 @@
 /**
- * The frame of all editors: the file as `text`, its byte order mark as `bom`, and `fail`. Input ends with an
- * x, because awk cannot see a final line end. See "Editors" in README.md.
+ * The frame of all editors. `text` is the file and `bom` its byte order mark. Input ends with an x, because
+ * awk cannot see a final line end. See "Editors" in README.md.
  */
 export const editorFrame = String.raw`
 function fail(why) { print why > "/dev/stderr"; exit 3 }

@@ -26,7 +26,7 @@ export const claudeCode: ToolSetup = {
             ...setMembers(["env"], {
               ANTHROPIC_BASE_URL: baseUrl,
               ANTHROPIC_AUTH_TOKEN: keyPlaceholder,
-              // Claude Code would also send a key of Anthropic in the shell.
+              // Claude Code would also send an Anthropic key from the shell's variables.
               ANTHROPIC_API_KEY: "",
               ANTHROPIC_DEFAULT_HAIKU_MODEL: light.slug,
               ANTHROPIC_DEFAULT_SONNET_MODEL: daily.slug,

@@ -15,7 +15,7 @@ export const other: ToolSetup = {
     environment: {
       variables: {
         OPENAI_BASE_URL: `${baseUrl}/v1`,
-        // Read by older OpenAI SDKs and Aider.
+        // Older OpenAI SDKs and Aider read this variable.
         OPENAI_API_BASE: `${baseUrl}/v1`,
         OPENAI_API_KEY: keyPlaceholder,
         OPENAI_MODEL: models.daily.slug,

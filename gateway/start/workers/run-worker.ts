@@ -8,7 +8,7 @@ import type { FromWorker, ToWorker } from "./worker-messages.ts";
  */
 export async function runWorker(start: () => Promise<RunningGateway>): Promise<void> {
   process.on("SIGINT", () => {});
-  // Registered early, because a replacement worker may have to stop while it starts.
+  // The listener is registered early, because a replacement worker may have to stop while it starts.
   const stopping = new Promise<void>((resolve) => {
     process.on("SIGTERM", () => resolve());
     process.on("message", ({ kind }: ToWorker) => {

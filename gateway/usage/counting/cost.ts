@@ -61,7 +61,7 @@ function usualCost(
   const writtenTokens = Math.min(usage.cacheWriteInputTokens ?? 0, inputTokens - cachedTokens);
   // Embeddings have no output and need no output price.
   if (outputPrice === null && outputTokens > 0) return null;
-  // BigInt, because tokens times price can exceed 2^53.
+  // The total is a BigInt, because tokens times price can exceed 2^53.
   const total =
     BigInt(inputTokens - cachedTokens - writtenTokens) * BigInt(inputPrice) +
     BigInt(cachedTokens) * BigInt(cachedInputPrice ?? inputPrice) +
@@ -114,7 +114,7 @@ function toComponentPrices(prices: Prices): ComponentPrices {
   };
 }
 
-/** Tokens without their own price cost the input price. */
+/** A missing price counts as free here, because its tokens cost the input price. */
 function isFree({
   inputPrice,
   cachedInputPrice,

@@ -1,6 +1,6 @@
 /**
- * Estimates the tokens of text as it passes. Fitted to OpenAI's newest encoding (o200k), with an error of
- * about 15 % in most languages and code. The real tokenizer needs 70 MB and 200 ms to load.
+ * Estimates the tokens of text as it passes. The weights match OpenAI's newest encoding (o200k), with an
+ * error of about 15 % in most languages and code. The real tokenizer needs 70 MB and 200 ms to load.
  */
 export class TokenMeter {
   /** The count without the last run of characters. */
@@ -74,7 +74,7 @@ function tokensOf({ tokens, freeCharacters, charactersPerToken }: CharacterKind,
   return tokens + (length > freeCharacters ? (length - freeCharacters) / charactersPerToken : 0);
 }
 
-/** Words with non-English letters split into shorter tokens, most of all in central European languages. */
+/** Words with non-English letters have more tokens, especially in central European languages. */
 function tokensOfAccent(code: number): number {
   return code >= 0x100 && code < 0x180 ? 1 : 0.25;
 }

@@ -92,7 +92,7 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
   };
 }
 
-/** Stored in ten-thousandths. */
+/** Returns ten-thousandths, the stored unit. */
 function chargeFactorOf(billed: { chargeFactor: number | null } | null): number {
   return (billed?.chargeFactor ?? 10_000) / 10_000;
 }
@@ -134,8 +134,8 @@ function usageColumns(counted: CompletedUsage | null) {
 type CompletedUsage = { usage: TokenUsage; estimated: boolean };
 
 /**
- * The larger count. Some upstreams report all along, with hidden reasoning. Anthropic reports a few tokens at
- * the start and the others at the end.
+ * The larger count. Some upstreams report throughout the stream, with hidden reasoning. Anthropic reports a
+ * few tokens at the start and the others at the end.
  */
 function latestOf(reported: number, estimated: number): number {
   return reported >= estimated / 2 ? reported : estimated;
@@ -150,11 +150,11 @@ export type TimedRequest = {
   readonly startedAt: number;
   /** The end of the body. */
   readonly receivedAt: number;
-  /** The starts of the first and the last attempt. 0 before them. */
+  /** The start times of the first and the last attempt. 0 before the first. */
   readonly calledAt: number;
   readonly attemptedAt: number;
   readonly attempts: number;
-  /** The attempts that another one can follow. */
+  /** The attempts whose failure allowed another attempt. */
   readonly failedAttempts: readonly AttemptTiming[] | null;
   /** The last attempted candidate. */
   readonly candidate: AttemptedCandidate | null;
@@ -162,7 +162,7 @@ export type TimedRequest = {
 
 type AttemptedCandidate = { providerName: string; upstreamModel: { name: string } };
 
-/** Null for a request that started its only attempt at once, as most do: its latency has no other phases. */
+/** Null for a request that started its only attempt at once, because its latency has no other phases. */
 export function timeRequest(request: TimedRequest): RequestTiming | null {
   const { startedAt, receivedAt, calledAt, attempts, failedAttempts, candidate } = request;
   if (candidate === null || (attempts === 1 && calledAt - startedAt < waitMsMin)) return null;
@@ -190,5 +190,5 @@ export function timeAttempt(
 /** Later attempts are only counted. */
 export const attemptTimingsMax = 8;
 
-/** A shorter upload and queue are not worth a column. */
+/** Requests with a shorter upload and queue store no timing. */
 const waitMsMin = 20;

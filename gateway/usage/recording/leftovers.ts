@@ -44,7 +44,7 @@ export class Leftovers {
     const failed = new Set<string>();
     const report = (path: string, error: unknown) => {
       failed.add(path);
-      // Logged once, not at each of the frequent attempts.
+      // Each problem is logged once, not at every attempt.
       if (!this.#failedBefore.has(path)) {
         log.error({ path, error }, "cannot read usage records of another process");
       }

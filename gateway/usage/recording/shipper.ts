@@ -57,7 +57,7 @@ export class Shipper {
   }
 }
 
-/** Decodes the records in order, up to the first incomplete one: a crash truncates the end. */
+/** Decodes the records in order, up to the first incomplete one, because a crash truncates the end. */
 export function decodeRecords(bytes: Buffer): { records: UsageRecord[]; tornBytes: number } {
   const records: UsageRecord[] = [];
   let at = 0;

@@ -209,7 +209,8 @@ export type UsageRecord = UsageRecordRow;
  * @returns the number of bytes, or 0 when the buffer has too few after `at`
  */
 export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): number {
-  // A number, because formatting a date takes as long as the rest. Most records lack the others.
+  // The date is a number, because formatting it takes as long as the rest. Most records lack the other
+  // members.
   const text = JSON.stringify({
     ...record,
     createdAt: record.createdAt.getTime(),

@@ -21,7 +21,7 @@ export class StartedRequests {
   #recent: StartedRequest[] = [];
   #due: StartedRequest[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** A stack, so that few slots are ever used. */
+  /** A stack keeps the number of used slots small. */
   readonly #free: number[] = [];
   /** Whether the request of each slot has ended. */
   readonly #ended: boolean[] = [];
@@ -60,7 +60,7 @@ export class StartedRequests {
         this.#ended[slot] = false;
       }
     } catch {
-      // Only a slot that was never written cannot be cleared.
+      // A write fails only for a slot that was never written, which needs no clearing.
       this.#ended.fill(false);
     }
   }

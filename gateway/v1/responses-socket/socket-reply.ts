@@ -7,7 +7,7 @@ import { errorHeaders, statusOf, toErrorBody, toErrorEvent } from "../error-resp
 
 export type SocketReplyOptions = {
   requestId: string;
-  /** Added to each event. Null if the client sent none. */
+  /** The ID that each event repeats. Null if the client sent none. */
   streamId: string | null;
   connection: Connection;
   /** Receives the last event of a response that did not fail, as JSON. */

@@ -168,7 +168,8 @@ test("lines without data pass unchanged", (t) => {
 });
 
 test("a chunk's result does not depend on earlier chunks", (t) => {
-  // Few heads and models that are prefixes of each other, so that most chunks start like the previous one.
+  // Only a few heads and models occur, and some are prefixes of others, so that most chunks start like the
+  // previous one.
   const head = fc.constantFrom(
     "{",
     '{"id":"1",',

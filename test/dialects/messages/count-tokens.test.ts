@@ -79,7 +79,7 @@ test("samples are enough for a long text", async (t) => {
   t.true(Math.abs(tokens / expected - 1) < 0.05, `${tokens} of ${expected}`);
 });
 
-/** Counts turns of the event loop instead of time, since slices bound the length of a turn. */
+/** The test counts turns of the event loop instead of time, because slices bound the length of a turn. */
 test("counting megabytes of the worst text does not block others", async (t) => {
   let turns = 0;
   let isOver = false;

@@ -45,7 +45,7 @@ export function says(delta: object, finishReason: ChunkChoice["finish_reason"] =
 
 export type StreamedEvent = Record<string, unknown> & { type: string };
 
-/** Returns the events of a stream; each name must equal the type in its data. */
+/** Returns the events of a stream. Each name must equal the type in its data. */
 export function readEvents(text: string): StreamedEvent[] {
   return text
     .split("\n\n")

@@ -6,7 +6,7 @@ import { anySize } from "../../helpers/body-limits.ts";
 
 export type WrittenEvent = { type: string; sequence_number: number; [member: string]: unknown };
 
-/** Returns the events of a text; checks each name and sequence number. */
+/** Returns the events of a text. Checks each name and sequence number. */
 export function readEvents(text: string): WrittenEvent[] {
   if (text === "") return [];
   if (!text.endsWith("\n\n")) throw new Error("The last event has no end.");

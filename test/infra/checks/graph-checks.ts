@@ -126,7 +126,7 @@ export const graphChecks: Record<number, Check> = {
     findings: (graph) =>
       graph.resources.flatMap(({ urn, inputs }) => [
         ...problems([urn], (text) => leak.test(text) && `the name of ${text}`),
-        // Programs are texts in which these words are intended.
+        // Container definitions contain programs, which may use these words.
         ...problems(
           texts(inputs).filter(({ path }) => path.at(-1) !== "containerDefinitions"),
           ({ path, text }) => leak.test(text) && `${urn} ${path.join(".")}: ${text.slice(0, 80)}`,

@@ -13,7 +13,7 @@ export type Check = {
 export type Others = {
   /** The same stack in the other phase: preview or update. */
   otherPhase: Graph;
-  /** The checked-in text of the graph; null for graphs without a file. */
+  /** The checked-in text of the graph. Null for graphs without a file. */
   agreed: string | null;
 };
 

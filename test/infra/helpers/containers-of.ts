@@ -18,7 +18,7 @@ export type Container = {
 
 const taskType = "aws:ecs/taskDefinition:TaskDefinition";
 
-/** Returns the containers of all tasks; none in a preview, where their environment is unknown. */
+/** Returns the containers of all tasks. Empty in a preview, where their environment is unknown. */
 export function containersOf(graph: Graph): { task: GraphResource; container: Container }[] {
   return ofType(graph, taskType).flatMap((task) =>
     (json<Container[]>(task.inputs["containerDefinitions"]) ?? []).map((container) => ({ task, container })),

@@ -1,12 +1,12 @@
 import type { Policy, Statement } from "../../../infra/policies.ts";
 
 type Question = {
-  /** ARN of the requesting role. */
+  /** The ARN of the requesting role. */
   principal: string;
   accountId: string;
-  /** Policies of the role. */
+  /** The policies of the role. */
   identity: Policy[];
-  /** Policy of the key. */
+  /** The policy of the key. */
   resource: Policy;
   action: string;
   resourceArn: string;

@@ -23,11 +23,11 @@ export type FakeEngine = {
   address: string;
   resources: GraphResource[];
   invocations: Graph["invocations"];
-  /** Outputs of the finished program. */
+  /** The outputs of the finished program. */
   outputs(): Inputs;
-  /** Messages of the program. */
+  /** The messages of the program. */
   messages: string[];
-  /** Operations that a hook prevented. */
+  /** The operations that a hook prevented. */
   failures: string[];
   close(): void;
 };

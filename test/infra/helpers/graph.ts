@@ -4,7 +4,7 @@ export type Graph = {
   stack: string;
   resources: GraphResource[];
   outputs: Inputs;
-  /** AWS calls during the program. */
+  /** The AWS calls during the program. */
   invocations: { token: string; provider: string }[];
 };
 
@@ -19,13 +19,13 @@ export type GraphResource = {
   dependencies: string[];
   propertyDependencies: Record<string, string[]>;
   ignoreChanges: string[];
-  /** Names of the hooks before the resource is created, and before it is updated. */
+  /** The names of the hooks before the resource is created, and before it is updated. */
   hooks: { beforeCreate: string[]; beforeUpdate: string[] };
   inputs: Inputs;
 };
 
 export type Inputs = { [name: string]: Value };
-/** A secret is `{ $secret: value }`; a value unknown until creation is `{ $unknown: true }`. */
+/** A secret is `{ $secret: value }`. A value unknown until creation is `{ $unknown: true }`. */
 export type Value = null | boolean | number | string | Value[] | Inputs;
 
 export const unknown = { $unknown: true };
@@ -57,7 +57,7 @@ export function neededBy(graph: Graph, resource: GraphResource): Set<string> {
   return needed;
 }
 
-/** Parses JSON in a text, such as a policy; returns undefined if it is unknown. */
+/** Parses JSON in a text, such as a policy. Returns undefined if it is unknown. */
 export function json<Shape>(value: Value | undefined): Shape | undefined {
   return typeof value === "string" ? (JSON.parse(value) as Shape) : undefined;
 }

@@ -13,7 +13,7 @@ type RunOptions = {
   /** A program other than infra/index.ts. */
   program?: string;
   runsHooks?: boolean;
-  /** Added to an otherwise empty environment, so that no test finds real credentials. */
+  /** The variables of an otherwise empty environment, so that no test finds real credentials. */
   environment?: Record<string, string>;
 };
 
@@ -68,7 +68,7 @@ export async function runProgram(options: RunOptions): Promise<Run> {
   }
 }
 
-/** Returns a stack's example configuration from infra/; parses only the YAML of those files. */
+/** Returns a stack's example configuration from infra/. Parses only the YAML of those files. */
 export function exampleConfig(stack: "dev" | "prod"): Record<string, string> {
   const yaml = readFileSync(path.join(infraFolder, `Pulumi.${stack}.yaml`), "utf8");
   const lines = yaml.matchAll(/^ {2}([\w:-]+): (.+)$/gm);

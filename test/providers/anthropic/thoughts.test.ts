@@ -90,7 +90,7 @@ test("a turn never ends with a thought, and thoughts alone are dropped", (t) => 
   t.deepEqual(types, ["thinking", "text"]);
 });
 
-/** Assembles a client's message from a stream's deltas; thoughts stay in pieces. */
+/** Assembles a client's message from a stream's deltas. Thoughts stay in pieces. */
 function assemble(blocks: Block[]) {
   const reader = new MessageStreamReader();
   const message = {

@@ -15,7 +15,7 @@ import {
   toText,
 } from "./values.ts";
 
-/** Returns the value of an expression; undefined for none. */
+/** Returns the value of an expression. Undefined for an expression without a value. */
 export function evaluate(tree: Tree, scope: Scope, machine: Machine): unknown {
   const go = (child: Tree | undefined) => evaluate(need(child), scope, machine);
   const { children } = tree;

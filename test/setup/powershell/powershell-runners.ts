@@ -14,11 +14,11 @@ import { type Answer, createStandInSystem } from "./stand-in-system.ts";
 /** A Windows account as a command sees it. */
 export type WindowsHome = {
   home: string;
-  /** Address of the gateway. */
+  /** The address of the gateway. */
   baseUrl: string;
   /** Returns the command's window output. */
   run(command: string): Promise<string>;
-  /** Variables of the account; null if the system has none. */
+  /** The variables of the account. Null if the system has none. */
   account: Map<string, string> | null;
 };
 

@@ -8,9 +8,9 @@ export type System = {
   statics: Record<string, (...parameters: unknown[]) => unknown>;
   commands: Record<string, (...parameters: unknown[]) => unknown>;
   variable(name: string): unknown;
-  /** Variables of the account. */
+  /** The variables of the account. */
   account: Map<string, string>;
-  /** Lines of window output. */
+  /** The lines of window output. */
   said: string[];
 };
 
@@ -150,7 +150,7 @@ function environmentStatics(
   };
 }
 
-/** A status of 400 or above is an exception; a missing response is one without a response. */
+/** A status of 400 or above throws an exception. So does a missing response, without a response in the exception. */
 function webStatics({ status, text }: Answer): System["statics"] {
   const reader = new Native(
     {},

@@ -50,7 +50,7 @@ export class Native {
   }
 }
 
-/** In the used subset, regular expressions of .NET and JavaScript differ only at the end of a text. */
+/** In the used subset, .NET and JavaScript differ only in the end of a text. */
 export function toRegExp(source: string, flags: string): RegExp {
   const ended = source.replace(/\\z$/, "(?![^])").replace(/\$$/, "(?=\\n?(?![^]))");
   return new RegExp(ended.replace(/^\\G/, ""), flags);
