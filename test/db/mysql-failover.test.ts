@@ -4,21 +4,22 @@ import { Database, type DatabaseLimits } from "../../db/database.ts";
 import { DatabaseUnavailableError } from "../../db/database-errors.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { openDatabaseAt, userRow } from "../helpers/open-test-database.ts";
-import { ownServers, startOwnServer } from "../helpers/own-server.ts";
+import { type OwnServer, ownServers, startOwnServer } from "../helpers/own-server.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTcpProxy } from "../helpers/tcp-proxy.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-/** Starts a private server behind a proxy, for a user with the gateway's minimal rights. */
-async function setUp(t: ExecutionContext, own: (typeof ownServers)[number]) {
-  const server = await startOwnServer(t, own);
+/** Creates an empty database behind a proxy, for a user with the gateway's minimal rights. */
+async function setUp(t: ExecutionContext, server: OwnServer) {
   const root = await mysql.createConnection(server.url);
   t.teardown(() => root.end().catch(() => {}));
+  await root.query("DROP DATABASE IF EXISTS gateway");
   await root.query("CREATE DATABASE gateway");
-  await root.query("CREATE USER gateway@'%' IDENTIFIED BY 'password'");
+  await root.query("CREATE USER IF NOT EXISTS gateway@'%' IDENTIFIED BY 'password'");
   await root.query("GRANT ALL ON gateway.* TO gateway@'%'");
   const proxy = await startTcpProxy(t, server.port);
-  return { server, root, proxy, url: `mysql://gateway:password@127.0.0.1:${proxy.port}/gateway` };
+  return { root, proxy, url: `mysql://gateway:password@127.0.0.1:${proxy.port}/gateway` };
 }
 
 function open(t: ExecutionContext, url: string, limits: Partial<DatabaseLimits>): Promise<Database> {
@@ -27,8 +28,14 @@ function open(t: ExecutionContext, url: string, limits: Partial<DatabaseLimits>)
 }
 
 for (const own of ownServers) {
-  test(`${own.kind}: a connection to a server that became read-only is closed`, async (t) => {
-    const { root, proxy, url } = await setUp(t, own);
+  const owner = sharedByFile();
+  let server: OwnServer;
+  test.before(async () => {
+    server = await startOwnServer(owner, own);
+  });
+
+  test.serial(`${own.kind}: a connection to a server that became read-only is closed`, async (t) => {
+    const { root, proxy, url } = await setUp(t, server);
     const database = await open(t, url, {});
     const write = (id: string) => database.write(({ users }) => users.insert(userRow(id)));
     await write("usr_1");
@@ -49,8 +56,8 @@ for (const own of ownServers) {
     t.is(proxy.acceptedCount(), accepted + 2, "one that works is kept");
   });
 
-  test(`${own.kind}: connections to a vanished machine are closed and replaced`, async (t) => {
-    const { proxy, url } = await setUp(t, own);
+  test.serial(`${own.kind}: connections to a vanished machine are closed and replaced`, async (t) => {
+    const { proxy, url } = await setUp(t, server);
     const database = await open(t, url, { connectionsMax: 3, operationTimeoutMs: 400 });
     const count = () => database.read(({ users }) => users.count());
     await Promise.all([count(), count(), count()]);
@@ -96,8 +103,8 @@ for (const own of ownServers) {
     t.is(await count(), 0);
   });
 
-  test(`${own.kind}: a migration may take longer than a query`, async (t) => {
-    const { root, url } = await setUp(t, own);
+  test.serial(`${own.kind}: a migration may take longer than a query`, async (t) => {
+    const { root, url } = await setUp(t, server);
     const database = await Database.open(url, {
       connectionsMax: 1,
       connectTimeoutMs: 5_000,
@@ -118,55 +125,58 @@ for (const own of ownServers) {
     t.deepEqual(await database.pendingMigrations(), []);
   });
 
-  test(`${own.kind}: an outage under load fails no request, loses no record, needs no restart`, async (t) => {
-    t.timeout(120_000);
-    const { server, url } = await setUp(t, own);
-    const environment = {
-      DATABASE_URL: url,
-      DATABASE_TIMEOUT_MS: "2000",
-      DATABASE_CONNECT_TIMEOUT_MS: "1000",
-    };
-    const gateway = await startTestGateway(t, { environment });
-    const key = await createKey(gateway);
-    const statuses: number[] = [];
-    let isLoaded = true;
-    const client = async () => {
-      while (isLoaded) statuses.push((await postChat(gateway, key.value, chatBody("demo/echo"))).status);
-    };
-    const clients = [client(), client(), client(), client()];
-    const more = (count: number) => {
-      const wanted = statuses.length + count;
-      return eventually(() => statuses.length >= wanted, 30_000);
-    };
+  test.serial(
+    `${own.kind}: an outage under load fails no request, loses no record, needs no restart`,
+    async (t) => {
+      t.timeout(120_000);
+      const { url } = await setUp(t, server);
+      const environment = {
+        DATABASE_URL: url,
+        DATABASE_TIMEOUT_MS: "2000",
+        DATABASE_CONNECT_TIMEOUT_MS: "1000",
+      };
+      const gateway = await startTestGateway(t, { environment });
+      const key = await createKey(gateway);
+      const statuses: number[] = [];
+      let isLoaded = true;
+      const client = async () => {
+        while (isLoaded) statuses.push((await postChat(gateway, key.value, chatBody("demo/echo"))).status);
+      };
+      const clients = [client(), client(), client(), client()];
+      const more = (count: number) => {
+        const wanted = statuses.length + count;
+        return eventually(() => statuses.length >= wanted, 30_000);
+      };
 
-    await more(20);
-    await server.stop();
-    await more(20);
-    const refused = await t.throwsAsync(gateway.admin.keys.list.query({}));
-    t.like(refused, { data: { httpStatus: 503 } });
-    t.is((await fetch(`${gateway.url}/readyz`)).status, 200, "known keys are served");
-    await server.start();
-    await eventually(
-      () =>
-        gateway.admin.keys.list.query({}).then(
-          () => true,
-          () => false,
-        ),
-      30_000,
-    );
-    await more(20);
-    isLoaded = false;
-    await Promise.all(clients);
+      await more(20);
+      await server.stop();
+      await more(20);
+      const refused = await t.throwsAsync(gateway.admin.keys.list.query({}));
+      t.like(refused, { data: { httpStatus: 503 } });
+      t.is((await fetch(`${gateway.url}/readyz`)).status, 200, "known keys are served");
+      await server.start();
+      await eventually(
+        () =>
+          gateway.admin.keys.list.query({}).then(
+            () => true,
+            () => false,
+          ),
+        30_000,
+      );
+      await more(20);
+      isLoaded = false;
+      await Promise.all(clients);
 
-    t.deepEqual(new Set(statuses), new Set([200]));
-    await eventually(
-      async () => (await usageOf(gateway, key.id)).length >= Math.min(100, statuses.length),
-      30_000,
-    );
-    const counted = await gateway.services.database.read(({ usageRecords }) =>
-      usageRecords.listByKey(key.id, statuses.length + 1),
-    );
-    t.is(counted.length, statuses.length);
-    t.log(`${statuses.length} requests`);
-  });
+      t.deepEqual(new Set(statuses), new Set([200]));
+      await eventually(
+        async () => (await usageOf(gateway, key.id)).length >= Math.min(100, statuses.length),
+        30_000,
+      );
+      const counted = await gateway.services.database.read(({ usageRecords }) =>
+        usageRecords.listByKey(key.id, statuses.length + 1),
+      );
+      t.is(counted.length, statuses.length);
+      t.log(`${statuses.length} requests`);
+    },
+  );
 }

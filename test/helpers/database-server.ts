@@ -18,7 +18,8 @@ export async function startDatabaseServer(
   const port = options.port ?? (await freePort());
   const script = path.join(import.meta.dirname, "database-server.sh");
   const after = options.folder === undefined ? "remove" : "keep";
-  const parameters = [folder, String(port), installer, server, after, ...(options.parameters ?? [])];
+  const newData = options.newData ?? path.join(folder, "new");
+  const parameters = [folder, String(port), installer, server, after, newData, ...(options.parameters ?? [])];
   const guard = spawn("sh", [script, ...parameters], {
     stdio: ["pipe", "ignore", "pipe"],
     detached: true,
@@ -37,7 +38,7 @@ export async function startDatabaseServer(
     if (!line.includes("ready for connections")) continue;
     clearTimeout(timer);
     guard.stderr.resume();
-    return { url: `mysql://root@127.0.0.1:${port}`, port, stop };
+    return { url: `mysql://root@127.0.0.1:${port}`, port, newData, stop };
   }
   clearTimeout(timer);
   await stop();
@@ -58,9 +59,10 @@ const plentyBytes = 4 * 1024 ** 3;
  */
 export type ServerPrograms = { installer: string; server: string; client?: string; dump?: string };
 
-export type DatabaseServer = { url: string; port: number; stop(): Promise<void> };
+/** `newData` is the folder with the data of a new server. */
+export type DatabaseServer = { url: string; port: number; newData: string; stop(): Promise<void> };
 
-/** `folder` holds the persistent data. `parameters` are passed to the server. */
-type ServerOptions = { folder?: string; port?: number; parameters?: string[] };
+/** `folder` holds the persistent data, which begins as `newData`. `parameters` are passed to the server. */
+type ServerOptions = { folder?: string; port?: number; newData?: string | undefined; parameters?: string[] };
 
 const startTimeoutMs = 60_000;

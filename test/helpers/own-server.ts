@@ -16,11 +16,13 @@ type OwnPrograms = { kind: "mariadb" | "mysql"; programs: ServerPrograms };
 /** Starts a private server, which can be restarted on the same port and data. */
 export async function startOwnServer(
   t: Pick<ExecutionContext, "teardown">,
-  { programs }: OwnPrograms,
+  { kind, programs }: OwnPrograms,
   parameters: string[] = [],
 ): Promise<OwnServer> {
   const folder = await createTestFolder(t);
-  let server = await startDatabaseServer(programs, { folder, parameters });
+  // MySQL takes 3 s of CPU time to initialize its data, so the run's shared server left a copy.
+  const newData = process.env[`TEST_${kind.toUpperCase()}_NEW_DATA`];
+  let server = await startDatabaseServer(programs, { folder, newData, parameters });
   t.teardown(() => server.stop());
   const { url, port } = server;
   return {

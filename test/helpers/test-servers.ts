@@ -20,6 +20,11 @@ export async function startTestServers(say: (line: string) => void): Promise<Tes
   return {
     environment: {
       ...Object.fromEntries(servers.map(({ variable, url }) => [variable, url])),
+      ...Object.fromEntries(
+        servers.flatMap(({ kind, newData }) =>
+          newData === undefined ? [] : [[`TEST_${kind.toUpperCase()}_NEW_DATA`, newData]],
+        ),
+      ),
       TEST_SCHEMAS: schemas.folder,
     },
     names: ["SQLite", ...versions],
@@ -45,7 +50,7 @@ async function startServer(
   say: (line: string) => void,
 ) {
   const variable = `TEST_${kind.toUpperCase()}_URL`;
-  const none = { kind, variable, url: process.env[variable] ?? "", stop: async () => {} };
+  const none = { kind, variable, url: process.env[variable] ?? "", newData: undefined, stop: async () => {} };
   if (none.url !== "") return none;
   const programs = provide(say);
   if (!programs) return none;
