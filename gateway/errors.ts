@@ -140,7 +140,7 @@ export class StartError extends Error {
 
 /** The error for an edit of an outdated revision, which changes nothing. */
 export function changedMeanwhile(what: string, currentRevision: number): GatewayError {
-  const message = `Someone else changed the ${what}. Reload it, then repeat your change.`;
+  const message = `Another user changed the ${what}. Reload the ${what}, then repeat your change.`;
   return new GatewayError("conflict", message, { param: "revision", currentRevision });
 }
 

@@ -124,8 +124,9 @@ type Failure = {
 async function failure({ logs, migration, taskArn, reason, container = "migrate" }: Failure): Promise<Error> {
   const lines = await lastLines(logs, { migration, taskArn, container, count: 20 });
   const log = lines.length > 0 ? `\n${lines.join("\n")}` : "";
-  const advice = "The service still runs the previous release.";
-  return new Error(`The migration ${reason}. ${advice} See its log in ${migration.logGroup}.${log}`);
+  return new Error(
+    `The migration ${reason}, so the service still runs the previous release. See the log group ${migration.logGroup}.${log}`,
+  );
 }
 
 type LastLines = { migration: MigrationTask; taskArn: string; container: string; count: number };

@@ -46,7 +46,7 @@ export class AnswerRelay implements UpstreamEvents, Answer {
   onData(bytes: Buffer): void {
     if (this.#error) return this.#error.add(bytes);
     this.#body.append(bytes);
-    if (this.#body.length > this.#bytesMax) this.#exchange.fail(tooLong("longer than", this.#bytesMax));
+    if (this.#body.length > this.#bytesMax) this.#exchange.fail(tooLong("its body", this.#bytesMax));
   }
 
   onEnd(): void {

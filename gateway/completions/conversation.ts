@@ -225,7 +225,7 @@ export class NativeStream implements StreamReading {
       return { ...piece, ending: errorWithoutSecrets(piece.ending, secret) };
     }
     if (piece.ending !== null || !this.#splitter.isTooLong) return piece;
-    return { ...piece, ending: tooLong("one event longer than", eventBytesMax) };
+    return { ...piece, ending: tooLong("one event", eventBytesMax) };
   }
 
   /** The reader reports the end of a complete stream before the connection ends. */

@@ -50,7 +50,7 @@ export class TranslatedStream implements StreamReading {
       }
       if (this.#reader.state === "ended") return this.#finish();
     }
-    return this.#decoder.isTooLong ? tooLong("one event longer than", eventBytesMax) : null;
+    return this.#decoder.isTooLong ? tooLong("one event", eventBytesMax) : null;
   }
 
   #count({ content, refusal, reasoning_content: thought, tool_calls: calls }: ChunkDelta): void {

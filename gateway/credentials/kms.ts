@@ -103,7 +103,7 @@ function explain(error: unknown, timeoutMs: number): string {
   if (name === "TimeoutError" || name === "AbortError")
     return `KMS did not respond within ${timeoutMs} ms. Check the network, or raise KMS_TIMEOUT_MS`;
   if (name === "CredentialsProviderError")
-    return "The gateway has no AWS credentials for KMS. Check its role or its AWS variables";
+    return "AWS credentials for KMS are missing. Check the gateway's role or AWS variables";
   const { code } = error as { code?: unknown };
   if (typeof code === "string" && /^E[A-Z]+$/.test(code))
     return `KMS is unreachable (${code}). Check the network and the region`;

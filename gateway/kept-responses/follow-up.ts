@@ -175,7 +175,7 @@ function tooLarge(bytesMax: number): GatewayError {
 function previousResponseNotFound(id: string): GatewayError {
   return new GatewayError(
     "previous_response_not_found",
-    `Previous response with id '${quotable(id)}' not found. The gateway keeps responses for a limited time. Send the whole conversation in \`input\`.`,
+    `Previous response with id '${quotable(id)}' not found. Send the whole conversation in \`input\`, because the gateway keeps responses for a limited time.`,
     { param: "previous_response_id" },
   );
 }
@@ -183,7 +183,7 @@ function previousResponseNotFound(id: string): GatewayError {
 function itemNotFound(id: string): GatewayError {
   return new GatewayError(
     "item_not_found",
-    `Item with id '${quotable(id)}' not found. The gateway keeps items for a limited time, and none with \`store: false\`. Send the item itself.`,
+    `Item with id '${quotable(id)}' not found. Send the item itself, because items expire, and the gateway keeps none with \`store: false\`.`,
     { param: "input" },
   );
 }

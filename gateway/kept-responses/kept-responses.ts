@@ -84,7 +84,7 @@ function toBytes(value: object | unknown): Buffer {
 
 /** Uses OpenAI's wording. */
 export function responseNotFound(id: string): GatewayError {
-  const message = `Response with id '${quotable(id)}' not found. The gateway keeps translated responses for a limited time, and none with \`store: false\`. Check the ID.`;
+  const message = `Response with id '${quotable(id)}' not found. Check the ID: the gateway keeps translated responses for a limited time, and none with \`store: false\`.`;
   return new GatewayError("response_not_found", message);
 }
 

@@ -28,7 +28,7 @@ try {
 } catch (error) {
   const reason = error instanceof Error ? error.message.split("\n", 1)[0] : String(error);
   process.stderr.write(
-    `Cannot compare the prices: ${reason}. Pass the folder of an unpacked release instead.\n`,
+    `The command cannot compare the prices: ${reason}. Pass the folder of an unpacked release.\n`,
   );
   process.exitCode = 2;
 }

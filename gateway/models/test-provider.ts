@@ -75,7 +75,7 @@ function summarize(findings: (Finding & { lastFour: string })[]): Finding {
     count === 1 || new Set(findings.map((finding) => finding.message)).size === 1
       ? (findings[0]?.message ?? "")
       : first
-        ? `${failed.length} of ${count} keys ${failed.length === 1 ? "fails" : "fail"}. …${first.lastFour}: ${first.message}`
+        ? `${failed.length} of ${count} keys ${failed.length === 1 ? "fails, namely" : "fail, such as"} …${first.lastFour}: ${first.message}`
         : `All ${count} keys work. Responded in ${latencyMs} ms, ${modelCount} ${modelCount === 1 ? "model" : "models"}.`;
   return { ok: failed.length === 0, message, latencyMs, modelCount };
 }
@@ -159,23 +159,24 @@ const listBytesMax = 8 * 1024 * 1024;
  */
 export function explainRefusal(status: number, body: unknown, { path, secret }: RefusedCall): string {
   const quoted = quote(body, secret);
+  const said = `HTTP status ${status}${quoted}`;
   if (status === 401 || status === 403) {
     return secret === null
-      ? `Authentication required (HTTP status ${status}). Add a key.`
+      ? `The provider requires a key (HTTP status ${status}). Add a key.`
       : `The provider rejected the key (HTTP status ${status}). Check the key.`;
   }
   if (status === 404 || status === 405) {
-    return `${path} does not exist (HTTP status ${status}). Check the base URL: it often ends in /v1.`;
+    return `${path} does not exist (HTTP status ${status}). Check the base URL, which often ends in /v1.`;
   }
   if (status >= 300 && status < 400) {
     return `The provider returned a redirect (HTTP status ${status}), which the gateway does not follow. Check the base URL.`;
   }
   if (status === 402)
-    return `The provider accepted the key, but the account has insufficient funds (HTTP status 402). Add funds at the provider.${quoted}`;
+    return `The provider accepted the key, but the account has insufficient funds (${said}). Add funds at the provider.`;
   if (status === 429)
-    return `The provider accepted the key, but its rate limit is reached (HTTP status 429). Retry later.${quoted}`;
-  if (status >= 500) return `The provider failed (HTTP status ${status}). Retry later.${quoted}`;
-  return `The provider returned HTTP status ${status} for ${path}. Check the base URL and the key.${quoted}`;
+    return `The provider accepted the key, but its rate limit is reached (${said}). Retry later.`;
+  if (status >= 500) return `The provider failed (${said}). Retry later.`;
+  return `The provider returned HTTP status ${status} for ${path}${quoted}. Check the base URL and the key.`;
 }
 
 type RefusedCall = { path: string; secret: string | null };
@@ -185,7 +186,7 @@ function quote(body: unknown, secret: string | null): string {
   const text = messageIn(body)?.trim() ?? "";
   const isPlain = text !== "" && text.length <= quoteLengthMax && /^[^\p{Cc}<>]+$/u.test(text);
   const isSafe = secret === null || !holdsSecret(text, secret, pieceLength);
-  return isPlain && isSafe ? ` The provider's message: ${text}` : "";
+  return isPlain && isSafe ? `: ${text.replace(/\.$/, "")}` : "";
 }
 
 const quoteLengthMax = 200;

@@ -114,15 +114,17 @@ export function resolveRoute(catalogue: Catalogue, key: KnownKey, slug: string):
   const name = isBare || parseSlug(slug) ? `\`${slug}\`` : "with this name";
   throw new GatewayError(
     "model_not_found",
-    `The model ${name} does not exist or this API key is not connected to it.${isBare ? explainSlug(catalogue, key, slug) : ""} Use a model from GET /v1/models.`,
+    `The model ${name} does not exist or this API key is not connected to it. ${isBare ? suggestSlug(catalogue, key, slug) : "Use a model from GET /v1/models."}`,
     { param: "model" },
   );
 }
 
-/** Explains the error for a model name without a provider. */
-function explainSlug(catalogue: Catalogue, key: KnownKey, name: string): string {
+/** The advice for a model name without a provider. */
+function suggestSlug(catalogue: Catalogue, key: KnownKey, name: string): string {
   const suggestion = listModels(catalogue, key).find(({ slug }) => parseSlug(slug)?.modelName === name);
-  return ` Models are named \`<provider>/<model_name>\`${suggestion ? `: did you mean \`${suggestion.slug}\`?` : "."}`;
+  return suggestion
+    ? `Use \`${suggestion.slug}\`, or another model from GET /v1/models.`
+    : "Use a name of the form `<provider>/<model_name>` from GET /v1/models.";
 }
 
 export function listModels(catalogue: Catalogue, key: KnownKey): CatalogueModel[] {

@@ -101,7 +101,7 @@ const sameSignalMs = 500;
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof StartError) return error.message;
-  if (error.name === "KmsError") return `The data key is unavailable. ${error.message}.`;
+  if (error.name === "KmsError") return `The data key is unavailable: ${error.message}.`;
   const { code } = error as NodeJS.ErrnoException;
   if (code === "EACCES" || code === "EPERM")
     return `The gateway lacks a permission: ${error.message}. Check the owner and the mode of the file.`;

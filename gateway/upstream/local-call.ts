@@ -94,7 +94,8 @@ export class LocalCall implements UpstreamCall {
     if (ending === "silent") return this.#wait(Infinity);
     this.#isOver = true;
     if (ending === "complete") return this.#events.onEnd();
-    const message = "The demo provider closed the connection, as the prompt requested.";
+    const message =
+      "The demo provider closed the connection, as the prompt requested. Change the prompt to get an answer.";
     this.#events.onError(new GatewayError("upstream_error", message, { reason: "connection_lost" }), true);
   }
 

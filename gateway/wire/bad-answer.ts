@@ -17,9 +17,9 @@ export function toAnswerError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : badAnswer("malformed");
 }
 
-/** @param what completes "The provider's response was", up to the number of bytes */
-export function tooLong(what: string, bytesMax: number): GatewayError {
-  return badAnswer(`${what} ${bytesMax} bytes`, "answer_too_long");
+/** @param part the part with more bytes than the maximum */
+export function tooLong(part: string, bytesMax: number): GatewayError {
+  return badAnswer(`too long: ${part} has more than ${bytesMax} bytes`, "answer_too_long");
 }
 
 export function cutOff(): GatewayError {

@@ -152,7 +152,7 @@ test.serial("an unavailable KMS changes nothing and is reported", async (t) => {
   t.is(running.child.exitCode, 1);
   t.is(
     running.stderr(),
-    "The data key is unavailable. KMS is unreachable (ECONNREFUSED). Check the network and the region.\n",
+    "The data key is unavailable: KMS is unreachable (ECONNREFUSED). Check the network and the region.\n",
   );
   t.deepEqual(await list(), before);
 });

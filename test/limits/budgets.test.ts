@@ -40,7 +40,7 @@ for (const kind of allDatabaseKinds) {
     const refused = await ask(gateway, value);
     t.regex(
       assertError(t, refused, quotaError),
-      /is exceeded: \$[\d.]+ per month\. It resets on \d{4}-\d\d-01 at 00:00 UTC\. Ask/,
+      /is exceeded: \$[\d.]+ per month\. Retry from \d{4}-\d\d-01 00:00 UTC, or ask /,
     );
     const [record] = await usageOf(gateway, id);
     t.like(record, {

@@ -90,7 +90,7 @@ for (const [what, script, words] of [
   [
     "an outage",
     (response) => sendJson(response, { error: { message: "Back at noon." } }, 503),
-    /^The provider failed \(HTTP status 503\)\. Retry later\. The provider's message: Back at noon\.$/,
+    /^The provider failed \(HTTP status 503: Back at noon\)\. Retry later\.$/,
   ],
   [
     "a refusal that quotes the key",
@@ -118,7 +118,7 @@ test("a missing but required key is reported", async (t) => {
   const verdict = await shared().admin.providers.test.mutate({ id });
   t.like(verdict, {
     ok: false,
-    message: "Authentication required (HTTP status 401). Add a key.",
+    message: "The provider requires a key (HTTP status 401). Add a key.",
     credentials: [],
   });
   t.is(upstream.requests[0]?.headers.authorization, undefined);
@@ -188,7 +188,8 @@ test("each key is tested, and the summary counts the working ones", async (t) =>
   t.like(mixed, {
     ok: false,
     modelCount: 2,
-    message: "1 of 2 keys fails. …BBBB: The provider rejected the key (HTTP status 401). Check the key.",
+    message:
+      "1 of 2 keys fails, namely …BBBB: The provider rejected the key (HTTP status 401). Check the key.",
   });
 
   const [, bad] = mixed.credentials;

@@ -48,7 +48,7 @@ for (const kind of allDatabaseKinds) {
       t.is((await edit(id, 1, 1)).revision, 2);
       const [before, entries] = [await get(id), await auditEntries(shared())];
 
-      const error = await t.throwsAsync(edit(id, 1, 2), { message: /^Someone else changed the/ });
+      const error = await t.throwsAsync(edit(id, 1, 2), { message: /^Another user changed the/ });
 
       t.like(error, { data: { code: "CONFLICT", httpStatus: 409, param: "revision", currentRevision: 2 } });
       t.deepEqual(await get(id), before);

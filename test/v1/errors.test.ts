@@ -105,10 +105,13 @@ test("missing and unconnected models receive the same response", async (t) => {
 test("a model without its provider is reported with the expected slug", async (t) => {
   const row = clientError(404, "model_not_found", "model");
   const bare = (name: string) => postChat(gateway, key.value, chatBody(name));
-  t.regex(assertError(t, await bare("echo"), row), /`<provider>\/<model_name>`: did you mean `demo\/echo`\?/);
+  t.regex(
+    assertError(t, await bare("echo"), row),
+    / connected to it\. Use `demo\/echo`, or another model from GET/,
+  );
   t.regex(
     assertError(t, await bare("none"), row),
-    /`none` does not exist .* `<provider>\/<model_name>`\. Use a model from GET/,
+    /`none` does not exist .* `<provider>\/<model_name>` from GET/,
   );
   const unconnected = await createKey(gateway, []);
   const hidden = await postChat(gateway, unconnected.value, chatBody("echo"));

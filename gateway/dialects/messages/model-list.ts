@@ -10,7 +10,7 @@ export function formatModelList(models: readonly ListedModel[], query: ModelList
   const before = findIndexOf(models, query["before_id"], "before_id");
   const after = findIndexOf(models, query["after_id"], "after_id");
   if (before !== null && after !== null) {
-    throw invalidValue("before_id", "cannot be combined with 'after_id'. Remove one of them");
+    throw invalidValue("before_id", "must not be combined with 'after_id'");
   }
   const end = before ?? Math.min(models.length, (after ?? -1) + 1 + limit);
   const start = before === null ? (after ?? -1) + 1 : Math.max(0, before - limit);

@@ -178,9 +178,11 @@ function spendingOf(
 function budgetSpent(holder: LimitHolder, { period, amount: budget }: Budget, endsAt: number): GatewayError {
   const usd = toUsd(budget).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 9 });
   const amount = `$${usd} ${period === "total" ? "in total" : `per ${period}`}`;
-  const renewal =
-    period === "total" ? "" : ` It resets on ${new Date(endsAt).toISOString().slice(0, 10)} at 00:00 UTC.`;
-  const message = `The budget for ${holderNames[holder]} is exceeded: ${amount}.${renewal} Ask the administrator for a higher budget.`;
+  const advice =
+    period === "total"
+      ? "Ask the administrator for a higher budget."
+      : `Retry from ${new Date(endsAt).toISOString().slice(0, 10)} 00:00 UTC, or ask the administrator for a higher budget.`;
+  const message = `The budget for ${holderNames[holder]} is exceeded: ${amount}. ${advice}`;
   return new GatewayError("insufficient_quota", message, { limitedBy: holder, reason: reasons[period] });
 }
 

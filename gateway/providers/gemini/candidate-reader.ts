@@ -100,7 +100,7 @@ function readFinishReason(candidate: Record<string, unknown>, hasToolCalls: bool
   const cut = cuts.get(reason);
   if (cut) return cut;
   throw upstreamReported(
-    `The model failed with ${reason}${typeof message === "string" ? `: ${message}` : ". Retry the request."}`,
+    `The model failed with ${reason}${typeof message === "string" ? ` (${message})` : ""}. Retry the request.`,
   );
 }
 

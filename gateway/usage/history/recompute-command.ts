@@ -39,13 +39,14 @@ function readRange(parameters: string[]): RecomputeRange {
     if (from >= to) throw new Error(`--from ${values.from} is not before --to ${values.to}`);
     return { from, to, model: values.model };
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    // Node adds advice about its own syntax in further sentences.
+    const [problem] = (error instanceof Error ? error.message : String(error)).split(". ");
     throw new StartError(`${problem}.\n${usage}`);
   }
 }
 
 const usage =
-  "Use: npm run usage:recompute -- --from 2026-11-01 --to 2026-12-01T12:00:00Z [--model openai/gpt-4o]\nThe command recomputes requests from --from until just before --to. Days start in UTC.";
+  "Use: npm run usage:recompute -- --from 2026-11-01 --to 2026-12-01T12:00:00Z [--model openai/gpt-4o]";
 
 function readMoment(name: string, text: string | undefined): Date {
   if (text === undefined) throw new Error(`${name} is missing`);

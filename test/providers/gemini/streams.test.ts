@@ -97,7 +97,7 @@ for (const reason of [
       const error = t.throws(read, { instanceOf: GatewayError });
       t.like(error, {
         code: "upstream_error",
-        message: `The model failed with ${reason}: Malformed function call: f(`,
+        message: `The model failed with ${reason} (Malformed function call: f(). Retry the request.`,
       });
     }
     t.is(reader.state, "unfinished");
