@@ -153,7 +153,7 @@ test("shared budgets reset when their day or month starts in UTC", async (t) => 
   now = Date.UTC(2027, 0, 31, 23, 59, 59);
   t.regex(
     assertError(t, await spendCent(gateway, members.value), quotaError),
-    /gateway is exceeded.* resets on 2027-02-01 at/,
+    /gateway is exceeded.* Retry from 2027-02-01 00:00 UTC/,
   );
   now = Date.UTC(2027, 1, 1);
   t.is((await spendCent(gateway, value)).status, 200);
