@@ -1,6 +1,5 @@
 import { isIP } from "node:net";
 
-/** The parts of a `mysql://` URL. */
 export type MysqlAddress = {
   host: string;
   port: number;

@@ -12,7 +12,6 @@ type ContainerOptions = {
   secrets?: Record<string, string>;
 };
 
-/** The gateway's container. */
 export function gatewayContainer(options: ContainerOptions) {
   const healthy = `fetch("http://127.0.0.1:${gatewayPort}/healthz").then(r=>process.exit(r.ok?0:1),()=>process.exit(1))`;
   return {

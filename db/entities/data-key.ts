@@ -13,7 +13,6 @@ export const DataKey = table(
     number: integer(),
     /** The wrapped key, in base64. */
     wrapped: longText(),
-    /** The ARN of the KMS key. */
     kmsKeyId: text(2048),
     createdAt: moment(),
   },

@@ -72,7 +72,7 @@ export type CostDetails = {
   /** Counts and terms of the response that have no column: `UsageDetails`. */
   usage?: Readonly<Record<string, string | number>>;
   lines: CostLine[];
-  /** Set if the cost is the provider's own figure, not the sum of the lines. */
+  /** Missing if the cost is the sum of the lines. */
   source?: "provider";
   /** The factor of the charge. Missing for 1. */
   factor?: number;

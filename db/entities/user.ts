@@ -1,6 +1,5 @@
 import { id, index, moment, nullable, references, type RowOf, table, text, uniqueIndex } from "./table.ts";
 
-/** A user of the console. */
 export const User = table(
   "users",
   {

@@ -74,7 +74,6 @@ export class ApiKeyRepository {
     return this.#manager.exists(ApiKey, { where });
   }
 
-  /** The number of keys of each user. */
   async countByOwner(ownerIds: string[]): Promise<Map<string, number>> {
     const rows = await this.#manager
       .createQueryBuilder(ApiKey, "owned")

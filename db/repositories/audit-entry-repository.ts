@@ -9,9 +9,9 @@ export type AuditEntryPage = {
   entityId?: string | undefined;
   /** A part of the names or the address, or the entity's whole ID. */
   search?: string | undefined;
-  /** Inclusive. */
+  /** The bound is inclusive. */
   fromId: string;
-  /** Exclusive. */
+  /** The bound is exclusive. */
   beforeId: string;
   limit: number;
 };

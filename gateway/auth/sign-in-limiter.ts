@@ -131,7 +131,7 @@ export class AttemptCounter {
   readonly #attemptsMax: number;
   readonly #windowMs: number;
   readonly #keysMax: number;
-  /** Sorted by start, the oldest first, because all windows have the same length. */
+  /** The windows are in the order of their starts, because all have the same length. */
   readonly #windows = new Map<string, { attempts: number; endsAt: number }>();
 
   constructor({ now, attemptsMax, windowMs, keysMax }: AttemptCounterOptions) {

@@ -10,7 +10,6 @@ export function findConflicts(values: Values, wrong: { has(variable: string): bo
   });
 }
 
-/** The variable that the message is about, and the message. */
 type Conflict = [variable: string, message: string];
 
 type Values = {

@@ -61,7 +61,6 @@ export type Config = Readonly<{
   administrator: { email: string; password: string } | null;
   /** The allowed private upstreams as `host:port`, or `*` for all. */
   upstreamPrivateHosts: string[];
-  /** Provider keys in the environment. */
   environmentKeys: EnvironmentKeys;
   /** Whether usage records are flushed to the device, to survive a power failure. */
   syncUsage: boolean;

@@ -80,7 +80,6 @@ export const limitVariables = {
   drainTimeoutMs: { variable: "DRAIN_TIMEOUT_MS", value: 30_000 },
 } as const;
 
-/** The values of the limit variables. */
 export type Settings = Readonly<Record<keyof typeof limitVariables, number>>;
 
 export type LimitVariable = (typeof limitVariables)[keyof typeof limitVariables]["variable"];

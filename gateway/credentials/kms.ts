@@ -8,7 +8,6 @@ type KmsOptions = {
   timeoutMs: number;
 };
 
-/** A data key, wrapped by KMS. */
 export type WrappedKey = { wrapped: string; kmsKeyId: string };
 
 /**

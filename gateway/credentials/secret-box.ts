@@ -20,7 +20,6 @@ export class SecretBox {
     if (key) this.sealWith(key);
   }
 
-  /** The ID of the current key. */
   get sealingKeyId(): string | null {
     return this.#sealingKeyId;
   }
@@ -89,7 +88,6 @@ export function keyIdOf(key: Buffer): string {
   return hash("sha256", key).slice(0, 16);
 }
 
-/** The ID of the key that sealed an envelope. */
 export function sealingKeyIdOf(envelope: string): string {
   return envelope.split(".")[1] ?? "";
 }

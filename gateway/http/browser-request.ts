@@ -9,8 +9,8 @@ export function isSameOrigin({ "sec-fetch-site": site }: IncomingHttpHeaders): b
 }
 
 /**
- * Whether the request comes from a browser. Only browsers list `text/html` in `Accept`; API clients with a
- * mistyped URL do not.
+ * Whether the request comes from a browser. Only browsers list `text/html` in `Accept`, unlike API clients
+ * with a mistyped URL.
  */
 export function wantsPage(accept: string | undefined): boolean {
   return accept !== undefined && accept.includes("text/html");

@@ -12,7 +12,7 @@ export function findModelFacts(name: string): ModelFacts | null {
 export type ModelFacts = {
   /** The maximum output tokens. Null where the host decides. */
   outputTokensMax: number | null;
-  /** Set if the price list lacks the context window. */
+  /** Missing if the price list has the context window. */
   contextWindow?: number;
   capabilities: readonly Capability[];
 };

@@ -87,7 +87,6 @@ function toFinding({ ok, message, latencyMs, models }: ProviderVerdict): Finding
 /** The result of a real, cheap call to a provider. */
 type ProviderVerdict = {
   ok: boolean;
-  /** A message for the administrator. */
   message: string;
   latencyMs: number;
   /** The upstream's model names, if it lists them. */

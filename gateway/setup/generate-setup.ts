@@ -34,7 +34,6 @@ export type GeneratedSetup = EmittedSetup & {
   notes: string[];
   /** Problems with the selected models or the gateway's URL. */
   warnings: string[];
-  /** Steps to verify the setup. */
   verify: string[];
 };
 

@@ -21,6 +21,5 @@ export const auditRouter = router({
     )
     .query(({ ctx, input }) => ctx.services.audit.list(input)),
 
-  /** The actions to filter by. */
   actions: adminProcedure.query(() => [...auditActions]),
 });

@@ -16,7 +16,6 @@ export class AnswerReader {
   /** Body bytes of the current push. */
   #body = noBytes;
   #chunks: ChunkDecoder | null = null;
-  /** Bytes of chunk framing. */
   #framingBytes = 0;
   #isComplete = false;
   #hasSurplus = false;

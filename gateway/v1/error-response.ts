@@ -23,7 +23,7 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   unknown_url: invalidRequest(404, "unknown_url"),
   upgrade_refused: invalidRequest(426, "upgrade_refused"),
   method_not_allowed: invalidRequest(405, "method_not_allowed"),
-  // Only the first has a code, as at OpenAI.
+  // Only the first of these errors has a code, as at OpenAI.
   previous_response_not_found: invalidRequest(400, "previous_response_not_found"),
   item_not_found: invalidRequest(404, null),
   response_not_found: invalidRequest(404, null),
@@ -32,7 +32,7 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   token_limit_exceeded: { status: 429, type: "tokens", code: "rate_limit_exceeded" },
   concurrency_limit_exceeded: { status: 429, type: "requests", code: "rate_limit_exceeded" },
   insufficient_quota: { status: 402, type: "insufficient_quota", code: "insufficient_quota" },
-  // Identical to an invalid key, so that a thief learns nothing about the allowed addresses.
+  // This response equals that for an invalid key, so that a thief learns nothing about the allowed addresses.
   address_not_allowed: invalidRequest(401, "invalid_api_key"),
   upstream_rejected: invalidRequest(400, null),
   upstream_auth_failed: { status: 502, type: "server_error", code: "upstream_auth_failed" },

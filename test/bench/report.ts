@@ -1,7 +1,6 @@
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { streamedText } from "./canned-answers.ts";
 
-/** The result of one round. */
 export type Round = { requestsPerSecond: number; cpuUsPerRequest: number };
 
 export type Result = {

@@ -19,7 +19,6 @@ export type Stage = {
   restart(): Promise<void>;
   /** Returns the records in the database, read without the gateway. */
   records(): Promise<RecordedRequest[]>;
-  /** A signed-in console client. */
   console: ReturnType<typeof createConsoleClient>;
 };
 

@@ -1,7 +1,6 @@
 import type { BodyLimits } from "../../gateway/dialects/parse-body.ts";
 import { limitVariables } from "../../gateway/config/limit-variables.ts";
 
-/** The default body limits. */
 export const bodyLimits: BodyLimits = {
   requestTextBytesMax: limitVariables.requestTextBytesMax.value,
   requestJsonDepthMax: limitVariables.requestJsonDepthMax.value,

@@ -45,7 +45,6 @@ async function createSqliteDatabase(t: Teardown): Promise<string> {
   return `sqlite:${path.join(await createTestFolder(t), "gateway.db")}`;
 }
 
-/** Creates a test database on a server. */
 export async function createServerDatabase(t: Teardown, kind = serverKind): Promise<string> {
   const server = kind && serverUrls[kind];
   if (!server) throw new Error("There is no such server: take the kind from serverKinds");

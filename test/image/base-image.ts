@@ -83,7 +83,6 @@ function copyInto(folder: string, file: string, target = file): void {
   copyFileSync(realpathSync(file), destination);
 }
 
-/** Returns the name of the base image in the Dockerfile. */
 export function baseNameIn(dockerfile: string): string {
   return /^ARG BASE=(\S+)$/m.exec(readFileSync(dockerfile, "utf8"))?.[1] ?? "";
 }

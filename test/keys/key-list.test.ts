@@ -6,7 +6,6 @@ import { allDatabaseKinds } from "../helpers/test-database.ts";
 for (const kind of allDatabaseKinds) {
   const shared = shareGateway({ kind });
 
-  /** Creates a person with keys. */
   const addOwner = async (email: string, ...names: string[]) => {
     const { console } = await addPerson(shared(), email);
     for (const name of names) await console.keys.create.mutate({ name });

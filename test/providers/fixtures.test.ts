@@ -8,7 +8,7 @@ import type { ChatRequestBody, EmbeddingsRequestBody } from "../../gateway/wire/
 import { frameEvents } from "../helpers/frame-events.ts";
 import { readStream } from "../helpers/read-stream.ts";
 
-/** Fields of a fixture; each pair is one translation and its result. */
+/** The fields of a fixture. Each pair is one translation and its result. */
 type Fixture = {
   model?: UpstreamModel;
   baseUrl?: string;

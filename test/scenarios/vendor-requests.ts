@@ -55,7 +55,7 @@ export const claudeBody = {
   ],
 };
 
-/** Contains a thought bound to another conversation. */
+/** This body contains a thought bound to another conversation. */
 export const boundClaudeBody = JSON.parse(
   JSON.stringify(claudeBody).replace(seal, sealThought("Hm.", "elsewhere")),
 ) as object;

@@ -3,8 +3,8 @@ import path from "node:path";
 import { installTool } from "../tools/install-tool.ts";
 
 /**
- * Installs an SDK outside of the project, which can hold only one version of it, or whose tree is large. Returns its
- * `require`, or null if the registry does not provide it.
+ * Installs an SDK outside of the project: another version than the project's, or one with a large tree.
+ * Returns its `require`, or null if the registry does not provide it.
  */
 export async function loadSdk(name: string, version: string): Promise<NodeJS.Require | null> {
   const parameters = ["--ignore-scripts", "--fetch-retries=0"];

@@ -56,7 +56,6 @@ export type SdkOptions = {
   apiKey: string;
   model: string;
   stream: boolean;
-  /** The tool `get_weather`. */
   getWeather(input: { city: string }): string;
 };
 
@@ -67,7 +66,7 @@ export type SdkConversation = {
   askForSummary(question: string): Promise<unknown>;
 };
 
-/** The client's own dialect, and three that need translation; Claude is native to a client of messages. */
+/** The client's own dialect, and three that need translation. Claude is native to a client of messages. */
 function upstreamsFor({ dialect, claude: model = claudeOpus }: SdkClient): Record<string, Vendor> {
   const takesThoughts = "sealed";
   const native = { name: "openai", preset: "openai", form: withStore(responsesForm), takesThoughts } as const;

@@ -39,7 +39,7 @@ for (const shell of shellNames) {
     t.timeout(120_000);
     const { value: key } = await createKey(gateway(), ["demo/echo"]);
     const { home, terminal, readHistory } = await openHome(t, shell);
-    // Covers disabled comments and history expansion.
+    // The command must work without comments and with history expansion.
     if (shell === "zsh") terminal.paste("unsetopt interactivecomments; setopt banghist\n");
     if (shell === "bash") terminal.paste("shopt -u interactive_comments; set -H\n");
     terminal.paste(generate(null));

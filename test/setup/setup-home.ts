@@ -39,7 +39,6 @@ type SetupHomeOptions = {
   /** The programs in addition to POSIX. */
   programs?: string[];
   awk?: string;
-  /** The name of the home folder. */
   name?: string;
 };
 

@@ -10,7 +10,6 @@ let names = 0;
 
 const apiKey = "sk-verdict-0123456789-ABCD";
 
-/** Creates a provider at the base URL with each of the keys. */
 async function addProvider(baseUrl: string, apiKeys: string[] = [apiKey]) {
   const { providers } = shared().admin;
   const name = `verdict-${names++}`;

@@ -22,7 +22,6 @@ test.before(async () => {
   });
 });
 
-/** Creates a model with prices and fallbacks. */
 async function pricedModel(
   t: ExecutionContext,
   where: { url: string } | Script,

@@ -146,7 +146,7 @@ function refuseChat(message: string): object {
   return { error: { message, type: "invalid_request_error", param: "messages", code: "too_long" } };
 }
 
-/** OpenAI's form has more members from the upstream; Anthropic's has only the message. */
+/** OpenAI's form has more members from the upstream. Anthropic's has only the message. */
 function inUpstreamsWords({ refusal }: ClientDialect, isNative: boolean, row: ErrorRow): ErrorRow {
   const { error } = (isNative ? refusal : refuseChat)("") as { error: Partial<ErrorRow> };
   const { type = row.type, param = null, code = null } = error;

@@ -52,7 +52,6 @@ function kill(worker: ServingWorker | undefined, signal: NodeJS.Signals): void {
   process.kill(worker.pid, signal);
 }
 
-/** Returns a client that keeps its connection. */
 function keepConnection(t: ExecutionContext, { url, key }: Stage) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => agent.destroy());

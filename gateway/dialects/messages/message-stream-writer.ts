@@ -21,7 +21,6 @@ export class MessageStreamWriter implements StreamWriter {
   readonly #names: ReadonlyMap<string, string>;
   readonly #showsThoughts: boolean;
   readonly #blocks = new BlockSequence();
-  /** The latest block. */
   #last: StreamedBlock | null = null;
   #refusal: TextBlock | null = null;
   /** The tool calls by the upstream's index. */

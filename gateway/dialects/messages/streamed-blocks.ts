@@ -43,7 +43,6 @@ export class ThoughtBlock implements StreamedBlock {
     this.#detail = detail;
   }
 
-  /** Whether the detail continues this block. */
   isOf(detail: ReasoningDetail | null): boolean {
     return detail?.format === this.#detail?.format && detail?.index === this.#detail?.index;
   }

@@ -11,7 +11,7 @@ export type ResponseState = {
   error?: { code: string; message: string };
 };
 
-/** Contains the other members of OpenAI's schema too. */
+/** A response. It also contains the other members of OpenAI's schema. */
 export type FormattedResponse = { id: string; output: readonly object[] };
 
 export type IncompleteReason = "max_output_tokens" | "content_filter";

@@ -6,7 +6,6 @@ import { type Budget, type BudgetPeriod, toUsd } from "../key-limits.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Spending } from "./spending.ts";
 
-/** The spending of a shared budget. */
 export type SharedBudgetUse = {
   period: BudgetPeriod;
   budgetUsd: number;

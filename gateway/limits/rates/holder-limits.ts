@@ -103,7 +103,6 @@ export type Reservation = {
   undo(): void;
 };
 
-/** The reservation, and each holder's use. */
 export type UsedReservation = Reservation & { used: HolderUse[] };
 
 /** A rejection by the shared counts, which counts nothing. */

@@ -3,14 +3,12 @@ import type { Log } from "../../log.ts";
 
 type ValkeyConnectionOptions = {
   url: string;
-  /** The timeout of a command. */
   timeoutMs: number;
   log: Log;
   /** Sends the first command on a new connection. */
   greet: (client: Redis) => Promise<unknown>;
   /** Runs after the greeting, when the connection accepts commands. Commands sent here precede all others. */
   came: () => void;
-  /** The messages for the log. */
   messages: { lost: string; back: string };
 };
 

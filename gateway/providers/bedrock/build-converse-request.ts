@@ -22,7 +22,6 @@ import {
   refuseParameters,
 } from "../refuse-parameters.ts";
 
-/** Converts a chat completion request to a Converse request. */
 export function buildConverseRequest(body: ChatRequestBody, model: UpstreamModel): ConverseRequest {
   refuseParameters(body, inexpressible);
   const family = findModelFamily(model.name);

@@ -33,7 +33,7 @@ export const codex: ToolSetup = {
         format: "toml",
         operations: useModel(models.hard),
       },
-      // Codex reads it on every system.
+      // Codex reads this file on every system.
       {
         folder: codexHome,
         path: [".env"],

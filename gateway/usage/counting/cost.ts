@@ -133,7 +133,6 @@ function isFree({
 export type CostColumns = FlatPrices &
   Pick<UsageRecordRow, "cost" | "costDetails" | "providerCost" | "markup">;
 
-/** The billing of a request. */
 export type Billing = {
   /** `provider`: the provider's own figure is the cost, if it reports one. */
   costSource: "provider" | null;

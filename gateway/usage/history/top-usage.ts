@@ -13,7 +13,7 @@ export type TopUsage = {
   models: TopRow[];
   /** Empty for members. */
   people: TopRow[];
-  /** Sorted by the number of failed and interrupted requests. */
+  /** The most frequent reasons of failed and interrupted requests come first. */
   errors: { reason: string; requests: number }[];
 };
 

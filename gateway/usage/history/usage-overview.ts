@@ -127,7 +127,6 @@ export function percentileMs(
   return bounds.at(-1) ?? null;
 }
 
-/** The percentile of times to first token. */
 export function firstTokenPercentileMs({ firstTokens }: Pick<UsageSum, "firstTokens">, share: number) {
   return percentileMs(firstTokens, share, firstTokenBoundsMs);
 }

@@ -156,7 +156,6 @@ export type TimedRequest = {
   readonly attempts: number;
   /** The attempts whose failure allowed another attempt. */
   readonly failedAttempts: readonly AttemptTiming[] | null;
-  /** The last attempted candidate. */
   readonly candidate: AttemptedCandidate | null;
 };
 

@@ -8,7 +8,9 @@ import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completi
 import { envelope, readEvents, requestFrom, viaJson, writeStream } from "./messages-dialect.ts";
 import { putTogether } from "./put-together.ts";
 
-/** Fields of a fixture; each pair is one translation and its result. The events are in a separate file. */
+/**
+ * The fields of a fixture. Each pair is one translation and its result. The events are in a separate file.
+ */
 type Fixture = {
   request: object;
   chatRequest?: unknown;

@@ -7,7 +7,9 @@ import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completi
 import { envelopeFor, readEvents, requestFrom, writeStream } from "./read-events.ts";
 import { loadOpenAiSchemas } from "../../helpers/openai-schemas.ts";
 
-/** Fields of a fixture; each pair is one translation and its result. The events are in a separate file. */
+/**
+ * The fields of a fixture. Each pair is one translation and its result. The events are in a separate file.
+ */
 type Fixture = {
   request: { model: string };
   chatRequest?: unknown;

@@ -65,7 +65,7 @@ export type ClaudeAsked = Asked & { omitsThoughts: boolean; prefix?: string };
 const topLevel =
   "model messages max_tokens metadata output_config service_tier stop_sequences stream system thinking tool_choice tools cache_control container inference_geo";
 
-/** Removed in API version 2026-10-21. https://platform.claude.com/docs/en/api/migration-2026-10-21 */
+/** API version 2026-10-21 removed these fields. https://platform.claude.com/docs/en/api/migration-2026-10-21 */
 const samplingFields = "temperature top_k top_p";
 
 /** Returns members that require a beta header, at the top level or in tools. */

@@ -18,7 +18,6 @@ export type ClaudeModel = {
 };
 
 export type ClaudeThinking = {
-  /** Whether thinking is enabled. */
   isOn: boolean;
   isOmitted: boolean;
   /** The messages without thoughts that no longer match. */

@@ -40,7 +40,6 @@ export async function createNativeUpstream(
 }
 
 export type NativeUpstream = {
-  /** The kind of the provider in the console. */
   kind: ProviderKind;
   baseUrl: string;
   apiKey: string;
@@ -108,7 +107,7 @@ export type Part =
 
 /** The model's response, in its streamed pieces. */
 export type Answer = {
-  /** Sent only if the request enables thoughts. */
+  /** The client receives these only if the request enables thoughts. */
   thoughts: string[];
   text: string[];
   calls: { name: string; input: object }[];

@@ -4,9 +4,7 @@ type Question = {
   /** The ARN of the requesting role. */
   principal: string;
   accountId: string;
-  /** The policies of the role. */
   identity: Policy[];
-  /** The policy of the key. */
   resource: Policy;
   action: string;
   resourceArn: string;

@@ -23,9 +23,7 @@ export type FakeEngine = {
   address: string;
   resources: GraphResource[];
   invocations: Graph["invocations"];
-  /** The outputs of the finished program. */
   outputs(): Inputs;
-  /** The messages of the program. */
   messages: string[];
   /** The operations that a hook prevented. */
   failures: string[];

@@ -4,7 +4,6 @@ export type Graph = {
   stack: string;
   resources: GraphResource[];
   outputs: Inputs;
-  /** The AWS calls during the program. */
   invocations: { token: string; provider: string }[];
 };
 

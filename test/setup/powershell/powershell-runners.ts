@@ -14,7 +14,6 @@ import { type Answer, createStandInSystem } from "./stand-in-system.ts";
 /** A Windows account as a command sees it. */
 export type WindowsHome = {
   home: string;
-  /** The address of the gateway. */
   baseUrl: string;
   /** Returns the command's window output. */
   run(command: string): Promise<string>;

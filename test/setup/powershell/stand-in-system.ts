@@ -8,7 +8,6 @@ export type System = {
   statics: Record<string, (...parameters: unknown[]) => unknown>;
   commands: Record<string, (...parameters: unknown[]) => unknown>;
   variable(name: string): unknown;
-  /** The variables of the account. */
   account: Map<string, string>;
   /** The lines of window output. */
   said: string[];

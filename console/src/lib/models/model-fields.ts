@@ -102,7 +102,6 @@ export function toFactText({
   };
 }
 
-/** The fields of a new model. */
 export function emptyFacts(): FactText {
   const prices = { input: null, cachedInput: null, cacheWrite: null, output: null };
   return toFactText({ contextWindow: null, outputTokensMax: null, prices });
