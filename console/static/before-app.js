@@ -1,11 +1,12 @@
-// Runs before the first paint, so that a dark page never flashes white.
+// This script runs before the first paint, so that a dark page never flashes white.
 (() => {
   const chosen = localStorage.getItem("theme");
   const dark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.classList.toggle("dark", dark);
 })();
 
-// Renews the session while the app's scripts load. `lib/session/session.svelte.ts` uses the response.
+// This request renews the session while the app's scripts load. `lib/session/session.svelte.ts` uses the
+// response.
 if (!/^\/(sign-in|set-up|join|docs)\b/.test(location.pathname)) {
   const refresh = async () => {
     const headers = { "content-type": "application/json" };

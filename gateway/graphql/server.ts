@@ -24,7 +24,7 @@ export function createGraphqlServer({ path, recordsPerPageMax, log }: ServerOpti
     logging: false,
     // Documents are short, and any user could fill a cache.
     parserAndValidationCache: false,
-    // Replaces Yoga's classes with Node's own.
+    // Node's own classes replace Yoga's.
     fetchAPI: { Request, Response, Headers, URL, URLSearchParams, ReadableStream, TextEncoder, TextDecoder },
   });
 }

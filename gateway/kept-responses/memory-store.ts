@@ -23,7 +23,7 @@ export class MemoryStore implements ResponseStore {
 
   constructor(options: MemoryStoreOptions) {
     this.#options = options;
-    // Frees the memory when no request arrives.
+    // The timer frees memory even when no request arrives.
     this.#sweep = setInterval(() => this.#dropExpired(), sweepIntervalMs).unref();
   }
 

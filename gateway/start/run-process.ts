@@ -11,7 +11,7 @@ import { toListenError } from "../http/server-address.ts";
 
 /** Serves until the process is stopped, or runs a command. Prints a failure and exits with code 1. */
 export async function runProcess(parameters: string[]): Promise<void> {
-  // Keeps created files private, such as the database and its log.
+  // The umask keeps created files private, such as the database and its log.
   process.umask(0o077);
   // The reader of the output, such as `tee`, may exit after Ctrl-C. Requests continue.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});

@@ -150,7 +150,7 @@ async function stop(
   await closed;
   clearInterval(closing);
   clearTimeout(giveUp);
-  // Stops the server's connection timers.
+  // This call stops the server's connection timers.
   server.close();
 }
 

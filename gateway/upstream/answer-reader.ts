@@ -137,7 +137,7 @@ export class AnswerReader {
         throw brokenRule("its chunks are too small");
       return at;
     } finally {
-      // Delivers data from before a malformed chunk.
+      // Data that precedes a malformed chunk is delivered.
       const body = target.subarray(0, chunks.length);
       // A small slice would keep the whole target in memory.
       this.#body = body.length < target.length / 2 ? Buffer.from(body) : body;

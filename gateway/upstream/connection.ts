@@ -118,7 +118,7 @@ export class Connection implements CallHolder {
       for (const part of body) at += part.copy(bytes, at);
       return void this.#socket.write(bytes);
     }
-    // Sends the request in one system call, without a copy of the body.
+    // Corking sends the request in one system call, without a copy of the body.
     this.#socket.cork();
     this.#socket.write(head, "latin1");
     for (const part of body ?? []) if (part.length > 0) this.#socket.write(part);

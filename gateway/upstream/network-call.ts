@@ -30,7 +30,7 @@ export class NetworkCall implements UpstreamCall {
   constructor(events: UpstreamEvents, timeouts: UpstreamTimeouts) {
     this.#events = events;
     this.#timeouts = timeouts;
-    // Fires in time for the shortest timeout.
+    // The first check is in time for the shortest timeout.
     const { firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } = timeouts;
     const firstCheckMs = Math.min(firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs);
     this.#timer = setTimeout(() => this.#checkTimeouts(), firstCheckMs);

@@ -126,7 +126,7 @@ class HttpReply implements Reply {
       "text/event-stream; charset=utf-8",
       "cache-control",
       "no-cache",
-      // Disables response buffering in nginx and similar proxies.
+      // This header disables response buffering in nginx and similar proxies.
       "x-accel-buffering",
       "no",
       ...this.#idHeaders(),

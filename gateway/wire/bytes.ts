@@ -105,7 +105,7 @@ export class EventSplitter {
   #keep(bytes: Buffer): void {
     const length = this.#length + bytes.length;
     if (length > this.#rest.length) {
-      // Doubles the buffer, so that one-byte chunks take linear time.
+      // The buffer doubles, so that one-byte chunks take linear time.
       const larger = Buffer.allocUnsafe(length * 2);
       this.#rest.copy(larger, 0, 0, this.#length);
       this.#rest = larger;

@@ -200,7 +200,7 @@ const shortestEscape = 5;
 /** Bytes of one escaped character. */
 const longestCharacter = 6;
 const tooDeep = -1;
-// Constants of this module, because scanning with imported ones takes an eighth longer.
+// These are constants of this module, because scanning with imported ones takes an eighth longer.
 export const quote = 0x22;
 export const backslash = 0x5c;
 const colon = 0x3a;

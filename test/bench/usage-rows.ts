@@ -19,7 +19,7 @@ export async function fillHistory(database: Database, filling: Filling): Promise
   let writingMs = 0;
   let writingCpuUs = 0;
   while (made < rows) {
-    // Creates the batches first, so that only writing is measured.
+    // The batches are created first, so that only writing is measured.
     const batches: ReturnType<typeof randomUsage>[][] = [];
     for (let batch = 0; batch < batchesAtOnce && made < rows; batch++) {
       const size = Math.min(batchRows, rows - made);

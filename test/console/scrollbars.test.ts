@@ -49,6 +49,6 @@ function readRed(png: Buffer): number {
     const type = png.toString("latin1", at + 4, at + 8);
     if (type === "IDAT") pixels.push(png.subarray(at + 8, at + 8 + png.readUInt32BE(at)));
   }
-  // Skips the filter byte of the line.
+  // The first byte of the line is its filter.
   return inflateSync(Buffer.concat(pixels)).readUInt8(1);
 }

@@ -11,7 +11,7 @@ import { eventually } from "./eventually.ts";
 export async function assertAccessible(t: ExecutionContext<unknown>, page: Page): Promise<void> {
   const html = page.locator("html");
   const size = page.viewportSize();
-  // Injects axe once per document, because parsing it takes as long as checking a page.
+  // axe is injected once per document, because parsing it takes as long as checking a page.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axeSource);
   for (const theme of ["dark", "light"] as const) {
     await html.evaluate((element, dark) => element.classList.toggle("dark", dark), theme === "dark");

@@ -23,8 +23,7 @@ export function loadOpenAiSchemas(): OpenAiSchemas | null {
   const answer = compile("responses#/components/schemas/Response");
   const completion = compile("chat#/components/schemas/CreateChatCompletionResponse");
   const chunk = compile("chat#/components/schemas/CreateChatCompletionStreamResponse");
-  // Validates one form at a time, because an event that fits none of sixty forms would have hundreds of
-  // errors.
+  // One form is validated at a time, because an event that fits none of sixty forms would have hundreds of errors.
   const { schemas } = responses.components;
   const events = new Map(
     (schemas["ResponseStreamEvent"]?.anyOf ?? []).map(({ $ref }) => {

@@ -8,7 +8,7 @@ const [, gateway = ""] = /^ {2}gateway:\n((?: {4}.*\n)+)/m.exec(read("infra/comp
 test("compose.yaml uses the gateway's own variables with valid values", (t) => {
   const variables = Array.from(gateway.matchAll(/^ {6}([A-Z_]+): (.+)$/gm), ([, name = "", value = ""]) => [
     name,
-    // Variables as compose resolves them: given, or the default after ":-".
+    // Compose resolves a variable to its value, or to the default after ":-".
     value.replace(/\$\{\w+:\?[^}]*\}/g, "password").replace(/\$\{\w+:-([^}]*)\}/g, "$1"),
   ]);
   const names = variables.map(([name]) => name ?? "");

@@ -3,7 +3,7 @@ import { databaseKinds } from "../helpers/test-database.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey } from "../helpers/test-gateway.ts";
 
-// Values that databases accept, reject or convert differently.
+// Databases accept, reject or convert these values differently.
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
   test(`${kind}: an id with a trailing space is unknown and changes nothing`, async (t) => {

@@ -123,7 +123,7 @@ test("the cost is unknown if one of two providers may have worked", async (t) =>
 });
 
 test("a client that leaves during the connect costs nothing", async (t) => {
-  // Accepts the connection and stays silent, so the TLS handshake never completes.
+  // The server accepts the connection and stays silent, so the TLS handshake never completes.
   const server = createServer((socket) => socket.on("error", () => {})).listen(0, "127.0.0.1");
   t.teardown(() => void server.close());
   await once(server, "listening");

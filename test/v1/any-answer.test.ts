@@ -147,7 +147,7 @@ function* oddStreams(form: VendorForm): Generator<Sent> {
     const shape = `${event.toString("latin1").split("{")[0]} ${data.replaceAll(/:("[^"]*"|\d+)/g, "")}`;
     if (known.has(shape) || !data.startsWith("{")) continue;
     known.add(shape);
-    // Places are many, so each receives one text in turn.
+    // There are many places, so each receives one text in turn.
     const oddText = oddTexts[known.size % oddTexts.length] ?? "";
     for (const text of spoilJson(JSON.parse(data), [oddText]))
       yield { status: 200, type, body: Buffer.concat(events.with(index, toEvent(text))) };

@@ -9,7 +9,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// Inputs of well-formed HTTP in the other dialects. `bad-input.test.ts` covers chat completions.
+// These inputs are well-formed HTTP in the other dialects. `bad-input.test.ts` covers chat completions.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;

@@ -8,7 +8,7 @@ import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scrip
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Ends of streams in the other dialects. `broken-streams.test.ts` covers chat completions.
+// These tests end streams in the other dialects. `broken-streams.test.ts` covers chat completions.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;

@@ -5,7 +5,7 @@ import { openSocket, readAnswer, sendRaw } from "../helpers/send-raw.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// Inputs that require a raw socket.
+// These inputs require a raw socket.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let key: { id: string; value: string };

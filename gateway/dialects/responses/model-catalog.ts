@@ -26,7 +26,7 @@ function formatModelInfo({ slug, contextWindow, canReason }: CatalogedModel, ind
     default_reasoning_summary: "none",
     support_verbosity: false,
     shell_type: "shell_command",
-    // Sends Codex's own tools as plain functions, which every provider accepts.
+    // Null makes Codex send its own tools as plain functions, which every provider accepts.
     tool_mode: null,
     use_responses_lite: false,
     supports_parallel_tool_calls: true,

@@ -94,7 +94,7 @@ function toPlainMessage(item: Record<string, unknown>, param: string): ChatMessa
 /** Whether an item only declares tools, which the tool table already contains. */
 function hasOnlyTools({ type, call_id: callId }: Record<string, unknown>): boolean {
   if (type === "additional_tools") return true;
-  // Skips a search by OpenAI, whose found tools the request lists anyway.
+  // A search by OpenAI is skipped, because the request lists the found tools anyway.
   return (type === "tool_search_call" || type === "tool_search_output") && (callId ?? null) === null;
 }
 

@@ -38,7 +38,7 @@ function toToolChoice(value: unknown, table: ToolTable): Chosen {
   if (typeof value === "string") return { tools, choice: toMode(value, "tool_choice", tools) };
   const choice = expectObject(value, "tool_choice");
   const type = expectString(choice["type"], "tool_choice.type");
-  // Sends only the allowed tools, because few upstreams support `allowed_tools` in chat completions.
+  // Only the allowed tools are sent, because few upstreams support `allowed_tools` in chat completions.
   if (type === "allowed_tools") {
     const allowed = readAllowed(choice["tools"], table);
     const mode = ifGiven(choice["mode"], "tool_choice.mode", expectString) ?? "auto";

@@ -167,7 +167,7 @@ export class FairQueue {
     if (!next) return;
     const [keyId, queue] = next;
     const slot = queue.shift();
-    // Moves the key to the end of the order.
+    // Deleting and adding the key moves it to the end of the order.
     this.#waiting.delete(keyId);
     if (queue.length > 0) this.#waiting.set(keyId, queue);
     if (slot) this.#start(slot);

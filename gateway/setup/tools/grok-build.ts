@@ -20,7 +20,7 @@ export const grokBuild: ToolSetup = {
           // Without this setting, titles and suggestions request models of xAI.
           set(["models", "session_summary"], `gateway/${models.light.slug}`),
           set(["models", "prompt_suggestion"], `gateway/${models.light.slug}`),
-          // Removes models of an older setup that are no longer connected to the key.
+          // This operation removes models of an older setup that are no longer connected to the key.
           {
             do: "removeTables",
             path: ["model"],

@@ -20,7 +20,7 @@ export const kimiCode: ToolSetup = {
           set(["providers", "gateway", "type"], "openai"),
           set(["providers", "gateway", "base_url"], `${baseUrl}/v1`),
           set(["providers", "gateway", "api_key"], keyPlaceholder),
-          // Removes models of an older setup that are no longer connected to the key.
+          // This operation removes models of an older setup that are no longer connected to the key.
           {
             do: "removeTables",
             path: ["models"],

@@ -7,7 +7,7 @@ export function estimateInputTokens(body: Record<string, unknown>): number {
   for (const name of textMembers) addValue(count, body[name]);
   for (const name of toolMembers) if (body[name] !== undefined) addText(count, JSON.stringify(body[name]));
   const { meter, metered, length, tokens } = count;
-  // Extrapolates from the sampled part.
+  // The estimate extrapolates from the sampled part.
   return Math.round(tokens + (metered === 0 ? 0 : (meter.tokens / metered) * length));
 }
 

@@ -63,7 +63,7 @@ export async function recomputeCosts(
       );
       return { records, pairs };
     });
-    // Runs after the commit, because a transaction may run twice.
+    // The counts follow the commit, because a transaction may run twice.
     for (const { before, after } of done.pairs) count(results, modelOf(before)?.slug ?? "", before, after);
     const last = done.records.at(-1);
     if (!last || done.records.length < recordsPerTransaction) return [...results.values()];

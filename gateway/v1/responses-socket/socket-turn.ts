@@ -53,7 +53,7 @@ export class SocketTurn {
       connection,
       onFinished: (event) => recent.keep(turn.streamId, this.#request, event),
       onOver: (isFailed) => {
-        // Forgets the response, as OpenAI does. The client then sends the whole conversation.
+        // The gateway forgets the response, as OpenAI does. The client then sends the whole conversation.
         if (isFailed && this.#previousId !== null) recent.forget(this.#previousId);
         this.#end();
         onOver();

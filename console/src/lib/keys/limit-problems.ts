@@ -47,7 +47,7 @@ export function fieldOf(param: string | null): LimitField | undefined {
 
 function findNumberProblem(text: string, isMoney: boolean): string | null {
   if (text === "") return null;
-  // Accepts thousands separators. "1,5" is not 15.
+  // The pattern accepts thousands separators. "1,5" is not 15.
   const [, whole, rest = ""] = /^(\d+|\d{1,3}(?:[, ]\d{3})+)(\.\d+)?$/.exec(text) ?? [];
   const number = whole === undefined ? NaN : Number(whole.replace(/\D/g, "") + rest);
   if (isMoney) {

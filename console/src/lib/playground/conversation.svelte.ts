@@ -27,7 +27,7 @@ export class Conversation {
   requestFor(model: string, question: string): ChatRequest {
     const messages: ChatMessage[] = this.system.trim() ? [{ role: "system", content: this.system }] : [];
     for (const turn of this.turns) {
-      // Omits a failed answer and its question.
+      // A failed answer and its question are omitted.
       if (turn.state !== "answered" && turn.state !== "stopped") continue;
       messages.push({ role: "user", content: turn.question }, { role: "assistant", content: turn.answer });
     }

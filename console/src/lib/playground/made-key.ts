@@ -18,7 +18,7 @@ export async function makeKey(): Promise<MadeKey> {
   const models = (await api.models.list.query()).map(({ slug }) => slug);
   const endsAt = Date.now() + lifetimeMs;
   const { value } = await api.keys.create.mutate({
-    // Distinguishes keys of several tabs and reloads.
+    // The time distinguishes the keys of several tabs and reloads.
     name: `Playground ${timeOfDay().format(Date.now())}`,
     models,
     expiresAt: new Date(endsAt).toISOString(),

@@ -16,7 +16,7 @@ export function chooseModels(connected: SetupModel[]): Record<Workload, SetupMod
   // Prices differ by factors, so the middle is the geometric mean.
   const middle = Math.sqrt(priceOf(light) * priceOf(hard));
   const distance = (model: SetupModel) => Math.abs(Math.log(priceOf(model) / middle));
-  // Prefers the more expensive of two equally distant models.
+  // The more expensive of two equally distant models wins.
   const daily = byPrice.reduce((best, model) => (distance(model) <= distance(best) ? model : best), light);
   return { light, daily, hard };
 }
