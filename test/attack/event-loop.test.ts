@@ -36,7 +36,7 @@ const slugs = cannedUpstreams.flatMap(({ kind, slug }) => (kind === "azure-opena
 const pairs = isFull
   ? [...worstShapes, ...otherShapes.filter((_, place) => place % 3 === 0)].map((shape) => ({ shape, slugs }))
   : [...structureShapes, ...otherShapes]
-      .filter((_, place) => place % 17 === 6)
+      .filter((_, place) => place % 34 === 6)
       .map((shape, place) => ({ shape, slugs: slugs.slice(place % 4, (place % 4) + 1) }));
 
 /** Other processes slow down some attempts, but not all. */

@@ -84,15 +84,17 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 
 const secretOf = (name: string) => (name === "aws" ? awsCredential : canary);
 
-for (const { path, name, body } of ways) {
+for (const [row, { path, name, body }] of ways.entries()) {
   test.serial(`${path} at ${name}: a status 400 hides every part of the key`, async (t) => {
     const secret = secretOf(name);
-    for (const [how, quote] of Object.entries(keyQuotes)) {
+    for (const [index, [how, quote]] of Object.entries(keyQuotes).entries()) {
       const quoted = quote(secret);
-      for (const error of [
+      const errors = [
         { message: `Bad key: ${quoted} (is it yours?)`, type: quoted, param: quoted, code: quoted },
         quoted,
-      ]) {
+      ];
+      // The short form sends one of them.
+      for (const error of errors.filter((_, place) => isFull || (row + index + place) % 2 === 0)) {
         answer = (response) => sendJson(response, 400, { error });
         const text = await send(path, body);
         t.regex(text, /error/);

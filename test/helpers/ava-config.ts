@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import type { Event, ObservedRun } from "ava/internal";
@@ -12,11 +13,9 @@ export default {
   ...manifest.ava,
   // Unlike threads, processes use the compile cache, which halves the load time of a file.
   workerThreads: false,
-  // There is one more process than cores, because tests also wait for clocks, disks and databases.
-  concurrency: availableParallelism() + 1,
-  // Slow files start first, so that they do not run alone at the end.
-  sortTestFiles: (one: string, other: string) =>
-    Number(isLong(other)) - Number(isLong(one)) || (one < other ? -1 : 1),
+  // There are two more processes than cores, because tests also wait for clocks, disks and databases.
+  concurrency: availableParallelism() + 2,
+  sortTestFiles: (one: string, other: string) => positionOf(one) - positionOf(other),
   nonSemVerExperiments: { observeRunsFromConfig: true },
   async observeRun({ events }: ObservedRun): Promise<void> {
     // The parent has exited and no longer reads the output. The listener alone must not keep ava alive.
@@ -57,8 +56,17 @@ function toCounts(stats: Stats, times: FileTimes): TestCounts {
   };
 }
 
+/**
+ * Mixes the folders, because the files of one need the same resource: a browser, a server or a core. Slow files are in the
+ * first three quarters, so that none runs alone at the end.
+ */
+function positionOf(file: string): number {
+  const position = hash("sha1", path.relative("", file), "buffer").readUInt32BE() / 2 ** 32;
+  return isLong(file) ? position * 0.75 : position;
+}
+
 function isLong(file: string): boolean {
-  return /\/test\/(attack|workers|chaos|credentials|console)\//.test(file);
+  return /\/test\/(attack|workers|chaos|credentials|console|sdks|infra)\//.test(file);
 }
 
 export type TestCounts = { passed: number; failed: number; skipped: number; slowest: FileTime[] };

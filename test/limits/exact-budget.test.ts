@@ -10,6 +10,7 @@ import { createId } from "../../gateway/ids.ts";
 import { hashKeyValue } from "../../gateway/keys/authenticate-key.ts";
 import type { UsageRecorder } from "../../gateway/usage/recording/usage-recorder.ts";
 import { chatBody } from "../helpers/post-chat.ts";
+import { isFull } from "../helpers/scale.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
@@ -23,8 +24,11 @@ const variables = {
   gateway: "GATEWAY_BUDGET_USD_PER_MONTH_MAX",
 };
 
-for (const [whose, variable] of Object.entries(variables)) {
-  for (const kind of allDatabaseKinds) spendExactly(kind, whose, variable);
+for (const [index, [whose, variable]] of Object.entries(variables).entries()) {
+  for (const [place, kind] of allDatabaseKinds.entries()) {
+    // The short form tests each budget once, on another kind of database.
+    if (isFull || place === index % allDatabaseKinds.length) spendExactly(kind, whose, variable);
+  }
 }
 
 /** @param variable the environment variable of the budget, or null for the key's own */

@@ -76,7 +76,12 @@ export function pythonClients(
 
 function start(sdk: PythonSdk, program: string, owner: ReturnType<typeof sharedByFile>): ChildProcess {
   const child = spawn(sdk.python, [path.join(import.meta.dirname, "python", program)], {
-    env: { PATH: process.env["PATH"], PYTHONPATH: sdk.packages, PYTHONDONTWRITEBYTECODE: "1" },
+    // The bytecode of the packages, which takes 10 s of CPU time, stays with them and outside of the project.
+    env: {
+      PATH: process.env["PATH"],
+      PYTHONPATH: sdk.packages,
+      PYTHONPYCACHEPREFIX: `${sdk.packages}.bytecode`,
+    },
     stdio: ["pipe", "pipe", "inherit"],
   });
   owner.teardown(() => child.kill());

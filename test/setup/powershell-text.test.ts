@@ -1,8 +1,10 @@
 import test from "ava";
 import fc from "fast-check";
+import { buildScript } from "../../gateway/setup/build-script.ts";
 import { generateSetup } from "../../gateway/setup/generate-setup.ts";
 import { quote } from "../../gateway/setup/powershell/script-frame.ts";
 import { undoScript } from "../../gateway/setup/powershell/write-undo.ts";
+import { parseScriptAddress } from "../../gateway/setup/script-address.ts";
 import { SetupInputError } from "../../gateway/setup/setup-input.ts";
 import { toolIds } from "../../gateway/setup/tool-setups.ts";
 import { createPowerShellParser, readVerbatim, type Tree, walk } from "./powershell/parse-powershell.ts";
@@ -202,3 +204,13 @@ function shapeOf(make: () => string): { shape: string; error: unknown } {
     return { shape: "", error };
   }
 }
+
+test("PowerShell parses every script, and none of half a script", (t) => {
+  for (const query of ["daily=demo/echo", "undo", "check&daily=demo/echo"]) {
+    const request = parseScriptAddress(`codex.ps1?${query}`);
+    if (!request) return t.fail();
+    const script = buildScript(request, "http://127.0.0.1:9");
+    t.deepEqual(parse(script).mistakes, [], query);
+    t.true(parse(script.slice(0, script.length / 2)).mistakes.length > 0);
+  }
+});

@@ -8,6 +8,7 @@ import {
 } from "../../gateway/usage/history/usage-history.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { userRow } from "../helpers/open-test-database.ts";
+import { isFull } from "../helpers/scale.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { allDatabaseKinds } from "../helpers/test-database.ts";
@@ -65,7 +66,7 @@ for (const kind of allDatabaseKinds) {
     const pick = <Name extends keyof UsageRecordRow>(name: Name) =>
       records[random.upTo(records.length - 1)]?.[name];
     const moment = () => new Date(from.getTime() + random.upTo(to.getTime() - from.getTime()));
-    return Array.from({ length: 60 }, () => {
+    return Array.from({ length: isFull ? 60 : 20 }, () => {
       const [one, other] = [moment(), moment()].toSorted((a, b) => a.getTime() - b.getTime());
       const criteria: UsageCriteria = {
         ...(random.chance(0.3) && { apiKeyId: pick("apiKeyId") }),
