@@ -10,7 +10,8 @@ enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", impor
 setFlagsFromString("--external-memory-accounted-in-global-limit");
 setFlagsFromString("--heap-growing-percent=300");
 
-// A start needs little space for new objects, and would leave 32 MB. `run-process.ts` lets it grow afterwards.
+// A start needs little space for new objects, but would keep 32 MB. `run-process.ts` lets the space grow
+// afterwards.
 setFlagsFromString("--semi-space-growth-factor=1");
 
 // An import of `node:http` reads all its members, and these load Node's WebSocket client: 13 MB.

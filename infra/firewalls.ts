@@ -14,7 +14,7 @@ export class Firewalls extends pulumi.ComponentResource {
   readonly appId: pulumi.Output<string>;
   readonly migrateId: pulumi.Output<string>;
   readonly databaseId: pulumi.Output<string>;
-  /** Dependencies, because a group without its rules blocks everything. */
+  /** Other resources depend on the rules, because a group without its rules blocks everything. */
   readonly rules: pulumi.Resource[] = [];
   readonly #names: Names;
   readonly #vpcId: pulumi.Input<string>;

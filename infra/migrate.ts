@@ -19,7 +19,7 @@ type MigrateArgs = {
 /** The task that can change tables, unlike the service's tasks. `prepare-release.ts` runs it. */
 export class Migrate extends pulumi.ComponentResource {
   readonly definition: aws.ecs.TaskDefinition;
-  /** Dependencies, because the task cannot start or sign in without them. */
+  /** The task depends on these resources to start and to sign in. */
   readonly ready: pulumi.Resource[];
 
   constructor(name: string, args: MigrateArgs, options: pulumi.ComponentResourceOptions) {

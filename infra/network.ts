@@ -17,7 +17,7 @@ export class Network extends pulumi.ComponentResource {
   readonly appSubnetIds: pulumi.Output<string>[];
   readonly dataSubnetIds: pulumi.Output<string>[];
   readonly appRouteTableIds: pulumi.Output<string>[];
-  /** Dependencies, because a task without them reaches neither registry nor logs. */
+  /** Tasks depend on the routes, without which they reach neither registry nor logs. */
   readonly routes: pulumi.Resource[];
 
   constructor(

@@ -7,7 +7,7 @@ import type { AnswerContext, ModelRequest, Operation, ReceivedRequest } from "./
 
 /**
  * The path of every request for a model, from its body to the upstream's socket. Throws a `GatewayError` for
- * a rejected request. Synchronous, because each promise would cost every request some microseconds.
+ * a rejected request. The path is synchronous, because each promise costs some microseconds.
  */
 export function answerRequest(
   context: AnswerContext,
@@ -49,7 +49,7 @@ export function answerRequest(
   // 6. Record: the relay ends the exchange, which writes the usage record before the client's last bytes.
 }
 
-/** Adds the request to the exchange, even an invalid one: its record has the requested model. */
+/** Adds the request to the exchange, even an invalid one, because its record has the requested model. */
 function read(
   { catalogue, recordedModelNames, limits }: AnswerContext,
   exchange: Exchange,

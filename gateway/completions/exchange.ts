@@ -59,7 +59,7 @@ export class Exchange {
   constructor(options: ExchangeOptions) {
     this.#options = options;
     this.id = options.id;
-    // The timestamp of the ID, so that a period is a range of IDs.
+    // The time is that of the ID, so that a period is a range of IDs.
     this.createdAt = new Date(timeOfId(options.id));
     this.endpoint = options.endpoint;
     this.clientTool = options.clientTool;
@@ -137,7 +137,7 @@ export class Exchange {
   fail(error: GatewayError, status: "FAILED" | "INTERRUPTED" = "FAILED"): void {
     const httpStatus = this.reply.hasBegun ? 200 : this.reply.statusOf(error);
     this.#end({ status, httpStatus, error }, () => {
-      // A client's retry would multiply the gateway's own retries, and fail after a final error.
+      // A client's retries would multiply the gateway's own. After a final error, they would fail too.
       const headers = this.attempts > 1 || error.isFinal ? ["x-should-retry", "false"] : [];
       this.reply.fail(error, this.#admission?.addHeaders(headers) ?? headers);
     });

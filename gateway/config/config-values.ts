@@ -12,7 +12,7 @@ export function nameValue(variable: string, value = ""): string {
 
 const shownLengthMax = 60;
 
-/** URLs may contain a password, and the e-mail address is next to one. */
+/** URLs may contain a password, and a password may be in the email address by mistake. */
 function isSecret(variable: string): boolean {
   const isLimit = Object.values(limitVariables).some((limit) => limit.variable === variable);
   return (

@@ -44,7 +44,7 @@ export type Config = Readonly<{
   /** The AWS KMS key that wraps the data keys. Null if a master key seals. */
   kms: { keyId: string; encryptionContext: Record<string, string> } | null;
   /**
-   * Whether the first start creates and prints an API key. Off in production, where output is stored in logs.
+   * Whether the first start creates and prints an API key. False in production, where logs store the output.
    */
   makesFirstKey: boolean;
   /** Secrets that sign access tokens, newest first. Null for a key file in the data folder. */

@@ -18,7 +18,9 @@ export class EnvironmentKeys {
     );
   }
 
-  /** The possible providers of the keys, in the presets' order. Considers the existing providers. */
+  /**
+   * The possible providers of the keys, in the presets' order. `hasProvider` depends on the given providers.
+   */
   describe(providers: readonly { kind: string; preset: string | null }[]): EnvironmentKey[] {
     const keys = [...this.#keys.values()].toReversed();
     return keys.map(({ variable, kind, preset: { name, label } }) => {

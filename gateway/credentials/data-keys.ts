@@ -44,7 +44,7 @@ export class DataKeys {
     return this.#create(() => true);
   }
 
-  /** Of concurrent processes, one creates the first key. The others load it. */
+  /** Only one of several concurrent processes creates the first key. The others load it. */
   async #create(isWanted: (existing: DataKeyRow[]) => boolean): Promise<void> {
     const { database, runtime, secretBox, kms } = this.#options;
     const { key, wrapped, kmsKeyId } = await kms.generateDataKey();

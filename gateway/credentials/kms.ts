@@ -11,9 +11,9 @@ type KmsOptions = {
 export type WrappedKey = { wrapped: string; kmsKeyId: string };
 
 /**
- * AWS KMS, which creates and unwraps data keys
- * (https://docs.aws.amazon.com/kms/latest/developerguide/data-keys.html). Finds region and credentials as
- * every AWS SDK does. Throws `KmsError`.
+ * Creates and unwraps data keys with AWS KMS. Finds region and credentials as every AWS SDK does. Throws
+ * `KmsError`.
+ * https://docs.aws.amazon.com/kms/latest/developerguide/data-keys.html
  */
 export class Kms {
   readonly #options: KmsOptions;

@@ -7,7 +7,7 @@ import { type SecretBox, sealingKeyIdOf } from "./secret-box.ts";
 type RewrapOptions = {
   database: Database;
   secretBox: SecretBox;
-  /** Null with a master key: the configured key is then the new one. */
+  /** Null with a master key, because the configured key is then the new one. */
   dataKeys: Pick<DataKeys, "create"> | null;
 };
 

@@ -5,8 +5,8 @@ import type { ChatRequestBody, ChatUsage, ChunkChoice, ChatQuirks } from "../wir
 import type { BodyLimits } from "./parse-body.ts";
 
 /**
- * An API that clients speak: pure functions. An upstream with the same API receives the client's bytes (`native`). For
- * any other, the request becomes a chat completion and the answer is converted back.
+ * An API that clients speak, as pure functions. An upstream with the same API receives the client's bytes
+ * (`native`). For any other, the request becomes a chat completion and the answer is converted back.
  */
 export type Dialect<Request extends DialectRequest = DialectRequest> = {
   /** The path after `/v1/`, and the endpoint's name in usage records. */
@@ -25,11 +25,11 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
   droppedIn(request: Request): string | null;
   /** The client's names of chat completion parameters, for errors about them. */
   clientParams: Readonly<Record<string, string>>;
-  /** Formats a whole answer. */
+  /** Formats an answer that is not a stream. */
   formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, request: Request): object;
   createStreamWriter(envelope: AnswerEnvelope, request: Request): StreamWriter;
   native: NativeDialect<Request>;
-  /** Formats an error as a whole answer. */
+  /** Formats an error as an answer that is not a stream. */
   formatError(error: ShownError): object;
   /**
    * Formats an error as the last event of a stream, with its line ends. `writer` wrote the stream, if it was

@@ -33,7 +33,7 @@ export class NamedEventReader implements NativeReader {
   }
 
   read(events: Buffer): NativePiece {
-    // Latin-1: each character is one byte, so positions match.
+    // In Latin-1, each character is one byte, so positions match.
     const text = events.toString("latin1");
     const parts: Buffer[] = [];
     let copied = 0;

@@ -47,7 +47,7 @@ function withLimits(recordsPerPageMax: number): Plugin<object, GraphqlContext> {
   };
 }
 
-/** Formats errors with the request's ID, which Yoga's own masking cannot. */
+/** Formats errors with the request's ID, which Yoga's masking cannot add. */
 function withOurErrors(log: Log): Plugin<object, GraphqlContext> {
   return {
     onResultProcess({ result, setResult, serverContext }) {

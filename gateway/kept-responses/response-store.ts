@@ -1,4 +1,4 @@
-/** A kept response, as JSON bytes: parsed, it can take twenty times their size. */
+/** A kept response, as JSON bytes, because a parsed one can take twenty times their size. */
 export type KeptResponse = {
   /** The response in the client's form. */
   response: Buffer;

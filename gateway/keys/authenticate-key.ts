@@ -9,7 +9,7 @@ import type { EnforcedLimits } from "../limits/key-limits.ts";
 export type AuthenticateKeyOptions = { keyCache: KeyCache; lastUsed: LastUsed; runtime: Runtime };
 
 /**
- * The key of a value, returned synchronously if cached, the usual case. Throws `missing_api_key`,
+ * Returns the key of a value, synchronously if it is cached, which is usual. Throws `missing_api_key`,
  * `invalid_api_key`, or `service_unavailable` if it needs the database and cannot reach it.
  */
 export function authenticateKey(

@@ -48,7 +48,7 @@ export class ChangeFeed {
 
   /** Handles every change that was committed before the call. */
   poll(): Promise<void> {
-    // One poll at a time. The running one may have started too early, so another follows.
+    // Polls run one at a time. The running poll may have started too early, so another follows.
     const poll = this.#polling.then(() => this.#readChanges());
     this.#polling = poll.catch(() => {});
     return poll;

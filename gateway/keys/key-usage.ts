@@ -13,7 +13,7 @@ import { secondsPerMinute } from "../limits/rates/meter.ts";
 type Use = { limit: number | null; used: number };
 
 export type KeyUsage = {
-  /** Requests of the last minute, in all processes. Not counted without a limit. */
+  /** Requests of the last minute, in all processes. They are not counted without a limit. */
   requestsPerMinute: Use;
   tokensPerMinute: Use;
   /** Requests in flight in this process. */

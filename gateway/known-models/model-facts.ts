@@ -40,8 +40,8 @@ const allButThinking = ["vision", "tools", "structuredOutput"] as const;
 const allButVision = ["tools", "reasoning", "structuredOutput"] as const;
 
 /**
- * Facts about popular models, maintained by hand. Open models have no output limit here, because each host
- * sets its own. As of November 2026, from two catalogues that agree (pi-catalog, llm-zoo) and
+ * Facts about popular models in November 2026, maintained by hand. Open models have no output limit here,
+ * because each host sets its own. Two catalogues that agree (pi-catalog, llm-zoo) are the source, and
  * https://platform.claude.com/docs/en/models.
  */
 const facts: readonly (ModelFacts & { names: string })[] = [

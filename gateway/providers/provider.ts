@@ -147,7 +147,7 @@ export type ChatStreamReader = {
    * Throws `upstreamReported(…)` for a reported error, and may throw any error for a malformed event.
    */
   read(event: UpstreamEvent): ChunkChoice[];
-  /** The counts so far. Must be cheap, because every delta reads them. */
+  /** The counts so far. They must be cheap, because every delta reads them. */
   readonly usage: ChatUsage | null;
   /** Details for the cost, read at the end of each piece of the stream. */
   readonly usageDetails?: UsageDetails | undefined;

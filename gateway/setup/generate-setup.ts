@@ -88,7 +88,7 @@ function translatedClaudeCode(models: SetupModel[]): string[] {
   ];
 }
 
-/** Whether Codex sends requests to this model that only OpenAI's own Responses API supports. */
+/** Whether Codex sends this model requests that only OpenAI's own Responses API supports. */
 function isNativeOnly({ slug, dialects }: SetupModel): boolean {
   const name = slug.slice(slug.lastIndexOf("/") + 1);
   return /^gpt-(5\.[6-9]|[6-9])/.test(name) && !dialects.includes("responses");

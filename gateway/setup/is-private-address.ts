@@ -1,4 +1,7 @@
-/** Whether other servers cannot reach a base URL: this machine, a private network or an incomplete name. */
+/**
+ * Whether a base URL is useless to other servers, because it names this machine, a private network or an
+ * incomplete host.
+ */
 export function isPrivateAddress(baseUrl: string): boolean {
   const host = new URL(baseUrl).hostname;
   if (host.startsWith("[")) return /^\[(::1?\]|f[cd]|fe[89ab])/.test(host);

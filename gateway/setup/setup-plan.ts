@@ -54,14 +54,14 @@ export type JsonOperation =
   | { do: "default"; path: string[]; value: Json }
   | { do: "remove"; path: string[] }
   /**
-   * Replaces the objects in the array at `path` whose `member` is `is` by `entries`, at the end. Creates a
+   * In the array at `path`, removes the objects whose `member` is `is`, and appends `entries`. Creates a
    * missing array.
    */
   | { do: "replaceEntries"; path: string[]; member: string; is: string; entries: Json[] };
 
 /** Strings equal to `keyPlaceholder` become the key. */
 export type TomlOperation =
-  /** The last part of the path is the key, the others are the table. A missing table is appended. */
+  /** The last part of the path is the key, and the others are the table. A missing table is appended. */
   | { do: "set"; path: string[]; value: string | number | boolean }
   /** Removes the tables directly below `path` whose name starts with `prefix`, except those in `keep`. */
   | { do: "removeTables"; path: string[]; prefix: string; keep: string[] };

@@ -83,7 +83,8 @@ function stopOnSignals(runtime: Runtime, stop: () => Promise<boolean>): void {
   let stoppingSince = 0;
   const onSignal = async () => {
     if (stoppingSince > 0) {
-      // A second signal exits. Ctrl-C sends two: from the terminal, and forwarded by npm.
+      // A second signal ends the process. Ctrl-C sends two at once: one from the terminal, and one forwarded
+      // by npm.
       if (runtime.now() - stoppingSince > sameSignalMs) process.exit(1);
       return;
     }

@@ -121,7 +121,7 @@ function describeModel({ record, model, request }: EndedRequest): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null)) as Attributes;
 }
 
-/** Seconds and nanoseconds, because OpenTelemetry guesses the unit of plain numbers. */
+/** The time has seconds and nanoseconds, because OpenTelemetry guesses the unit of plain numbers. */
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
   return [seconds, Math.floor((ms - seconds * 1_000) * 1e6)];

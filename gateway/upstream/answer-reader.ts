@@ -78,7 +78,7 @@ export class AnswerReader {
 
   /**
    * Returns the offset of the body, or keeps the bytes until the head is complete.
-   * @param from offset of the first new byte
+   * @param from the offset of the first new byte
    */
   #readHeads(bytes: Buffer, from: number): number {
     let at = 0;
@@ -147,7 +147,7 @@ export class AnswerReader {
 
 /**
  * Whether these bytes can still become a head.
- * @param from start of the unchecked bytes
+ * @param from the start of the unchecked bytes
  */
 function canBecomeHead(bytes: Buffer, from: number): boolean {
   for (let at = bytes.indexOf("\n", from); at !== -1; at = bytes.indexOf("\n", at + 1)) {

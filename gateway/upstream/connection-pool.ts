@@ -133,9 +133,9 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
  */
 class IdleConnections {
   readonly #onRested: () => void;
-  /** Connections that are idle since the last tick. */
+  /** Connections that became idle since the last tick. */
   #resting: Connection[] = [];
-  /** Connections that are idle for one to two ticks. */
+  /** Connections that have been idle for one to two ticks. */
   #restingLonger: Connection[] = [];
   /** Arrays, because a Map that is filled and emptied on every call keeps V8's garbage collector busy. */
   readonly #rested = new Map<string, Connection[]>();

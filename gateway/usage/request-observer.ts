@@ -2,7 +2,10 @@ import type { ErrorCode, GatewayError } from "../errors.ts";
 import type { UsageRecord } from "./recording/spool.ts";
 import type { Endpoint } from "../providers/provider.ts";
 
-/** Observes requests in addition to the usage history. Must be fast, because the request path calls it. */
+/**
+ * Observes requests in addition to the usage history. Observers must be fast, because the request path calls
+ * them.
+ */
 export type RequestObserver = {
   ended(request: EndedRequest): void;
   /**
@@ -29,7 +32,7 @@ export type EndedRequest = {
 };
 
 /**
- * A request to `/v1` as observers see it. Created only if an observer exists. Moments are those of
+ * A request to `/v1` as observers see it. It exists only if there is an observer. Moments are those of
  * `performance.now()`.
  */
 export class ObservedRequest {

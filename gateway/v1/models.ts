@@ -14,7 +14,7 @@ export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogu
 
 /**
  * `GET /v1/models`: the key's models. Clients of Anthropic get Anthropic's paginated format, and requests
- * with `client_version` Codex's catalog.
+ * with `client_version` get Codex's catalog.
  */
 export function modelList(options: ModelsOptions): RequestHandler {
   const handle: Handle = async ({ request, reply }) => {

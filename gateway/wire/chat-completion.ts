@@ -139,7 +139,7 @@ export function applyQuirks(
 
 /**
  * The valid reasoning details of a list, which may contain any JSON.
- * @param unknownFormat format of details without one. If it is missing, they are dropped.
+ * @param unknownFormat the format of details without one. If it is missing, they are dropped.
  */
 export function readReasoningDetails(details: unknown, unknownFormat?: string): ReasoningDetail[] {
   return listOf(details).flatMap((value) => {

@@ -14,7 +14,7 @@ export class LongTexts implements StringSkipper {
     this.#words = new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >> 2);
   }
 
-  /** An upper bound of the body's weighted text size, see `measureText`. */
+  /** An upper bound of the body's weighted text size: see `measureText`. */
   get textSizeMax(): number {
     const others = this.#bytes.length - this.#length;
     return others * textSizeRatioMax + this.#length + 3 * this.#escapes;
@@ -150,7 +150,7 @@ const hexDigits = flagsOf("0123456789abcdefABCDEF");
 
 /**
  * The size of a JSON text in bytes, weighted by processing time: long base64 strings count nothing, an escape
- * counts four. Inexact above `sizeMax`.
+ * counts four. The result is inexact above `sizeMax`.
  */
 export function measureText(bytes: Buffer, sizeMax: number): number {
   let size = 0;

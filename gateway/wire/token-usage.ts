@@ -1,8 +1,8 @@
 import { isObject } from "./json.ts";
 
 /**
- * The facts besides the usual counts that determine a cost. A missing count is 0, a missing term is the usual
- * one.
+ * The facts besides the usual counts that determine a cost. A missing count is 0, and a missing term is the
+ * usual one.
  */
 export type UsageDetails = {
   /** Part of the tokens written to a cache. */

@@ -5,9 +5,9 @@ import type { MeasuredProcess } from "./measured-process.ts";
 import type { RoundRunner } from "./round-runner.ts";
 
 /**
- * Reports the savings of the gateway's own HTTP client, and the cost of limits and of usage records in spool and
- * database.
- * @param bareUs CPU time of the bare proxy per request
+ * Reports the savings of the gateway's own HTTP client, and the cost of limits and of usage records in spool
+ * and database.
+ * @param bareUs the CPU time of the bare proxy per request
  */
 export async function compareFeatures(
   runner: RoundRunner,

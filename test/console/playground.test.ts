@@ -74,7 +74,7 @@ browserTest("a playground key is created by a click and expires automatically", 
   await page.getByRole("link", { name: "Playground", exact: true }).first().click();
   await page.getByLabel("Your message").waitFor();
   await page.getByRole("button", { name: "Change key" }).click();
-  await page.getByText("can use every model that you can connect; it expires after an hour").waitFor();
+  await page.getByText("can use every model that you can connect. It expires after an hour").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Use the temporary key" }).click();
   await page.getByLabel("Your message").waitFor();

@@ -12,15 +12,15 @@ browserTest("the rules for a provider's name are shown before and after an error
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=openai" });
   const name = page.getByLabel("Name");
   await page
-    .getByText("Lower-case letters, digits and hyphens, the start of slugs such as openai/model")
+    .getByText("The name cannot be changed later, because slugs such as openai/model contain it.")
     .waitFor();
   await page.getByLabel("API key").fill(goodKey);
   for (const wrong of ["My House", "-house"]) {
     await name.fill(wrong);
-    t.is(await name.getAttribute("aria-invalid"), null, "what was said was about another name");
+    t.is(await name.getAttribute("aria-invalid"), null, "the error was about another name");
     await page.getByRole("button", { name: "Save and test" }).click();
     await page.getByText("Use lower-case letters, digits and hyphens, and no hyphen at the start.").waitFor();
-    t.is(await page.getByText("by clients").count(), 0, "no model is called by a name that is none");
+    t.is(await page.getByText("because slugs such as").count(), 0, "an invalid name is in no slug");
     t.is(await name.getAttribute("aria-invalid"), "true");
   }
   await assertAccessible(t, page);

@@ -7,7 +7,7 @@ export const grokBuild: CodingTool = {
   package: "@xai-official/grok",
   version: "1.0.41",
   command: "grok",
-  // Its titles force a tool, which a Claude that always reasons rejects.
+  // The tool's titles force a tool, which a Claude that always reasons rejects.
   upstreams: [chatUpstream],
   tab: "grok-build",
   environment: { GROK_DISABLE_AUTOUPDATER: "1" },

@@ -7,9 +7,9 @@ import { findPython } from "./find-python.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
 
 /**
- * Installs a coding tool's exact version from its registry, in a folder outside of the project that later runs reuse.
- * A folder is renamed only when complete, so partial installations are ignored.
- * @param parameters more parameters of `npm install`
+ * Installs a coding tool's exact version from its registry, in a folder outside of the project that later
+ * runs reuse. A folder is renamed only when complete, so partial installations are ignored.
+ * @param parameters further parameters of `npm install`
  */
 export async function installTool(tool: Wanted, parameters: string[] = []): Promise<Installation> {
   const folder = path.join(openTestCache(), `${tool.package.replace("/", "-")}@${tool.version}`);

@@ -46,7 +46,7 @@ async function installTools(tools: CodingTool[]): Promise<string[]> {
       refused.push(tool.name);
       console.error(`${title}: SKIPPED, its registry does not give it:\n${installed.said}`);
     } else {
-      // Its tests retry and then report the same error.
+      // The tool's tests retry and then report the same error.
       console.error(`${title}: could not be installed:\n${installed.said}`);
     }
   }

@@ -5,7 +5,7 @@ import { EventSplitter } from "../../gateway/wire/bytes.ts";
 import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 
-/** Returns the emitted chunks: complete events, one chunk per opportunity. */
+/** Returns the emitted chunks of complete events. Each piece emits at most one. */
 function split(pieces: Buffer[], bytesMax = 1_000_000): string[] {
   const splitter = new EventSplitter(bytesMax);
   const events: string[] = [];

@@ -107,7 +107,7 @@ export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest 
   refuseOtherModels(body);
   const outline = body as ChatRequestBody;
   const { stream_options: options } = outline;
-  // Another spelling could override the request for usage, which would make costs estimates.
+  // Another spelling could override the request for usage, and costs would then be estimates.
   if (options) streamOptionsMembers.checkKeys(options, Object.keys(options));
   const stream = outline.stream === true;
   return {

@@ -58,7 +58,8 @@ export class ChunkRewriter {
    * it.
    */
   rewrite(events: Buffer): RewrittenChunks {
-    // Latin-1: each character is one byte, so positions match. Searching text is faster than searching bytes.
+    // In Latin-1, each character is one byte, so positions match. Searching text is faster than searching
+    // bytes.
     const text = events.toString("latin1");
     let moreAt = findUsageOrError(text, 0);
     let output = "";

@@ -178,7 +178,7 @@ export function toStopReason(
 
 type StopReason = "end_turn" | "max_tokens" | "tool_use" | "refusal";
 
-/** The details of the stop reason. An explanation was sent as text. */
+/** The details of the stop reason. The text already contains the explanation. */
 export function toStopDetails(stopReason: StopReason): object | null {
   return stopReason === "refusal" ? { type: "refusal", category: null, explanation: null } : null;
 }

@@ -26,7 +26,7 @@ export const nativeMessages: NativeDialect = {
 /** https://platform.claude.com/docs/en/build-with-claude/streaming */
 export class MessageEvents implements EventForm {
   readonly eventNames = new Set(["message_start", "message_delta", "message_stop", "error"]);
-  /** A plain field, because every piece of a stream reads it. */
+  /** This is a plain field, because every piece of a stream reads it. */
   usage: TokenUsage | null = null;
   readonly #slug: string;
   #usageAtStart: unknown = null;

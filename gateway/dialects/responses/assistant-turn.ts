@@ -26,8 +26,8 @@ export class AssistantTurn {
   }
 
   /**
-   * Keeps only the last answer's details if indexes repeat: its calls depend on them, and merged signatures
-   * would be wrong.
+   * If indexes repeat, keeps only the last answer's details, because its calls depend on them. Merged
+   * signatures would be wrong.
    */
   think(item: Record<string, unknown>, param: string): void {
     const sealed = ifGiven(item["encrypted_content"], `${param}.encrypted_content`, expectString);

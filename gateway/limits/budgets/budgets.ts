@@ -99,7 +99,7 @@ export class Budgets {
     return this.#keys.load(keyIds);
   }
 
-  /** Reads the spending of other processes from the budgets in use here. */
+  /** Reads what other processes spent of the budgets in use here. */
   async refresh(): Promise<void> {
     await this.#keyWatch.refresh();
     await this.#people?.refresh();
@@ -151,7 +151,7 @@ export class Budgets {
   }
 }
 
-/** Null without a budget. No period exceeds a month, because each refresh reads all of it. */
+/** Null without a budget. No period exceeds a month, because each refresh reads the whole period. */
 function shareBudgets(
   options: BudgetsOptions,
   of: DailyCostsOf["of"],

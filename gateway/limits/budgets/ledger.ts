@@ -6,7 +6,7 @@ export class Ledger {
   readonly #each: readonly Spent[];
   /** The end of the first period. */
   #endsAt: number;
-  /** The percentage of each budget that was warned about. */
+  /** The last percentage of each budget that caused a warning. */
   readonly #warned: Record<BudgetPeriod, number> = { day: 0, week: 0, month: 0, total: 0 };
   /** Whether the ledger was read since the last refresh. */
   isInUse = true;
@@ -29,7 +29,7 @@ export class Ledger {
     return this.#spent[period];
   }
 
-  /** @param at the start of the request, whose period gets the cost */
+  /** @param at the start of the request, which selects the period of the cost */
   add(cost: number, at: number, now: number): void {
     if (now >= this.#endsAt) this.#renew(now);
     for (const spent of this.#each) if (at >= spent.startsAt) spent.amount += cost;

@@ -59,7 +59,7 @@ export class Spending {
     });
   }
 
-  /** A holder's spending for the console. Does not mark the ledger as in use. */
+  /** Reads a holder's spending for the console, without marking the ledger as in use. */
   async look(id: string): Promise<Ledger> {
     const { now, readCosts, readUndisturbed } = this.#options;
     const ledger = new Ledger(now());
@@ -113,8 +113,8 @@ const idsPerQuery = 200;
 const restingPerRefreshMax = idsPerQuery;
 
 /**
- * Costs of finished requests that are not in the database yet, by holder and day. With the stored sums, they
- * are the spending. The size of the spool bounds them.
+ * Costs of finished requests that are not in the database yet, by holder and day. Added to the stored sums,
+ * they are the spending. The size of the spool bounds them.
  */
 class UnshippedCosts {
   readonly #costs = new Map<string, Map<number, number>>();

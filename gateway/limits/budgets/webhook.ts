@@ -39,7 +39,10 @@ export class Webhook {
   }
 }
 
-/** Delays from half a minute to a day, a day and a half in total. Null ends the attempts. */
+/**
+ * The delays grow from half a minute to a day, and end after a day and a half in total. Null ends the
+ * attempts.
+ */
 export function sendAgainAfterMs(attempts: number): number | null {
   return attempts >= attemptsMax ? null : Math.min(firstWaitMs * 4 ** attempts, waitMsMax);
 }

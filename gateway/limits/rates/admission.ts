@@ -210,7 +210,7 @@ export function addRateLimitHeaders(
     if (least === null) continue;
     const { limit, remaining, reset } = names[kind];
     const seconds = least.minute.freeAt(second, 0) - second;
-    // A clock that was set back can give more than a minute.
+    // A clock that was set back can result in more than a minute.
     const resetIn = durations[seconds] ?? formatDuration(seconds);
     headers.push(limit, String(least.limit), remaining, String(least.left), reset, resetIn);
   }

@@ -41,7 +41,7 @@ export class Meter {
 
 /**
  * The use of the last minute: the current second and the 59 before it. Sixty counters are exact, but a token
- * bucket admits twice the limit after a pause. The use of other processes follows their publication.
+ * bucket admits twice the limit after a pause. Other processes' use counts once they publish it.
  */
 export class SlidingMinute {
   readonly #own = new Float64Array(secondsPerMinute);

@@ -107,7 +107,9 @@ export class ValkeyLimits {
     this.#connection.close();
   }
 
-  /** Does nothing while Valkey is unavailable: a request that ends then is not reported when it returns. */
+  /**
+   * Does nothing while Valkey is unavailable. A request that ends then is not reported when Valkey returns.
+   */
   #settle(keys: string[], takenIn: number, requests: number, more: number): void {
     void this.#run(settleUse, keys, [this.#session, takenIn, requests, more]);
   }

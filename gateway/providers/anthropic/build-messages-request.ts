@@ -57,8 +57,8 @@ export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel
 }
 
 /**
- * OpenAI's limit is optional, Anthropic's is required. The fallback is the model's maximum or, if unknown, the maximum
- * of the smallest Claude.
+ * OpenAI's limit is optional, and Anthropic's is required. The fallback is the model's maximum or, if
+ * unknown, the maximum of the smallest Claude.
  */
 function toMaxTokens(body: ChatRequestBody, model: UpstreamModel): number {
   for (const requested of [body["max_completion_tokens"], body["max_tokens"], model.outputTokensMax]) {

@@ -93,7 +93,7 @@ function isWithin({ from, to }: { from: string; to: string }, time: string): boo
 
 /**
  * Whether the response reports premium terms that no price of the model covers. Other terms cost the usual
- * price: it is an upper bound for `flex` and `batch`, and reserved capacity is prepaid.
+ * price, which is an upper bound for `flex` and `batch`. Reserved capacity is prepaid.
  */
 export function hasUnknownTerms(details: PriceDetails | null, terms: UsageDetails | undefined): boolean {
   if (!terms) return false;

@@ -10,8 +10,8 @@ type RetentionOptions = {
 };
 
 /**
- * Deletes usage records after their retention period. Roll-ups stay, and the health of providers stays for a month. MySQL drops whole months, up to a month later.
- * SQLite deletes small batches, so that writers rarely wait.
+ * Deletes usage records after their retention period, and provider health after a month. Roll-ups stay. MySQL
+ * drops whole months, up to a month late. SQLite deletes small batches, so that writers rarely wait.
  */
 export class Retention {
   readonly #options: RetentionOptions;

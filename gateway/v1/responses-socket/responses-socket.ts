@@ -14,7 +14,9 @@ type ResponsesSocketOptions = Omit<SocketTurnOptions, "connection"> & {
   keyId: string;
 };
 
-/** One client's WebSocket. Turns with the same `stream_id` run one after another, others at the same time. */
+/**
+ * One client's WebSocket. Turns with the same `stream_id` run one after another, and others at the same time.
+ */
 export class ResponsesSocket implements Connection {
   readonly #options: ResponsesSocketOptions;
   readonly #openedAt = performance.now();

@@ -15,7 +15,7 @@ import {
 
 /**
  * Returns a valid generateContent request. https://ai.google.dev/api/generate-content
- * @param generation of the model: 3 takes a thinking level and requires signatures, 2 (2.5) takes a budget
+ * @param generation the model's generation. 3 takes a thinking level and requires signatures, 2 (2.5) takes a budget.
  */
 export function readGenerateRequest(request: SeenRequest, stream: boolean, generation: 2 | 3): Asked {
   const body = readJson(request.body);

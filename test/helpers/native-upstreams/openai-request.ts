@@ -16,7 +16,7 @@ import {
 /**
  * Returns a valid chat completion request for OpenAI or Azure.
  * https://platform.openai.com/docs/api-reference/chat/create
- * @param model required `model`. Null if the path contains it.
+ * @param model the required `model`, or null if the path contains it
  */
 export function readOpenAiRequest(request: SeenRequest, model: string | null): Asked {
   demand(
