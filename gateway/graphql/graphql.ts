@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import { type HeldBody, ClientGoneError, readBody } from "../http/read-body.ts";
 import { createId } from "../ids.ts";
-import { isSameOrigin } from "../http/browser-request.ts";
+import { expectJson, isSameOrigin } from "../http/browser-request.ts";
 import type { Services } from "../services.ts";
 import { statusOf } from "./error-status.ts";
 import type { GraphqlServer } from "./server.ts";
@@ -49,7 +49,10 @@ async function letIn({ sessions }: Services, request: IncomingMessage, path: str
     );
   }
   if (method !== "GET" && method !== "POST") {
-    throw new GatewayError("method_not_allowed", `${method} is not allowed here. Use POST.`);
+    throw new GatewayError(
+      "method_not_allowed",
+      `The method ${method} is not allowed for ${path}. Use POST.`,
+    );
   }
   const accessToken = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
   if (accessToken === undefined)
@@ -57,12 +60,7 @@ async function letIn({ sessions }: Services, request: IncomingMessage, path: str
   const person = await sessions.authenticate(accessToken);
   const query = /\?.*/s.exec(request.url ?? "")?.[0] ?? "";
   if (query.length > documentBytesMax) throw tooLarge();
-  if (method === "POST" && !/^application\/json *(;|$)/i.test(headers["content-type"] ?? "")) {
-    throw new GatewayError(
-      "unsupported_encoding",
-      "The request's Content-Type is not supported. Send JSON with content-type: application/json.",
-    );
-  }
+  if (method === "POST") expectJson(headers);
   const body = method === "POST" ? (await readBody(request, documentBytesMax, held)).toString() : null;
   // Responses are always JSON, whatever the Accept header.
   const form = "application/graphql-response+json";

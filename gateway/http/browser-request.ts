@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { GatewayError } from "../errors.ts";
 
 /**
  * Whether the request comes from the console's own pages or from no page. Browsers attach the refresh cookie
@@ -14,4 +15,18 @@ export function isSameOrigin({ "sec-fetch-site": site }: IncomingHttpHeaders): b
  */
 export function wantsPage(accept: string | undefined): boolean {
   return accept !== undefined && accept.includes("text/html");
+}
+
+/** Throws `unsupported_encoding` for a body that is not declared as JSON. Forms of other sites are not JSON. */
+export function expectJson({ "content-type": type }: IncomingHttpHeaders): void {
+  if (/^application\/json *(;|$)/i.test(type ?? "")) return;
+  const problem =
+    type === undefined ? "has no Content-Type" : `has the unsupported Content-Type "${quotable(type)}"`;
+  const message = `The request ${problem}. Send JSON with content-type: application/json.`;
+  throw new GatewayError("unsupported_encoding", message);
+}
+
+/** A header's value without characters that a terminal would interpret. */
+export function quotable(value: string): string {
+  return value.slice(0, 60).replaceAll(/[^ -~]/g, "?");
 }

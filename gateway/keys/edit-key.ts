@@ -146,9 +146,13 @@ export function editLimits(
   { limits = {}, expiresAt = before.expiresAt }: LimitEdit,
 ): { columns: LimitedRow; details: Record<string, unknown> } {
   if (expiresAt?.getTime() !== before.expiresAt?.getTime() && expiresAt && expiresAt.getTime() <= now) {
-    throw new GatewayError("invalid_value", "The expiry is in the past. Choose a later time.", {
-      param: "expiresAt",
-    });
+    throw new GatewayError(
+      "invalid_value",
+      `The expiry ${expiresAt.toISOString()} is in the past. Choose a later time.`,
+      {
+        param: "expiresAt",
+      },
+    );
   }
   const columns = { ...changeLimits(before, limits), expiresAt };
   const [from, to] = [before, columns].map((row) => ({ ...toKeyLimits(row), expiresAt: row.expiresAt }));
@@ -188,6 +192,7 @@ function checkNotLooser(from: Limited, to: Limited, defaults: KeyDefaults): void
   ] as const;
   const [param] = looser.find(([, isLooser]) => isLooser) ?? [];
   if (typeof param !== "string") return;
-  const message = "Only an administrator can loosen or remove a limit. You can make it stricter.";
+  const message =
+    "Only an administrator can loosen or remove a limit. Enter a stricter limit, or ask an administrator.";
   throw new GatewayError("forbidden", message, { param });
 }

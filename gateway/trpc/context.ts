@@ -4,7 +4,7 @@ import type { CreateExpressContextOptions } from "@trpc/server/adapters/express"
 import { parseCookie, stringifySetCookie } from "cookie";
 import { toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
-import { isSameOrigin } from "../http/browser-request.ts";
+import { expectJson, isSameOrigin } from "../http/browser-request.ts";
 import type { Services } from "../services.ts";
 import type { Runtime } from "../runtime.ts";
 import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
@@ -59,15 +59,13 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
       });
     }
     // tRPC also reads forms, which browsers send to other origins without a preflight request.
-    if (req.method !== "GET" && !/^application\/json *(;|$)/i.test(req.headers["content-type"] ?? "")) {
-      throw new TRPCError({
-        code: "UNSUPPORTED_MEDIA_TYPE",
-        message:
-          "The request's Content-Type is not supported. Send JSON with content-type: application/json.",
-      });
+    try {
+      if (req.method !== "GET") expectJson(req.headers);
+      const { bodyError } = req as CallRequest;
+      if (bodyError !== undefined) throw bodyError;
+    } catch (error) {
+      throw toTrpcError(toGatewayError(error));
     }
-    const { bodyError } = req as CallRequest;
-    if (bodyError !== undefined) throw toTrpcError(toGatewayError(bodyError));
     return {
       services,
       runtime: services.runtime,

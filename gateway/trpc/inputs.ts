@@ -31,8 +31,8 @@ export const name = z
   .refine(isWellFormed, halfCharacter);
 
 export const email = z
-  .email("The email address is invalid. Use an address such as ada@example.com.")
-  .max(254, "The email address has more than 254 characters. Use a shorter one.");
+  .email(quoting("is not an email address. Use an address such as ada@example.com."))
+  .max(254, "The email address has more than 254 characters. Use a shorter address.");
 
 export const password = z
   .string()
@@ -56,10 +56,14 @@ export const slugs = z
 export const fallbacks = z
   .array(slug)
   .refine((list) => list.length <= 5, "The list has more than 5 fallbacks. Remove some of them.")
-  .refine(
-    (list) => new Set(list).size === list.length,
-    "The list contains a model twice. Remove the duplicate.",
-  );
+  .refine((list) => duplicateIn(list) === undefined, {
+    error: ({ input }) =>
+      `The list contains "${duplicateIn(input as string[])}" twice. Remove the duplicate.`,
+  });
+
+function duplicateIn(list: readonly string[]): string | undefined {
+  return list.find((each, index) => list.indexOf(each) < index);
+}
 
 /** The upstream's name of a model. */
 export const upstreamModel = z
@@ -73,7 +77,9 @@ export const providerName = z
   .string()
   .regex(
     providerNamePattern,
-    "The name is invalid. Use at most 63 lower-case letters, digits and hyphens, and no hyphen at the start.",
+    quoting(
+      "is not a provider name. Use at most 63 lower-case letters, digits and hyphens, and no hyphen at the start.",
+    ),
   );
 
 /** A preset of the provider's kind. */
@@ -97,14 +103,20 @@ export const environmentVariable = z
   .regex(/^[A-Z][A-Z0-9_]{0,63}$/, "The variable name is invalid. Use a name such as OPENAI_API_KEY.");
 
 export const moment = z.iso
-  .datetime({ offset: true, error: "The value is not a time. Use a time such as 2027-01-31T00:00:00Z." })
+  .datetime({ offset: true, ...quoting("is not a time. Use a time such as 2027-01-31T00:00:00Z.") })
   .transform((text) => new Date(text))
   // An offset can move a time into the next year, which the databases cannot store.
-  .refine((time) => time.getUTCFullYear() <= 9_999, "The time is after the year 9999. Use an earlier time.");
+  .refine((time) => time.getUTCFullYear() <= 9_999, {
+    error: ({ input }) =>
+      `The time ${(input as Date).toISOString()} is after the year 9999. Use an earlier time.`,
+  });
 
 // The console converts seconds to milliseconds.
-const notATime = "The timeout is out of range. Use 1 ms to 1 hour.";
-const milliseconds = z.int(notATime).min(1, notATime).max(3_600_000, notATime);
+const outOfRange = quoting("ms is out of range. Use 1 ms to 1 hour.");
+const milliseconds = z
+  .int(quoting("is not a whole number of milliseconds. Use 1 ms to 1 hour."))
+  .min(1, outOfRange)
+  .max(3_600_000, outOfRange);
 
 export const timeouts = z.strictObject({
   connectTimeoutMs: milliseconds.optional(),
@@ -119,25 +131,18 @@ const atLeastOne = whole(2 ** 31 - 1, "Use 1 or more, or leave the field empty f
 
 const budget = dollars("Use 0 or more, or leave the field empty for no limit.").nullish();
 
+const noAddressRange = "is not an IP address or range. Use an address, or a range such as 10.0.0.0/8.";
+
 export const keyLimits = z.strictObject({
   requestsPerMinute: atLeastOne,
   tokensPerMinute: atLeastOne,
   concurrentRequests: atLeastOne,
   budgetsUsd: z.strictObject({ day: budget, week: budget, month: budget, total: budget }).optional(),
   addressRanges: z
-    .array(
-      z
-        .string()
-        .trim()
-        .refine(isAddressRange, {
-          error: ({ input }) => `"${String(input).slice(0, 60)}" ${noAddressRange}`,
-        }),
-    )
+    .array(z.string().trim().refine(isAddressRange, quoting(noAddressRange)))
     .max(50, "The list has more than 50 address ranges. Remove some of them, or use wider ranges.")
     .nullish(),
 });
-
-const noAddressRange = "is not an IP address or range. Use an address, or a range such as 10.0.0.0/8.";
 
 /** Whether the text has no lone surrogates, which databases reject and UTF-8 cannot encode. */
 function isWellFormed(text: string): boolean {
@@ -147,32 +152,37 @@ function isWellFormed(text: string): boolean {
 /** A whole number from 1. The form shows the message beside the field. */
 function whole(max: number, least = "Use 1 or more.") {
   return z
-    .int("The value is not a whole number. Use a whole number from 1.")
-    .min(1, tooSmall(least))
-    .max(max, tooLarge(max));
+    .int(quoting("is not a whole number. Use a whole number from 1."))
+    .min(1, quoting(`is too small. ${least}`))
+    .max(max, quoting(`is too large. Use at most ${max}.`));
 }
 
-function tooSmall(advice: string) {
-  return { error: ({ input }: { input: unknown }) => `${Number(input)} is too small. ${advice}` };
+/** The message about a value, which it quotes. A missing value has the same message in every field. */
+export function quoting(problem: string) {
+  return {
+    error: ({ input }: { input: unknown }) =>
+      input === undefined ? undefined : `${nameValue(input)} ${problem}`,
+  };
 }
 
-function tooLarge(max: number) {
-  return { error: ({ input }: { input: unknown }) => `${Number(input)} is too large. Use at most ${max}.` };
+function nameValue(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" ? `"${value.slice(0, 60)}${value.length > 60 ? "…" : ""}"` : "The value";
 }
 
 /** The charge in relation to the cost: 1.15 adds 15 %. */
 export const chargeFactor = z
-  .number("The charge factor is not a number. Use a number such as 1.15.")
-  .min(0, tooSmall("Use 0 or more."))
-  .max(100, tooLarge(100))
+  .number(quoting("is not a number. Use a number such as 1.15."))
+  .min(0, quoting("is too small. Use 0 or more."))
+  .max(100, quoting("is too large. Use at most 100."))
   .refine(
     (factor) => Math.abs(factor * 10_000 - Math.round(factor * 10_000)) < 1e-6,
-    "The charge factor has more than four decimals. Round it, for example to 1.15.",
+    quoting("has more than four decimals. Round the factor, for example to 1.15."),
   );
 
 export function dollars(least: string) {
   return z
-    .number("The amount is not a number. Use US dollars, such as 0.5.")
-    .min(0, tooSmall(least))
-    .max(1_000_000, tooLarge(1_000_000));
+    .number(quoting("is not an amount in US dollars. Use a number such as 0.5."))
+    .min(0, quoting(`is too small. ${least}`))
+    .max(1_000_000, quoting("is too large. Use at most 1000000."));
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { detailedComponents } from "../known-models/prices.ts";
-import { chargeFactor, dollars, tokens } from "./inputs.ts";
+import { chargeFactor, dollars, quoting, tokens } from "./inputs.ts";
 
 const price = dollars("Use 0 or more.").nullable();
 
@@ -23,16 +23,16 @@ const term = z
   .string()
   .regex(
     /^[a-z0-9_-]{1,32}$/,
-    "The value is invalid. Use at most 32 lower-case letters, digits, hyphens and underscores.",
+    quoting("is invalid. Use at most 32 lower-case letters, digits, hyphens and underscores."),
   );
-const noDate = "The value is not a date. Use a date such as 2027-01-31.";
+const noDate = quoting("is not a date. Use a date such as 2027-01-31.");
 const moment = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/, noDate)
   .refine((text) => Number.isFinite(Date.parse(text)), noDate);
 const hour = z
   .string()
-  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, "The value is not a time of day. Use a time such as 01:00.");
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, quoting("is not a time of day. Use a time such as 01:00."));
 
 const condition = z
   .strictObject({

@@ -3,7 +3,11 @@ import * as z from "zod";
 import { requireAdmin } from "../auth/person.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import type { Context } from "./context.ts";
+import { explainIssue } from "./explain-issue.ts";
 import { toTrpcError } from "./to-trpc-error.ts";
+
+// The schemas of the configuration have their own messages.
+z.config({ customError: explainIssue });
 
 const t = initTRPC.context<Context>().create({
   isDev: false,

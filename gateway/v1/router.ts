@@ -13,7 +13,7 @@ import { endpoint, type EndpointOptions } from "./endpoint.ts";
 import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
 import { keptResponseEndpoints } from "./kept-responses.ts";
 import { modelDetail, modelList } from "./models.ts";
-import { wantsPage } from "../http/browser-request.ts";
+import { quotable, wantsPage } from "../http/browser-request.ts";
 
 /** The public API. Unmatched paths fall through to the next handler. */
 export function createV1Router(options: ModelEndpointOptions): Router {
@@ -58,12 +58,12 @@ const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
   const { url } = request;
   // RFC 9112, section 3.2. Node would reject the request without our error format.
   if (request.headers.host === undefined && request.httpVersion === "1.1") {
-    return next(new GatewayError("invalid_body", "The request has no Host header. Send one."));
+    return next(new GatewayError("invalid_body", "The request has no Host header. Send a Host header."));
   }
   // Node keeps the first host. A proxy may have checked another.
   if (countHosts(request.rawHeaders) > 1) {
     return next(
-      new GatewayError("invalid_body", "The request has more than one Host header. Send only one."),
+      new GatewayError("invalid_body", "The request has more than one Host header. Send one Host header."),
     );
   }
   if (url.startsWith("/v1/v1/")) request.url = url.slice("/v1".length);
@@ -97,7 +97,7 @@ export function unknownUrl(options: EndpointOptions): RequestHandler {
         .slice(0, 200);
       throw new GatewayError(
         "unknown_url",
-        `${request.method} ${path} does not exist. The API is at /v1, and its documentation at /docs.`,
+        `${request.method} ${path} does not exist. Use an endpoint of /v1, which /docs describes.`,
       );
     },
     ({ url, headers }) =>
@@ -111,7 +111,10 @@ export function errorHandler(options: EndpointOptions): ErrorRequestHandler {
     const isClients =
       thrown instanceof URIError || (thrown instanceof Error && "status" in thrown && thrown.status === 400);
     const error = isClients
-      ? new GatewayError("invalid_value", "The request URL is invalid. Check its encoding.")
+      ? new GatewayError(
+          "invalid_value",
+          "The request URL has an invalid encoding. Write the character % as %25.",
+        )
       : thrown;
     void endpoint(options, () => {
       throw error;
@@ -133,11 +136,14 @@ function methodNotAllowed(
         response.setHeader("upgrade", "HTTP/1.1");
         throw new GatewayError(
           "upgrade_refused",
-          `This protocol is not supported here. Use ${allowed} without Upgrade.`,
+          `The protocol "${quotable(request.headers.upgrade)}" is not supported for this URL. Use ${allowed} without the Upgrade header.`,
         );
       }
       response.setHeader("allow", allowed);
-      throw new GatewayError("method_not_allowed", `${request.method} is not allowed here. Use ${allowed}.`);
+      throw new GatewayError(
+        "method_not_allowed",
+        `The method ${request.method} is not allowed for this URL. Use ${allowed}.`,
+      );
     },
     dialect,
   );

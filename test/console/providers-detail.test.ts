@@ -85,7 +85,7 @@ browserTest("address and timeouts are edited, and the later of two tabs sees the
   await page.getByLabel("Connect timeout").fill("2.5");
   await page.getByLabel("Total timeout").fill("9999");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The timeout is out of range. Use 1 ms to 1 hour.").waitFor();
+  await page.getByText("ms is out of range. Use 1 ms to 1 hour.").waitFor();
   await page.getByLabel("Total timeout").fill("600");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Settings saved").waitFor();

@@ -50,7 +50,12 @@ for (const [path, { input, optional = [] }] of Object.entries(procedureTable)) {
       t.is(answer.code, "BAD_REQUEST", `${field}: ${answer.text}`);
       t.false(answer.text.includes("    at "), "no stack");
       t.regex(answer.error?.data.requestId ?? "", /^req_[0-9a-z]{26}$/);
-      t.false(/^\s*[[{]/.test(answer.error?.message ?? ""), "the message is a sentence, no JSON");
+      const problems = (answer.error?.message ?? "").split("✖ ").slice(1);
+      t.true(problems.length > 0, answer.text);
+      for (const problem of problems) {
+        const [text = ""] = problem.trim().split("\n");
+        t.is(text.split(/\.(?: |$)/).length, 3, `not two sentences: ${text}`);
+      }
     }
   });
 }
@@ -70,6 +75,34 @@ test("an input error names the field and its valid values", async (t) => {
   t.is(answer.error?.data.param, "name");
   t.regex(answer.error?.message ?? "", /Use at most 63 lower-case letters, digits and hyphens/);
 });
+
+const unexplained: [path: string, input: object, message: string][] = [
+  ["keys.create", {}, "The field 'name' is missing. Send a string."],
+  ["keys.create", { name: 5 }, "The field 'name' is 5. Send a string."],
+  ["keys.list", { limit: "5" }, "The field 'limit' is a string. Send a number."],
+  ["keys.list", { limit: 1.5 }, "The field 'limit' is 1.5. Send a whole number."],
+  ["keys.list", { limit: 500 }, "The field 'limit' is 500. Use at most 200."],
+  ["keys.list", { limit: 0 }, "The field 'limit' is 0. Use at least 1."],
+  ["keys.list", { search: "x".repeat(256) }, "The field 'search' has 256 characters. Use at most 255."],
+  ["keys.list", { status: "gone" }, "The field 'status' is \"gone\". Use one of active, disabled."],
+  ["keys.list", { nonsense: 1 }, "The input contains an unknown field: 'nonsense'. Remove the field."],
+  ["keys.create", { name: "x", limits: [] }, "The field 'limits' is a list. Send an object."],
+  ["models.get", { id: 5 }, "The field 'id' is 5. Send a string."],
+  ["models.get", {}, "The field 'id' is missing. Send a string."],
+  [
+    "providers.create",
+    { name: "A B", kind: "demo" },
+    '"A B" is not a provider name. Use at most 63 lower-case',
+  ],
+];
+
+for (const [path, input, message] of unexplained) {
+  test(`${path} rejects ${JSON.stringify(input).slice(0, 40)} in two sentences`, async (t) => {
+    const answer = await call(path, input);
+    t.is(answer.code, "BAD_REQUEST");
+    t.true(answer.error?.message.startsWith(`✖ ${message}`), answer.error?.message);
+  });
+}
 
 test("names have a minimum and a maximum length", async (t) => {
   for (const name of ["", "   ", "x".repeat(256), "line\nbreak", "bell\u0007"]) {

@@ -79,7 +79,7 @@ function geminiEmbeddings(endpoint: Endpoint): EmbeddingsApi {
 
 function buildEmbedRequest({ input, dimensions }: EmbeddingsRequestBody, model: UpstreamModel): object {
   if (dimensions !== undefined && dimensions !== null && typeof dimensions !== "number") {
-    throw invalidValue("dimensions", "must be a number");
+    throw invalidValue("dimensions", "must be a number", dimensions);
   }
   return {
     requests: textsOf(input).map((text) => ({

@@ -24,7 +24,7 @@ export function generationConfig(body: ChatRequestBody, traits: ModelTraits): ob
 
 function numberIn(body: ChatRequestBody, name: string): number | undefined {
   const value = body[name] ?? undefined;
-  if (value !== undefined && typeof value !== "number") throw invalidValue(name, "must be a number");
+  if (value !== undefined && typeof value !== "number") throw invalidValue(name, "must be a number", value);
   return value;
 }
 

@@ -4,12 +4,13 @@ import type { Exchange } from "../../completions/exchange.ts";
 import type { FollowUp, Operation } from "../../completions/operation.ts";
 import { parseBody, type BodyLimits } from "../../dialects/parse-body.ts";
 import { responses } from "../../dialects/responses/responses.ts";
-import { toGatewayError, GatewayError } from "../../errors.ts";
+import { toGatewayError } from "../../errors.ts";
 import type { HeldBody } from "../../http/read-body.ts";
 import { createId } from "../../ids.ts";
 import { readFollowUp } from "../../kept-responses/follow-up.ts";
 import type { KnownKey } from "../../keys/authenticate-key.ts";
 import { resolveRoute } from "../../routing/catalogue.ts";
+import { invalidValue } from "../../wire/parameter-errors.ts";
 import { ObservedRequest } from "../../usage/request-observer.ts";
 import { logOurTrouble } from "../endpoint.ts";
 import { failExchange, type ModelEndpointOptions, openExchange, keyOf } from "../model-endpoint.ts";
@@ -172,12 +173,14 @@ export function readTurn(message: Buffer, limits: BodyLimits): Turn {
   const parsed = parseBody(message, limits, () => {});
   const { type, stream_id: streamId = null, generate, ...body } = parsed;
   if (type !== "response.create") {
-    const text = "Invalid value for 'type'. It must be response.create.";
-    throw new GatewayError("invalid_value", text, { param: "type" });
+    throw invalidValue("type", "must be response.create", type);
   }
   if (streamId !== null && (typeof streamId !== "string" || streamId.length > streamIdCharactersMax)) {
-    const text = `Invalid value for 'stream_id'. It must be a string of at most ${streamIdCharactersMax} characters.`;
-    throw new GatewayError("invalid_value", text, { param: "stream_id" });
+    throw invalidValue(
+      "stream_id",
+      `must be a string of at most ${streamIdCharactersMax} characters`,
+      streamId,
+    );
   }
   const bytes = Buffer.from(JSON.stringify({ ...body, stream: true }));
   return { streamId, bytes, isWarmUp: generate === false };

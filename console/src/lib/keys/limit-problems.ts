@@ -26,9 +26,10 @@ export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitPro
     if (problem) problems[name] = problem;
   }
   const end = endOf(lastDay);
-  if (lastDay !== "" && end === null) problems.expiresAt = "The expiry date is invalid. Choose a date.";
+  if (lastDay !== "" && end === null)
+    problems.expiresAt = `The expiry date ${lastDay} is invalid. Choose another date.`;
   else if (isNewDay && end !== null && end <= now)
-    problems.expiresAt = "The expiry date is in the past. Choose a later date.";
+    problems.expiresAt = `The expiry date ${lastDay} is in the past. Choose a later date.`;
   const ranges = toRanges(texts.addressRanges);
   const wrong = ranges.filter((range) => !isAddressRange(range));
   if (wrong.length > 0) {

@@ -18,15 +18,19 @@ export function toTimes({ from, to }: Days, zone: Zone): { from: number; to: num
 /** Validates the days of a query. Null if they are valid. */
 export function findProblem(days: Days, now: number, zone: Zone): DaysProblem | null {
   const [from, to] = [startOf(days.from, zone), startOf(days.to, zone)];
-  if (from === null) return { field: "from", message: "The start date is missing. Choose one." };
-  if (to === null) return { field: "to", message: "The end date is missing. Choose one." };
+  if (from === null)
+    return { field: "from", message: "The start date is missing or invalid. Choose a date." };
+  if (to === null) return { field: "to", message: "The end date is missing or invalid. Choose a date." };
   if (from > now)
-    return { field: "from", message: "The start date is in the future. Choose an earlier one." };
+    return {
+      field: "from",
+      message: `The start date ${days.from} is in the future. Choose an earlier date.`,
+    };
   if (toTimes(days, zone).to <= from)
-    return { field: "to", message: "The end date is before the start date. Choose a later one." };
+    return { field: "to", message: `The end date ${days.to} is before the start date. Choose a later date.` };
   const latest = startOf(days.from, zone, { years: yearsMax }) ?? 0;
   if (to >= latest)
-    return { field: "to", message: `The period is longer than ${yearsMax} years. Choose a shorter one.` };
+    return { field: "to", message: `The period is longer than ${yearsMax} years. Choose a shorter period.` };
   return null;
 }
 
