@@ -75,9 +75,8 @@ function serveOpenApiDocument() {
 }
 
 /**
- * Compresses responses of the console API. Those of `auth` procedures contain tokens and stay uncompressed,
- * because the compressed length can reveal a secret (BREACH). Others need a token that no other site can
- * send.
+ * Compresses responses of the console API, except those of `auth` procedures: they contain tokens, and a
+ * compressed length can reveal a secret (BREACH). The others need a token that no other site can send.
  */
 const compressAnswers = compression({
   threshold: 1_024,

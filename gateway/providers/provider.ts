@@ -24,7 +24,7 @@ export type Provider = {
    * onboarding.
    */
   isDemo?: true;
-  /** The default base URL. Null without a default. */
+  /** Null without a default. */
   defaultBaseUrl: string | null;
   /** The known upstreams of this kind. */
   presets: readonly Preset[];

@@ -40,7 +40,7 @@ export class CoolDowns {
   }
 }
 
-/** Both are milliseconds of the monotonic clock. */
+/** `since` and `until` are milliseconds of the monotonic clock. */
 export type CoolDown = Readonly<{ since: number; until: number } & CoolDownCause>;
 
 /** The code is a `GatewayError` code or `http_<status>`. The reason is more specific. */

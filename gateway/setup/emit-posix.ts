@@ -145,7 +145,7 @@ function environmentPlace(tool: string): FilePlace {
   return { folder: { variable: null, home: [".config", "model-gateway"] }, path: [`${tool}.sh`] };
 }
 
-/** fish uses `source`, other shells `.`. */
+/** fish uses `source`, and other shells use `.`. */
 function profileStep({ tool, toolName }: SetupPlan): string {
   const marks = [`# >>> ${toolName}: the gateway >>>`, `# <<< ${toolName}: the gateway <<<`];
   const file = quotePlace(environmentPlace(tool)).replaceAll("$", "\\$");

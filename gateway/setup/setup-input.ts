@@ -60,7 +60,7 @@ const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}\/[\w.:@+~/-]{1,191}$/;
 function explainKey(key: string): string {
   if (!key.startsWith("sk-gateway-"))
     return "This is not a gateway key. Enter a key that starts with sk-gateway-.";
-  // Counts characters, not UTF-16 units.
+  // The length counts characters, not UTF-16 units.
   const { length } = [...key];
   const counts = `it has ${length} characters instead of ${keyLength}. Paste the whole key, and only the key.`;
   if (length < keyLength) return `This key is incomplete: ${counts}`;

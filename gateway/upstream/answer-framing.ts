@@ -100,7 +100,7 @@ function keepAliveMs(headers: UpstreamHeaders, isOld: boolean, msMax: number): n
 const statusLineForm = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
-/** Requires repeated lengths to be identical. */
+/** Repeated lengths must be identical. */
 const lengthForm = /^(\d{1,15})(?:[ \t]*,[ \t]*\1)*$/;
 
 /** The upstream starts its idle timer before the gateway receives the answer. */

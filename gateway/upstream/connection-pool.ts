@@ -232,7 +232,7 @@ class IdleConnections {
 
 /** A surplus answer within this time closes the connection. Connections rest for one to two times as long. */
 const restMs = 25;
-/** Suffices for about 1,000 calls a second. */
+/** This number suffices for about 1,000 calls a second. */
 const restingMax = 32;
 const sweepIntervalMs = 1_000;
 

@@ -18,7 +18,7 @@ export type EndpointOptions = {
 };
 
 export type EndpointContext = {
-  /** Has no methods of Express: see `app.ts`. */
+  /** The request has no methods of Express: see `app.ts`. */
   request: IncomingMessage & Pick<Request, "params">;
   response: ServerResponse;
   id: string;

@@ -12,7 +12,7 @@ const { email, password } = administrator;
 const clients = isFull ? 50 : 16;
 const requestsPerRound = isFull ? 1_000 : 150;
 const roundsMax = isFull ? 15 : 5;
-// Other tests affect the p99 latency more than the flood does, so the short form measures the median.
+// In the short form, the p99 latency would mostly measure the load of other tests.
 const quantile = isFull ? 0.99 : 0.5;
 const ratioMax = isFull ? 1.2 : 1.5;
 const growthMiBMax = 128;

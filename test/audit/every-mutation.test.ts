@@ -77,7 +77,7 @@ for (const kind of databaseKinds) {
       const input = prepare ? await prepare(gateway, browser) : tabled && { ...tabled, ...ids };
       const before = await auditEntries(gateway);
 
-      // A mutation without input cannot be invalid, so the refusal is a missing token.
+      // A mutation without input cannot be invalid, so a missing token causes its rejection.
       const isBare = tabled === undefined;
       const refused = isBare
         ? await callProcedure(gateway, path, {})

@@ -36,7 +36,7 @@ export function libraryRule(packages: string[], homes: string[]): Rule {
   });
 }
 
-/** Homes that end with `/` are folders, the others are single files. */
+/** Homes that end with `/` are folders, and the others are single files. */
 export function inside(file: string, homes: string[]): boolean {
   return homes.some((home) => (home.endsWith("/") ? file.startsWith(home) : file === home));
 }

@@ -14,8 +14,8 @@ export function sharedByFile(): Pick<ExecutionContext, "teardown"> {
 }
 
 /**
- * Shares one gateway among a file's tests, because a start costs half a second of CPU time. Called at the top
- * of a file. Returns a getter for the tests.
+ * Shares one gateway among a file's tests, because a start costs half a second of CPU time. Call it at the top of a
+ * file. Returns a getter for the tests.
  */
 export function shareGateway(options: Parameters<typeof startTestGateway>[1] = {}): () => TestGateway {
   let gateway: TestGateway | undefined;

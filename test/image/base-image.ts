@@ -13,8 +13,8 @@ import path from "node:path";
 import { findProgram } from "../helpers/system-packages.ts";
 
 /**
- * Fills an empty folder with the parts of `node:…-slim` that the Dockerfile needs, from this machine. Images cannot be
- * fetched everywhere. Node is the running one.
+ * Fills an empty folder with the parts of `node:…-slim` that the Dockerfile needs, because not every machine
+ * can fetch images. The parts are from this machine, with the running Node.
  */
 export function fillBaseImage(folder: string): void {
   for (const name of [

@@ -137,7 +137,7 @@ async function runImageOn(t: ExecutionContext, data: string, command: string[], 
     child.kill("SIGKILL");
     await exited;
   });
-  /** Returns the host's id of the container's process 1. */
+  /** Returns the ID that the container's process 1 has on the host. */
   const processId = async () =>
     Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8"));
   return { child, said, exited, processId };

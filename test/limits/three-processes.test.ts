@@ -18,7 +18,7 @@ if (serverKind) {
     const within = through.map(
       ({ at }) => through.filter((each) => each.at >= at && each.at < at + boundMs).length,
     );
-    // The others are the admissions of two of three processes meanwhile, and the requests in flight.
+    // Two of three processes admit this many requests meanwhile, plus the requests in flight.
     const overshootMax = Math.ceil((Math.max(...within) * 2) / 3) + 3 * 8;
     t.log(
       `${through.length} of ${answers.length} let through, the stated overshoot at this pace is ${overshootMax}`,

@@ -32,7 +32,7 @@ export function checkProse({ file, line, kind, text }: Text): Finding[] {
   return problems.map(([problem, where]) => ({ file, line, problem, text: where.replaceAll(/\s+/g, " ") }));
 }
 
-/** Two lines are enough for a comment. Longer reasons belong into the README of the folder. */
+/** Two lines are enough for a comment. Longer reasons belong in the README of the folder. */
 function checkComment(text: string): [string, string][] {
   const problems: [string, string][] = [];
   const [opening] = /^(Who|Whom|Whose|What|Why|How|Which)\b/.exec(text) ?? [];

@@ -59,7 +59,7 @@ export const messagesClient: ScenarioClient = {
   },
 };
 
-/** The SDK's own API version has no temperature, the previous one has. */
+/** The SDK's own API version has no temperature, but the previous one has. */
 function createClient({ temperature }: ScenarioRequest, { baseUrl, apiKey }: ConverseOptions): Anthropic {
   const baseURL = baseUrl.replace(/\/v1$/, "");
   const defaultHeaders = temperature === undefined ? {} : { "anthropic-version": "2023-06-01" };

@@ -11,7 +11,7 @@ import { type SharedConnection, shareVendor } from "./share-vendor.ts";
 import { type Failure, plainAnswer, plainUsage, type Step } from "./step.ts";
 import { vendorsFor } from "./vendors.ts";
 
-/** Plays every step against every vendor with one client. Called at the top of a test file. */
+/** Plays every step against every vendor with one client. Call it at the top of a test file. */
 export function playScenario(client: ScenarioClient): void {
   const gateway = shareGateway();
   for (const vendor of vendorsFor(client)) {

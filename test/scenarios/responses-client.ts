@@ -87,7 +87,7 @@ async function askStreaming(
     onText?.(event.delta);
   }
   const response = await stream.finalResponse();
-  // Codex reads items one by one, others all at the end of the stream.
+  // Codex reads items one by one, and other clients read all of them at the end of the stream.
   const [first, second] = [done, response.output].map((items) => JSON.stringify(toResponseInputItems(items)));
   if (first !== second) throw new Error(`The items were not the same at the end: ${first}, but ${second}`);
   return response;

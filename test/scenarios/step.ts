@@ -28,7 +28,7 @@ export const plainAnswer: Answer = {
   ending: "complete",
 };
 
-/** These counts are the same for every kind. Input includes cached tokens, output includes thoughts. */
+/** These counts are the same for every kind. Input includes cached tokens, and output includes thoughts. */
 export const plainUsage: Outcome["usage"] = { input: 120, cached: 40, output: 30, thinking: 0, total: 150 };
 
 export function user(text: string, image?: string): ScenarioMessage {

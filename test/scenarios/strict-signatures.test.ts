@@ -19,7 +19,7 @@ test("Bedrock rejects wrong, late and partial signatures", (t) => {
     t.throws(() => bedrockForm.read({ ...request, ...change }), { message: says });
 });
 
-/** From AWS's own test suite for signatures: get-vanilla and post-vanilla. */
+/** The requests are get-vanilla and post-vanilla from AWS's own test suite for signatures. */
 test("signatures equal AWS's own", (t) => {
   const headers = {
     host: "example.amazonaws.com",

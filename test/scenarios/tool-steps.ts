@@ -36,7 +36,7 @@ export const bern = { name: "weather", input: { city: "Bern" } };
 const time = { name: "clock", input: {} };
 const ring = { name: "bell", input: { times: 2 } };
 
-/** Ids with lengths and characters that some vendors reject. */
+/** IDs with lengths and characters that some vendors reject. */
 const foreignMessages: ScenarioMessage[] = [
   user("Weather and time?"),
   {

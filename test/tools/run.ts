@@ -5,9 +5,8 @@ import { installTool } from "./install-tool.ts";
 import { toolMatrix } from "./tool-matrix.ts";
 
 /**
- * `npm run test:tools` installs missing coding tools outside of the project and tests them all. `--fast`
- * omits slow ones. Tools that their registry refuses are skipped. The last line is `N passed, N failed[, N
- * skipped]`.
+ * `npm run test:tools` installs missing coding tools outside of the project and tests all but those that a
+ * registry refuses. `--fast` omits slow ones. The last line is `N passed, N failed[, N skipped]`.
  */
 async function run(parameters: string[]): Promise<void> {
   for (const { tool, version, api, verified } of toolMatrix) {

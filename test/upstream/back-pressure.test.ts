@@ -33,7 +33,7 @@ test.before(async () => {
   await connectUpstream(gateway, upstream);
 });
 
-/** Sends the whole stream as fast as accepted. `accepted` counts the bytes. */
+/** Sends the whole stream as fast as the gateway accepts it. `accepted` counts the bytes. */
 function pour(accepted: { bytes: number }) {
   return async (response: ServerResponse) => {
     beginStream(response);

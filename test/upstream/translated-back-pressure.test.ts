@@ -116,7 +116,7 @@ function inMB(bytes: number): string {
 
 type Stream = Awaited<ReturnType<Awaited<ReturnType<typeof connectPouring>>["open"]>>;
 
-/** Connects an upstream that repeats one event as fast as accepted. */
+/** Connects an upstream that repeats one event as fast as the gateway accepts it. */
 async function connectPouring(t: ExecutionContext, form: VendorForm, said: { pieces: number; text: string }) {
   const gateway = sharedGateway();
   const responses = new Map<string, ServerResponse>();

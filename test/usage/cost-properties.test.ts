@@ -173,7 +173,7 @@ test("a million costs lose nothing by rounding", (t) => {
     sum += BigInt(costOf(list, { ...used, cacheWriteInputTokens: null, reasoningTokens: null }, at) ?? 0);
     exact += BigInt(fresh) * 3_625_000n + BigInt(cached) * 2_800_000n + BigInt(output) * 870_001n;
   }
-  // Each row is exact to half a nano-dollar, and together they are to a hundred-thousandth of a dollar.
+  // Each row is exact to half a nano-dollar, and all rows together to a hundred-thousandth of a dollar.
   const difference = Number(sum * 1_000_000n - exact) / 1_000_000;
   t.true(Math.abs(difference) < 10_000, `${difference} nano-dollars`);
 });

@@ -185,7 +185,7 @@ const formats: Record<string, Format> = {
         stop_reason: "end_turn",
         usage,
       }),
-    // The first event reports the input, the last one all of it.
+    // The first event reports the input, and the last one reports all counts.
     stream: ({ usage, model }) => {
       const message = {
         id: "msg_1",

@@ -53,7 +53,7 @@ const upstreamError = serverError(502, "upstream_error");
 const tooSlow = serverError(504, "upstream_timeout");
 const badCredential = serverError(502, "upstream_auth_failed");
 
-/** Rows without `says` have the gateway's message, the others the upstream's. */
+/** Rows without `says` have the gateway's message, and the others have the upstream's. */
 const failures: [title: string, failure: Failure, row: ErrorRow, says?: string][] = [
   ["a 400 is passed on", refuse(400), clientError(400, null), said],
   ["a 404 is passed on", refuse(404), clientError(404, null), said],

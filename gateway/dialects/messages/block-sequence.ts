@@ -1,6 +1,5 @@
 import { GatewayError } from "../../errors.ts";
 
-/** A content block of a stream. */
 export type StreamedBlock = {
   /** The block in its start event. */
   start: object;

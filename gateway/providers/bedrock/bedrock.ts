@@ -46,7 +46,7 @@ export const bedrock: Provider = {
     const { runtimeUrl, controlUrl, region } = readBedrockHost(baseUrl);
     const credential = secret === null ? null : parseBedrockCredential(secret);
     const endpointOf = ({ name }: UpstreamModel, operation: string, accept = "application/json") => {
-      // IDs contain colons, and ARNs slashes.
+      // IDs contain colons, and ARNs contain slashes.
       const path = `/model/${encodeURIComponent(name.toWellFormed())}/${operation}`;
       return bedrockEndpoint({ url: runtimeUrl, path, accept, region, credential });
     };
@@ -105,7 +105,7 @@ type BedrockHost = {
   /** The URL without its query. */
   runtimeUrl: string;
   controlUrl: string;
-  /** Part of every signature. */
+  /** Every signature contains the region. */
   region: string;
 };
 

@@ -184,7 +184,7 @@ class OpenSegment implements Segment {
 
   /** Writes the start of the buffer. */
   #write(length: number, position: number): void {
-    // A nearly full disk accepts a part.
+    // A nearly full disk accepts only a part of the bytes.
     for (let written = 0; written < length;) {
       written += writeSync(this.#file, this.#buffer, written, length - written, position + written);
     }

@@ -180,7 +180,7 @@ export function stopping(): GatewayError {
   return new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
 }
 
-// RFC 6455, section 7.4.1, and its registry.
+// These codes are from RFC 6455, section 7.4.1, and its registry.
 const normalClosure = 1000;
 const goingAway = 1001;
 const policyViolation = 1008;

@@ -14,7 +14,7 @@ export function translationOf(kind: "anthropic" | "bedrock" | "gemini", name: st
   return chat;
 }
 
-/** Returns the vendor's request for one of this dialect, by way of a chat completion. */
+/** Converts a request of this dialect to a chat completion, and that to the vendor's request. */
 export function buildVia(
   kind: "anthropic" | "bedrock" | "gemini",
   name: string,

@@ -4,7 +4,10 @@ import test from "ava";
 import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import { requestFrom } from "./read-events.ts";
 
-/** Recorded requests of coding tools with long texts cut. Without them, the tests are skipped: we may not publish them. */
+/**
+ * Recorded requests of coding tools with long texts cut. The project may not publish them, so the tests can
+ * be skipped.
+ */
 const folder = path.resolve(import.meta.dirname, "../../../../shared/fixtures/coding-tools");
 const files = existsSync(folder) ? globSync("*-responses-*.json", { cwd: folder }).toSorted() : [];
 if (files.length === 0)

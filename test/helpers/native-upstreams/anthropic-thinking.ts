@@ -13,7 +13,7 @@ export type ClaudeModel = {
   /** The default display of the text of thoughts. */
   defaultDisplay: "summarized" | "omitted";
   outputTokensMax: number;
-  /** Whether system messages may appear mid-conversation, as from Opus 4.8. */
+  /** Whether system messages may appear mid-conversation, as in models from Opus 4.8. */
   takesSystemMessages?: true;
 };
 

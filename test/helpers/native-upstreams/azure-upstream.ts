@@ -23,7 +23,7 @@ export const azureV1Form = azureForm({
   model: "our-gpt-oss",
 });
 
-/** The older generation: the path contains the deployment, the query a dated version. */
+/** The older generation: the path contains the deployment, and the query a dated version. */
 export const azureDatedForm = azureForm({
   baseUrl: (origin) => `${origin}?api-version=2024-10-21`,
   path: "/openai/deployments/our-gpt-oss/chat/completions",

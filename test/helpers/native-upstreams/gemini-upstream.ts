@@ -128,7 +128,7 @@ function answerParts({ thoughts, text, calls }: Answer, asked: Asked, generation
   ];
 }
 
-/** Gemini 2.5 sends parallel calls in one event, Gemini 3 one by one. */
+/** Gemini 2.5 sends parallel calls in one event, and Gemini 3 sends them one by one. */
 function inEvents(parts: object[], generation: 2 | 3): object[][] {
   const areCalls = (part: object) => generation === 2 && "functionCall" in part;
   const events = parts.filter((part) => !areCalls(part)).map((part) => [part]);
@@ -140,9 +140,7 @@ function withContent(parts: object[]): object {
   return parts.length === 0 ? {} : { content: { parts, role: "model" } };
 }
 
-/**
- * Prompt tokens include cached ones, candidate tokens exclude thoughts. The counts grow with the response.
- */
+/** Prompt tokens include cached ones, and candidate tokens exclude thoughts. The counts grow with the response. */
 function usageMetadata({ usage: { input, cached, thinking } }: Answer, output: number): object {
   return {
     promptTokenCount: input,

@@ -26,7 +26,7 @@ async function headersOf(endpoint: Endpoint, request: UpstreamRequest): Promise<
 }
 
 test("the reference signature equals AWS's", (t) => {
-  // get-vanilla from the test suite that AWS publishes with its SDKs.
+  // This is get-vanilla from the test suite that AWS publishes with its SDKs.
   const request = {
     method: "GET",
     url: "/",

@@ -1,7 +1,7 @@
 /** The few .NET types that the editors use, with the same bounds checks. */
 export class Hash {
   readonly members = new Map<string, unknown>();
-  /** A literal ignores case, an instance of the class does not. */
+  /** A literal ignores case, and an instance of the class does not. */
   readonly isLiteral: boolean;
   constructor(isLiteral: boolean) {
     this.isLiteral = isLiteral;
