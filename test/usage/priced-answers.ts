@@ -13,6 +13,8 @@ export type PricedAnswer = {
 /**
  * https://platform.claude.com/docs/en/about-claude/pricing. Sonnet 4.5: 3 input, 0.30 read, 3.75 and 6 written, 15
  * output; above 200k 6, 0.60, 7.50, 12 and 22.50. Opus 4.6: 5, 0.50, 6.25, 10, 25. Haiku 4.5: 1, 0.10, 1.25, 2, 5.
+ *
+ * A batch costs half: https://platform.claude.com/docs/en/build-with-claude/batch-processing.
  */
 export const anthropic: PricedAnswer[] = [
   sonnet({ input_tokens: 1_000, output_tokens: 500 }, "0.0105"),
@@ -96,14 +98,15 @@ function written(fiveMinutes: number, oneHour: number) {
 
 /**
  * Standard prices for input, cached input and output. See https://developers.openai.com/api/docs/pricing and
- * https://openai.com/api-fast-mode/.
+ * https://openai.com/api-fast-mode/. Flex costs half:
+ * https://developers.openai.com/api/docs/guides/flex-processing.
  *
  * - gpt-4o: 2.50, 1.25, 10
  * - gpt-5: 1.25, 0.125, 10
  * - gpt-5.4: 2.50, 0.25, 15, and above 272k 5, 0.50, 22.50
  * - gpt-5.5: 5, 0.50, 30
  * - gpt-5.6-sol: 4, 0.40, 20, written 5
- * - gpt-6.1-sol: 2, 0.10, 10, written 2.50
+ * - gpt-6.1-sol: 2, 0.10, 10, written 2.50, and above 272k 4, 0.20, 15
  */
 export const openai: PricedAnswer[] = [
   // The example of the guide on prompt caching: 215 + 2,400 + 3,000 millionths.
