@@ -27,11 +27,13 @@ async function soak(minutes: number, requestsPerSecond: number): Promise<boolean
     const { clients, keys, database, memory } = stage;
     const untilMs = performance.now() + minutes * minuteMs;
     const restarting = restartDatabase(database, untilMs);
+    // A database that does not start again ends the run at once.
+    const failing = new Promise<never>((_resolve, reject) => void restarting.catch(reject));
     let before = 0;
     let early: Sample | undefined;
     let last: Sample = memory.take();
     for (let minute = 1; minute <= minutes; minute++) {
-      await wait(minuteMs);
+      await Promise.race([wait(minuteMs), failing]);
       last = memory.take();
       if (minute === Math.min(10, Math.ceil(minutes / 2))) early = last;
       const { requests, cancelled, faulty, revoked } = clients.counts;
