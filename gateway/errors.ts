@@ -164,7 +164,11 @@ export function toGatewayError(error: unknown): GatewayError {
       { cause: error, retryAfterSeconds: 5 },
     );
   }
-  return new GatewayError("internal_error", "Internal error. See the gateway log for this request ID.", {
-    cause: error,
-  });
+  return new GatewayError(
+    "internal_error",
+    "The gateway failed with an internal error. Search its log for the request ID.",
+    {
+      cause: error,
+    },
+  );
 }

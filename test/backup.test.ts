@@ -181,7 +181,7 @@ test("a backup with wrong parameters or of MySQL prints the remedy", async (t) =
     t.is(exitCode, 1);
     t.is(
       errors,
-      "The backup command requires exactly one new file. Example: npm run backup -- /backups/gateway.db\n",
+      "The backup command requires exactly one new file. Use: npm run backup -- /backups/gateway.db\n",
     );
   }
   const DATABASE_URL = "mysql://gateway@db.example.com/gateway";

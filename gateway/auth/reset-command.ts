@@ -31,7 +31,7 @@ export function readAddress(parameters: string[]): string {
   const [email, ...more] = parameters;
   if (email !== undefined && more.length === 0) return normalizeEmail(email);
   throw new StartError(
-    "The command takes exactly one email address. Example: npm run people:reset -- ada@example.com",
+    "The command takes exactly one email address. Use: npm run people:reset -- ada@example.com",
   );
 }
 

@@ -95,7 +95,7 @@ function tooManyAttempts(waitMs: number): GatewayError {
   const minutes = Math.ceil(waitMs / 60_000);
   return new GatewayError(
     "too_many_attempts",
-    `Too many attempts. Retry in ${minutes} ${minutes === 1 ? "minute" : "minutes"}.`,
+    `Too many attempts failed. Retry in ${minutes} ${minutes === 1 ? "minute" : "minutes"}.`,
     { retryAfterSeconds },
   );
 }

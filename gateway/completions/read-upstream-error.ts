@@ -23,7 +23,7 @@ export function readUpstreamError(
   if (effectiveStatus === 401 || effectiveStatus === 402 || effectiveStatus === 403) {
     return new GatewayError(
       "upstream_auth_failed",
-      "The provider rejected the gateway's credential. An administrator must check it in the console.",
+      "The provider rejected the gateway's credential. Ask an administrator to check the credential.",
       { reason },
     );
   }

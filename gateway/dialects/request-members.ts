@@ -116,7 +116,7 @@ function otherModel(name: string): GatewayError {
   const param = name.replaceAll(/[^\x21-\x7e]/g, "?");
   return new GatewayError(
     "invalid_value",
-    `The parameter '${param}' can select a model or host outside the API key's permissions. Remove it, and configure fallbacks in the console.`,
+    `The parameter '${param}' can select a model or host outside the API key's permissions. Remove the parameter, and configure fallbacks in the console.`,
     { param },
   );
 }

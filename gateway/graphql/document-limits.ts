@@ -118,5 +118,5 @@ class Meter {
 }
 
 function tooMuch(what: string): GatewayError {
-  return new GatewayError("invalid_value", `The query has ${what}. Split it, or request less.`);
+  return new GatewayError("invalid_value", `The query has ${what}. Split the query, or request less.`);
 }

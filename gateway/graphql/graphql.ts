@@ -74,7 +74,7 @@ const documentBytesMax = 64 * 1024;
 function tooLarge(): GatewayError {
   return new GatewayError(
     "request_too_large",
-    `The query is larger than ${documentBytesMax} bytes. Send a shorter one.`,
+    `The query is larger than ${documentBytesMax} bytes. Send a shorter query.`,
   );
 }
 

@@ -93,7 +93,7 @@ function unsupportedEncoding(encoding: string): GatewayError {
   const name = /^[\w, -]{1,40}$/.test(encoding)
     ? `Content-Encoding ${encoding}`
     : "request's Content-Encoding";
-  const message = `The ${name} is not supported. Use gzip, br or zstd, or send it uncompressed.`;
+  const message = `The ${name} is not supported. Use gzip, br or zstd, or send the body uncompressed.`;
   return new GatewayError("unsupported_encoding", message);
 }
 

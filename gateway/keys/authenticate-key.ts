@@ -42,7 +42,7 @@ export function hashKeyValue(value: string): string {
 export function invalidApiKey(): GatewayError {
   return new GatewayError(
     "invalid_api_key",
-    "The API key is invalid: it is mistyped, deactivated, expired, deleted, or not allowed from this address. Check it, or ask the administrator for a new one.",
+    "The API key is invalid: it is mistyped, deactivated, expired, deleted, or not allowed from this address. Check the key, or ask the administrator for a new one.",
   );
 }
 

@@ -77,13 +77,17 @@ export async function saveFallbacks(
     if (id === undefined)
       throw new GatewayError(
         "invalid_value",
-        `The fallback model ${slug} does not exist. Choose another one.`,
+        `The fallback model ${slug} does not exist. Choose another model.`,
         { param },
       );
     if (id === model.id)
-      throw new GatewayError("invalid_value", "A model cannot be its own fallback. Choose another one.", {
-        param,
-      });
+      throw new GatewayError(
+        "invalid_value",
+        `The model ${slug} cannot be its own fallback. Choose another model.`,
+        {
+          param,
+        },
+      );
     return id;
   });
   await models.setFallbacks(model.id, fallbackIds);

@@ -149,7 +149,7 @@ export class ProviderService {
       });
     } catch (error) {
       if (!(error instanceof StillReferencedError)) throw error;
-      const message = "The provider still has models. Delete them first.";
+      const message = "The provider still has models. Delete the models first.";
       throw new GatewayError("conflict", message, { param: "id" });
     }
     await changeFeed.catchUp();

@@ -79,7 +79,7 @@ async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<s
     throw refused("is not an http or https URL. Use a URL such as https://api.openai.com/v1");
   }
   if (url.username !== "" || url.password !== "")
-    throw refused("contains a user name or a password. Remove it, and enter the key in its own field");
+    throw refused("contains a user name or a password. Remove both, and enter the key in its own field");
   if (url.hash !== "") throw refused("contains a fragment (#…). Remove the fragment");
   if (!guard.allowsPrivate(url.hostname, portOf(url))) {
     if (guard.refusesLiteral(url.hostname) || (await guard.resolvesToPrivate(url.hostname))) {

@@ -73,11 +73,13 @@ const keyLength = 60;
 /** Throws `SetupInputError` for a slug or a count that must not be in a script. */
 export function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel): void {
   if (!slugPattern.test(slug))
-    throw new SetupInputError("A model slug contains invalid characters. Copy it from the list of models.");
+    throw new SetupInputError(
+      "A model slug contains invalid characters. Copy the slug from the list of models.",
+    );
   for (const count of [contextWindow, outputTokensMax]) {
     if (count !== null && !(Number.isSafeInteger(count) && count > 0)) {
       throw new SetupInputError(
-        `A token count of ${slug} is not a whole number. Correct it on the model's page.`,
+        `The token count ${count} of ${slug} is not a positive whole number. Correct the count on the model's page.`,
       );
     }
   }

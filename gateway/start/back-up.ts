@@ -42,7 +42,7 @@ function readFileName(parameters: string[]): string {
     return path.resolve(file);
   }
   throw new StartError(
-    "The backup command requires exactly one new file. Example: npm run backup -- /backups/gateway.db",
+    "The backup command requires exactly one new file. Use: npm run backup -- /backups/gateway.db",
   );
 }
 

@@ -107,7 +107,7 @@ async function rewrapCredentials({ config, runtime, print }: CommandOptions): Pr
     print(`Secrets moved to the key ${keyId}: ${moved}.`);
     if (failed.length > 0)
       print(
-        `No available key decrypts these secrets: ${failed.join(", ")}. Add their key to MASTER_KEY_PREVIOUS, or enter them again in the console.`,
+        `No available key decrypts these secrets: ${failed.join(", ")}. Add their key to MASTER_KEY_PREVIOUS, or enter the secrets again in the console.`,
       );
     return failed.length > 0 ? 1 : 0;
   } finally {

@@ -17,11 +17,11 @@ export function explainFailure(error: unknown, origin: string): string {
     EPRIVATEADDRESS: `${host} is a private address. ${howToAllow(hostAndPort)}.`,
     EHOSTUNREACH: `The host ${hostname} is unreachable from the gateway. Check the base URL and the gateway's network.`,
     ENETUNREACH: `The network of ${hostname} is unreachable from the gateway. Check the base URL and the gateway's network.`,
-    ETIMEDOUT: `The connection to ${hostAndPort} timed out. Check that the server is running, and firewalls.`,
+    ETIMEDOUT: `The connection to ${hostAndPort} timed out. Check the server and the firewalls.`,
     ECONNRESET: `${hostAndPort} closed the connection. Retry, or check the server's log.`,
     EBROKENOFF: `${hostAndPort} closed the connection. Retry, or check the server's log.`,
     EBADANSWER: `${hostAndPort} does not speak HTTP. Check the base URL.`,
-    CERT_HAS_EXPIRED: `The TLS certificate of ${hostname} has expired. Renew it on the server.`,
+    CERT_HAS_EXPIRED: `The TLS certificate of ${hostname} has expired. Renew the certificate on the server.`,
     ERR_TLS_CERT_ALTNAME_INVALID: `The TLS certificate of ${hostAndPort} is for another host. Check the base URL.`,
     EPROTO: `${hostAndPort} does not speak TLS. Check whether the URL should start with http://.`,
     ERR_SSL_WRONG_VERSION_NUMBER: `${hostAndPort} does not speak TLS. Check whether the URL should start with http://.`,
@@ -29,7 +29,7 @@ export function explainFailure(error: unknown, origin: string): string {
   const reason = reasons[code];
   if (reason !== undefined) return reason;
   if (/CERT|SELF_SIGNED|SIGNATURE/.test(code)) {
-    return `The TLS certificate of ${hostname} is not trusted (${code}). Check it, or add its CA with NODE_EXTRA_CA_CERTS.`;
+    return `The TLS certificate of ${hostname} is not trusted (${code}). Check the certificate, or add its CA with NODE_EXTRA_CA_CERTS.`;
   }
   if (/^(?:ERR_SSL|ERR_TLS)/.test(code))
     return `The TLS connection to ${hostAndPort} failed (${code}). Check the server's TLS settings.`;

@@ -4,7 +4,7 @@ import { type FailureReason, GatewayError } from "../errors.ts";
 export function toUpstreamFailure(cause: Error): GatewayError {
   if (cause instanceof GatewayError) return cause;
   const [reason, words] = kindOf(codeOf(cause));
-  const advice = permanent.has(reason) ? "An administrator must check the provider." : "Retry the request.";
+  const advice = permanent.has(reason) ? "Ask an administrator to check the provider." : "Retry the request.";
   return new GatewayError(
     reason === "connect_timeout" ? "upstream_timeout" : "upstream_error",
     `The request to the provider failed: ${words}. ${advice}`,

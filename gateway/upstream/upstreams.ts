@@ -64,7 +64,7 @@ export class Upstreams {
       call.fail(
         new GatewayError(
           "internal_error",
-          "The request to the provider could not be signed. An administrator must check its credential.",
+          "The request to the provider could not be signed. Ask an administrator to check the provider's credential.",
           {
             cause,
           },

@@ -25,7 +25,7 @@ export function setupScript(publicUrl: string | null) {
 
 function answer({ method, url = "", headers }: IncomingMessage, publicUrl: string | null): Answer {
   if (method !== "GET" && method !== "HEAD")
-    return { status: 405, text: "POST is not allowed here. Use GET.\n" };
+    return { status: 405, text: "The method POST is not allowed for setup scripts. Use GET.\n" };
   try {
     // Express removes the path at which it mounts the handler.
     const request = parseScriptAddress(url.replace(/^\//, ""));

@@ -39,7 +39,7 @@ export function invalidValue(param: string, rule: string, value?: unknown): Gate
 /** Quotes a number, a boolean or a short word. Text with spaces could be part of a prompt. */
 function quote(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return `: ${value}`;
-  return typeof value === "string" && /^[\w./-]{0,40}$/.test(value) ? `: "${value}"` : "";
+  return typeof value === "string" && /^[\w.+/-]{0,40}$/.test(value) ? `: "${value}"` : "";
 }
 
 /** Returns a part of the request as the expected type, or throws `invalid_type`. */

@@ -82,7 +82,7 @@ test("a missing or a second address prints the usage", async (t) => {
     t.is(exitCode, 1);
     t.is(
       complained,
-      "The command takes exactly one email address. Example: npm run people:reset -- ada@example.com\n",
+      "The command takes exactly one email address. Use: npm run people:reset -- ada@example.com\n",
     );
   }
 });

@@ -93,7 +93,11 @@ function toSource(fileData: string, param: string): DocumentBlock["source"] {
     return { type: "base64", media_type: pdf, data: data.base64 };
   }
   if (!data.mediaType.startsWith("text/") && data.mediaType !== "application/json") {
-    throw unsupportedValue(param, "Claude does not read this file type. Use a PDF, text or image file.");
+    throw unsupportedValue(
+      param,
+      "Claude does not read this file type. Use a PDF, text or image file.",
+      data.mediaType,
+    );
   }
   const text = data.text();
   if (text === null) throw invalidValue(param, "must contain text in base64 or percent-encoding");
@@ -118,7 +122,11 @@ function imageSource(url: string, param: string): UrlSource | Base64Source {
 
 function toEmbeddedImage({ mediaType, base64 }: DataUrl, param: string): Base64Source {
   if (!imageTypes.has(mediaType))
-    throw unsupportedValue(param, "Claude does not read this image type. Use JPEG, PNG, GIF or WebP.");
+    throw unsupportedValue(
+      param,
+      "Claude does not read this image type. Use JPEG, PNG, GIF or WebP.",
+      mediaType,
+    );
   if (base64 === null) throw invalidValue(param, "must contain an image in base64");
   return { type: "base64", media_type: mediaType, data: base64 };
 }

@@ -56,7 +56,10 @@ export function unlessBlank(text: string): TextBlock[] {
 function textOf(part: Part, param: string): TextBlock[] {
   const { type } = part;
   if (type === "text" || type === "refusal") return unlessBlank(expectString(part[type], `${param}.${type}`));
-  throw unsupported(param, "models on Bedrock do not accept parts of this type here. Remove the part.");
+  throw unsupported(
+    param,
+    `models on Bedrock do not accept parts of type "${String(type).slice(0, 64)}" here. Remove the part.`,
+  );
 }
 
 function eachPart<Block extends object>(
@@ -97,6 +100,7 @@ function toPictureBlock(
   throw unsupportedValue(
     urlParam,
     `Bedrock does not accept this media type. Use one of ${list([...imageFormats.keys(), ...videoFormats.keys()])}.`,
+    mediaType,
   );
 }
 
@@ -121,6 +125,7 @@ function toFileBlock(part: Record<string, unknown>, param: string, names: Docume
     throw unsupportedValue(
       dataParam,
       `Bedrock does not accept this type of document. Use one of ${list([...documentFormats.values()])}.`,
+      mediaType || undefined,
     );
   }
   return { document: { format, name: names.choose(filename), source: { bytes } } };

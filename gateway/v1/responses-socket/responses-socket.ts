@@ -166,7 +166,7 @@ export class ResponsesSocket implements Connection {
 
 /** Uses OpenAI's code, after which Codex opens a new connection. */
 function tooOld(msMax: number): GatewayError {
-  const message = `The connection is older than ${Math.round(msMax / 60_000)} minutes. Open a new one.`;
+  const message = `The connection is older than ${Math.round(msMax / 60_000)} minutes. Open a new connection.`;
   return new GatewayError("websocket_connection_limit_reached", message);
 }
 
