@@ -6,20 +6,19 @@ import { defineConfig } from "vite";
 /** The gateway's URL for `npm run dev`. */
 const gateway = "http://127.0.0.1:8080";
 
-/** Modules that three pages share form one file. Separate files would start a key's page with 71 requests. */
-const shared = {
+/** Two files hold what most pages share. Separate files would start a key's page with 71 requests. */
+const everywhere = {
   name: "parts",
-  test: /src.lib/,
-  minShareCount: 3,
-  // SvelteKit's own groups come first.
-  priority: -1,
+  test: /src.lib.(shell|session|entrance)|@tanstack|@lucide.*icons/,
+  minShareCount: 2,
 };
+const shared = { name: "parts", test: /src.lib.(?!ui.overlays.[A-Zo])/, minShareCount: 3 };
 
-/** The navigation alone has six icons that one other page uses. */
-const icons = { name: "icons", test: /@lucide.*icons/, minShareCount: 2, priority: -1 };
+/** Everything that opens above a page, such as menus. It loads after the page. */
+const overlays = { name: "overlays", test: /lib.ui.overlays|node_modules.bits-ui/, priority: -2 };
 
 const output = {
-  codeSplitting: { groups: [shared, icons] },
+  codeSplitting: { groups: [everywhere, shared, overlays].map((group) => ({ priority: -1, ...group })) },
   // SvelteKit's runtime reads the page's data as soon as it starts.
   strictExecutionOrder: true,
 };

@@ -1,4 +1,5 @@
 import test from "ava";
+import { barPaths } from "../../console/src/lib/usage/bar-paths.ts";
 import { toChart } from "../../console/src/lib/usage/chart-series.ts";
 import type { UsageDimension, UsageSummaryRow } from "../../console/src/lib/usage/summarize-usage.ts";
 
@@ -62,4 +63,21 @@ test("a status has its own color, and a model of that name has a model's", (t) =
   t.is(new Set(Object.values(all)).size, 4);
   for (const status of Object.keys(statuses)) t.like(all, colorsOf([], { [status]: 1 }, "STATUS"));
   t.not(colorsOf(["FAILED"], { FAILED: 1 })["FAILED"], all["FAILED"]);
+});
+
+test("stacked bars are one path per series, rounded at the top of each stack", (t) => {
+  const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour));
+  const points = [
+    { at: at(0), one: 10, two: 20 },
+    { at: at(1), one: 5, two: 0 },
+  ];
+  const scales = {
+    left: (time: Date) => time.getUTCHours() * 30,
+    width: 20,
+    height: (value: number) => 100 - value,
+  };
+  const [one, two] = barPaths(points, [{ key: "one" }, { key: "two" }], scales);
+  const square = "M0 100V90a0 0 0 0 1 0 0h20a0 0 0 0 1 0 0V100z";
+  t.is(one, `${square}M30 100V99a4 4 0 0 1 4 -4h12a4 4 0 0 1 4 4V100z`);
+  t.is(two, "M0 90V74a4 4 0 0 1 4 -4h12a4 4 0 0 1 4 4V90z");
 });

@@ -69,7 +69,9 @@ browserTest("bars of several models are drawn without errors, with whole request
   // An error of the page fails the test when it ends.
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage?status=FAILED" });
   const figure = page.getByRole("figure", { name: "Requests by model" });
-  await figure.locator("rect").nth(30).waitFor({ state: "attached" });
+  const bars = figure.locator('path[stroke="var(--surface)"]');
+  await bars.nth(1).waitFor();
+  for (const bar of await bars.all()) t.regex((await bar.getAttribute("d")) ?? "", /^M[\d.]+ [\d.]+V[^N]*z$/);
   t.regex(await figure.innerText(), /\b\d\d:00\b/, "hours of the day, of 24");
   t.notRegex(await figure.innerText(), /\d\.\d|\b[AP]M\b/);
 

@@ -24,3 +24,21 @@ browserTest("the first load of a page is at most 150 KB of compressed script", a
     t.true(bytes > 10_000 && bytes <= scriptBytesMax, `${path}: ${bytes} bytes`);
   }
 });
+
+browserTest("a page shows with at most 100 KB of compressed script", async (t) => {
+  const gateway = await startTestGateway(t);
+  for (const path of ["/", "/sign-in", "/keys", "/keys/key_1", "/models/new", "/requests", "/usage"]) {
+    const answer = await fetch(`${gateway.url}${path}`, { headers: { accept: "text/html" } });
+    const named = `${answer.headers.get("link")}${await answer.text()}`;
+    const files = new Set(named.match(/_app\/immutable\/[^">]+\.js/g));
+    const sizes = await Promise.all(
+      [...files].map(async (file) => {
+        const { headers } = await fetch(`${gateway.url}/${file}`, { headers: { "accept-encoding": "br" } });
+        return Number(headers.get("content-length"));
+      }),
+    );
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    t.log(`${path}: ${(bytes / 1024).toFixed(1)} KB in ${sizes.length} files`);
+    t.true(bytes > 10_000 && bytes <= 100 * 1024, `${path}: ${bytes} bytes`);
+  }
+});
