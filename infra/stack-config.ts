@@ -44,12 +44,12 @@ const digest = /@sha256:[0-9a-f]{64}$/;
 
 function explain(issue: z.core.$ZodIssue, given: Record<string, string>): string[] {
   if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => `${key} is an unknown key. Remove it, or correct its name.`);
+    return issue.keys.map((key) => `${key} is an unknown key. Remove the key, or correct its name.`);
   const key = issue.path.join(".");
   const value = given[key];
   return [
     value === undefined
-      ? `${key} is missing. Set it.`
+      ? `${key} is missing. Set ${key}.`
       : `${key} is "${value.slice(0, 60)}". ${issue.message}`,
   ];
 }
@@ -74,7 +74,10 @@ function contradictions(config: z.output<typeof schema>): string[] {
       !hasCertificate && !isProduction && !config.allowHttp,
       "certificateArn is missing. Set certificateArn or hostedZoneId, or in development allowHttp to true.",
     ],
-    [isProduction && config.allowHttp, "allowHttp is true, but production requires TLS. Set it to false."],
+    [
+      isProduction && config.allowHttp,
+      "allowHttp is true, but production requires TLS. Set allowHttp to false.",
+    ],
     [
       hasCertificate && config.allowHttp,
       "allowHttp is true, but the stack has a certificate. Set allowHttp to false.",
@@ -100,7 +103,10 @@ function contradictions(config: z.output<typeof schema>): string[] {
       `tasksMax is ${config.tasksMax}, less than tasksMin. Use at least ${config.tasksMin}.`,
     ],
     [isProduction && config.tasksMin < 2, `tasksMin is ${config.tasksMin}. In production, use at least 2.`],
-    [isProduction && !config.databaseMultiAz, "databaseMultiAz is false. In production, set it to true."],
+    [
+      isProduction && !config.databaseMultiAz,
+      "databaseMultiAz is false. In production, set databaseMultiAz to true.",
+    ],
     [
       isProduction && config.backupDays < 7,
       `backupDays is ${config.backupDays}. In production, use at least 7.`,

@@ -210,8 +210,7 @@ async function describeOne(repositories: Repositories, row: UserRow): Promise<Us
 }
 
 function emailTaken(email: string, status: UserStatus): GatewayError {
-  const hint =
-    status === "disabled" ? "The user is disabled, so enable the user instead." : "Use another address.";
+  const hint = status === "disabled" ? "Enable that disabled user instead." : "Use another address.";
   const message = `A user with the address ${email} already exists. ${hint}`;
   return new GatewayError("conflict", message, { param: "email" });
 }

@@ -44,7 +44,10 @@ function formatNano(nano: bigint): string {
 
 function readMoment(value: unknown): Date {
   const moment = typeof value === "string" && momentPattern.test(value) ? parseMoment(value) : null;
-  if (moment === null) throw new TypeError("Use a timestamp such as 2026-11-21T17:44:00Z.");
+  if (moment === null) {
+    const shown = typeof value === "string" ? `"${value.slice(0, 60)}"` : "The value";
+    throw new TypeError(`${shown} is not a timestamp. Use a timestamp such as 2026-11-21T17:44:00Z.`);
+  }
   return moment;
 }
 

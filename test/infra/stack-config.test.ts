@@ -33,7 +33,7 @@ const refused: [string, Changes, RegExp][] = [
   [
     "a database in one zone",
     { databaseMultiAz: "false" },
-    /gateway:databaseMultiAz is false. In production, set it to true/,
+    /gateway:databaseMultiAz is false. In production, set databaseMultiAz to true/,
   ],
   ["six days of backups", { backupDays: "6" }, /gateway:backupDays is 6. In production, use at least 7/],
   [
