@@ -17,7 +17,7 @@ export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOpti
     browser = await chromium.launch({
       executablePath: findChromium() ?? "",
       // Containers lack Chromium's namespaces and shared memory.
-      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", ...withoutCompilers],
       ...options,
     });
   });
@@ -27,6 +27,9 @@ export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOpti
     return browser;
   };
 }
+
+/** The optimizing compilers take a tenth of a page's CPU time, and a page lives for seconds. */
+const withoutCompilers = ["--js-flags=--no-turbofan --no-maglev"];
 
 export type ConsolePage = Page & {
   /** Uncaught errors, blocked scripts, invalid markup, dialogs and calls to other hosts. */

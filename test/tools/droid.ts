@@ -9,6 +9,7 @@ export const droid: CodingTool = {
   command: "droid",
   upstreams: [chatUpstream, claudeUpstream],
   tab: "droid",
+  isSlow: true,
   environment: { FACTORY_DROID_AUTO_UPDATE_ENABLED: "false" },
   run: (prompt) => ["exec", prompt],
   readFile: (file_path) => ({ name: "Read", input: { file_path } }),

@@ -9,6 +9,7 @@ export const kiloCode: CodingTool = {
   command: "kilo",
   upstreams: [chatUpstream, claudeUpstream],
   tab: "kilo-code",
+  isSlow: true,
   environment: {
     KILO_DISABLE_AUTOUPDATE: "1",
     KILO_DISABLE_MODELS_FETCH: "1",

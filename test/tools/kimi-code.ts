@@ -9,6 +9,7 @@ export const kimiCode: CodingTool = {
   command: "kimi",
   upstreams: [chatUpstream],
   tab: "kimi-code",
+  isSlow: true,
   run: (prompt) => ["-p", prompt],
   readFile: (path) => ({ name: "Read", input: { path } }),
 };
