@@ -2,9 +2,6 @@ import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
-// Compiling takes half of a start. The system's temporary folder would let other users replace compiled code.
-enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
-
 // By default, V8 collects the whole heap each time that request bodies fill 64 MB outside of it. That takes as long as
 // relaying them.
 setFlagsFromString("--external-memory-accounted-in-global-limit");
@@ -13,6 +10,10 @@ setFlagsFromString("--heap-growing-percent=300");
 // A start needs little space for new objects, but would keep 32 MB. `run-process.ts` lets the space grow
 // afterwards.
 setFlagsFromString("--semi-space-growth-factor=1");
+
+// Compiling takes half of a start. The system's temporary folder would let other users replace compiled code. V8 rejects
+// code that other flags compiled, so the cache has a folder for the flags set above.
+enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
 
 // An import of `node:http` reads all its members, and these load Node's WebSocket client: 13 MB.
 const http = process.getBuiltinModule("node:http");
