@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir } from "node:fs/promises";
+import { cp, mkdir } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { ExecutionContext } from "ava";
@@ -32,7 +32,9 @@ export async function createKillableDatabase(t: ExecutionContext): Promise<Killa
   await mkdir(`${folder}/tmp`);
   const common = ["--no-defaults", ...asRoot, `--datadir=${folder}/data`, `--tmpdir=${folder}/tmp`];
   const install = [...common, "--auth-root-authentication-method=normal", "--skip-test-db"];
-  execFileSync(programs.installer, install, { stdio: "pipe" });
+  const newData = process.env["TEST_MARIADB_NEW_DATA"];
+  if (newData === undefined) execFileSync(programs.installer, install, { stdio: "pipe" });
+  else await cp(newData, `${folder}/data`, { recursive: true });
 
   const port = await freePort();
   // Unlike the shared test database, this one syncs commits to disk, because it has to survive.

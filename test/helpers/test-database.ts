@@ -9,15 +9,15 @@ import { createTestFolder } from "./test-folder.ts";
  * Returns the DATABASE_URL of a new, empty database that is deleted with the test. A test must close its connections
  * in its own `t.teardown`, which ava runs before this one.
  */
-export async function createTestDatabase(t: Teardown, kind: DatabaseKind): Promise<string> {
+export async function createTestDatabase(t: Teardown, kind: DatabaseKind | undefined): Promise<string> {
   return kind === "sqlite" ? createSqliteDatabase(t) : createServerDatabase(t, kind);
 }
 
 /** Returns the DATABASE_URL of a new database with the current schema. The database is deleted with the test. */
-export async function createMigratedDatabase(t: Teardown, kind: DatabaseKind): Promise<string> {
+export async function createMigratedDatabase(t: Teardown, kind: DatabaseKind | undefined): Promise<string> {
   const url = await createTestDatabase(t, kind);
   if (kind === "sqlite") await copySqliteSchema(url.slice("sqlite:".length));
-  else await execute(url, await serverSchema(kind));
+  else await execute(url, await serverSchema(kind ?? ""));
   return url;
 }
 

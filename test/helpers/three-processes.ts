@@ -3,7 +3,7 @@ import type { ExecutionContext } from "ava";
 import { eventually } from "./eventually.ts";
 import { startGatewayProcess } from "./gateway-process.ts";
 import { chatBody, postChat } from "./post-chat.ts";
-import { createServerDatabase } from "./test-database.ts";
+import { createMigratedDatabase, serverKind } from "./test-database.ts";
 import { createConsoleClient } from "./test-gateway.ts";
 import { createTestFolder } from "./test-folder.ts";
 
@@ -13,7 +13,7 @@ export async function startThreeProcesses(
   { limits, environment }: { limits: { requestsPerMinute: number }; environment?: Record<string, string> },
 ) {
   const admin = { email: "ada@example.com", password: randomBytes(12).toString("hex") };
-  const databaseUrl = await createServerDatabase(t);
+  const databaseUrl = await createMigratedDatabase(t, serverKind);
   const start = async () => {
     const gateway = startGatewayProcess(t, {
       PORT: "0",
@@ -27,7 +27,7 @@ export async function startThreeProcesses(
     });
     return { url: await gateway.listening(), log: gateway.stderr };
   };
-  // The first process creates the tables and the administrator.
+  // The first process creates the administrator.
   const first = await start();
   const gateways = [first, ...(await Promise.all([start(), start()]))];
   const session = await createConsoleClient(first.url).auth.signIn.mutate(admin);

@@ -12,7 +12,7 @@ import { freePort } from "../helpers/free-port.ts";
 import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-process.ts";
 import { openStream } from "../helpers/open-chat.ts";
 import { chatBody } from "../helpers/post-chat.ts";
-import { createServerDatabase, serverKind } from "../helpers/test-database.ts";
+import { createMigratedDatabase, createServerDatabase, serverKind } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createConsoleClient } from "../helpers/test-gateway.ts";
 
@@ -22,7 +22,7 @@ const mysqlTest = serverKind ? test.serial : test.serial.skip;
 /** Starts a gateway with two workers. */
 async function setUp(t: ExecutionContext): Promise<Stage> {
   const upstream = await createModelUpstream(t);
-  const databaseUrl = await createServerDatabase(t);
+  const databaseUrl = await createMigratedDatabase(t, serverKind);
   const environment = { WORKERS: "2", LOG_LEVEL: "info" };
   const stage = await setStage(t, { upstream, databaseUrl, dataDir: await createTestFolder(t), environment });
   // A change through one worker reaches the other a moment later.
