@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from "ava";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { Browser } from "../helpers/browser.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
+import { type DatabaseKind, lockingKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 /** Starts a gateway with a controlled clock that never repeats a time, because entries sort by time. */
@@ -16,7 +16,7 @@ async function actionsOf({ admin }: TestGateway, query: object = {}): Promise<st
   return (await admin.audit.list.query(query)).items.map(({ action }) => action);
 }
 
-for (const kind of allDatabaseKinds) {
+for (const kind of lockingKinds) {
   test(`${kind}: an entry contains the actor, action, time, target and previous state`, async (t) => {
     const { clock, gateway, audit, keys } = await start(t, kind);
     const { key } = await keys.create.mutate({ name: "Laptop", models: ["demo/echo"] });

@@ -4,10 +4,10 @@ import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { linkToken } from "../helpers/link-token.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { allDatabaseKinds } from "../helpers/test-database.ts";
+import { lockingKinds } from "../helpers/test-database.ts";
 import { administrator, createConsoleClient, startTestGateway } from "../helpers/test-gateway.ts";
 
-for (const kind of allDatabaseKinds) {
+for (const kind of lockingKinds) {
   const shared = shareGateway({ kind });
   const join = (token: string, password = "long enough", name = "Eve") =>
     callProcedure(shared(), "auth.join", { input: { token, name, password } });

@@ -2,12 +2,12 @@ import serialTest from "ava";
 import { Browser } from "../helpers/browser.ts";
 import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { linkToken } from "../helpers/link-token.ts";
-import { allDatabaseKinds } from "../helpers/test-database.ts";
+import { lockingKinds } from "../helpers/test-database.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
 
 // Two people act at once. A hook inserts the second action where the database permits it.
-for (const kind of allDatabaseKinds) {
+for (const kind of lockingKinds) {
   const shared = shareGateway({ kind });
   // Tests are serial, because a hook would affect parallel tests.
   const test = serialTest.serial;

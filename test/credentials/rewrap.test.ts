@@ -13,7 +13,7 @@ import { openDatabaseAt, providerRow } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { isFull } from "../helpers/scale.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
-import { createMigratedDatabase, type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
+import { createMigratedDatabase, type DatabaseKind, lockingKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
@@ -69,7 +69,7 @@ function opens(...parameters: Parameters<typeof openCredential>): string | null 
   }
 }
 
-for (const kind of allDatabaseKinds) {
+for (const kind of lockingKinds) {
   test.serial(`${kind}: a move from a file to KMS survives ${kills} kills, and secrets open`, async (t) => {
     t.timeout(180_000);
     const count = 500;

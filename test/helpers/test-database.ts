@@ -35,6 +35,11 @@ export const allDatabaseKinds: DatabaseKind[] = ["sqlite", ...serverKinds];
 /** The databases for all other tests: SQLite and one server, except at full scale. */
 export const databaseKinds: DatabaseKind[] = isFull ? allDatabaseKinds : allDatabaseKinds.slice(0, 2);
 
+/** The databases for tests of locks and transactions: SQLite and production's server, except at full scale. */
+export const lockingKinds: DatabaseKind[] = isFull
+  ? allDatabaseKinds
+  : [...new Set(["sqlite" as const, ...allDatabaseKinds.slice(-1)])];
+
 /** The server for tests of several processes: the one that production uses, if available. */
 export const serverKind = serverKinds.at(-1);
 

@@ -5,7 +5,7 @@ import { createLog } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { openTestDatabase } from "../helpers/open-test-database.ts";
-import { allDatabaseKinds } from "../helpers/test-database.ts";
+import { lockingKinds } from "../helpers/test-database.ts";
 
 type Teardown = { teardown(step: () => unknown): void };
 
@@ -42,7 +42,7 @@ function append(database: Database, ...ids: string[]): Promise<void> {
   });
 }
 
-for (const kind of allDatabaseKinds) {
+for (const kind of lockingKinds) {
   test(`${kind}: every change since the start is delivered once, in order`, async (t) => {
     const database = await openTestDatabase(t, kind);
     await append(database, "key_before");

@@ -4,10 +4,10 @@ import { dumpDatabase } from "../helpers/dump-database.ts";
 import { findLeaks } from "../helpers/find-leaks.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { allDatabaseKinds } from "../helpers/test-database.ts";
+import { lockingKinds } from "../helpers/test-database.ts";
 import { createKey } from "../helpers/test-gateway.ts";
 
-for (const kind of allDatabaseKinds) {
+for (const kind of lockingKinds) {
   const shared = shareGateway({ kind });
 
   const statusWith = async (value: string, model = "demo/echo") =>

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from "ava";
 import { assertError } from "../helpers/assert-error.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { allDatabaseKinds } from "../helpers/test-database.ts";
+import { lockingKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 const quotaError = { status: 402, type: "insufficient_quota", param: null, code: "insufficient_quota" };
@@ -30,7 +30,7 @@ async function costOfOne(t: ExecutionContext, gateway: TestGateway): Promise<num
   return record?.cost ?? 0;
 }
 
-for (const kind of allDatabaseKinds) {
+for (const kind of lockingKinds) {
   test(`${kind}: a spent budget finishes requests in flight and refuses the next`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     await priceEcho(gateway, 1, 3);

@@ -5,7 +5,7 @@ import { assertError } from "../helpers/assert-error.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { allDatabaseKinds } from "../helpers/test-database.ts";
+import { lockingKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 // A cost can be unknown. Budgets count the known parts of such a request at the usual price.
@@ -68,7 +68,7 @@ for (const [what, reported, list, countedUsd] of unpriced) {
   });
 }
 
-for (const kind of allDatabaseKinds) {
+for (const kind of lockingKinds) {
   test(`${kind}: unpriced requests count in every process, after a restart and until priced`, async (t) => {
     const environment = { BUDGET_REFRESH_INTERVAL_MS: "50" };
     const one = await startTestGateway(t, { kind, environment });

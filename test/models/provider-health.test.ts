@@ -3,7 +3,7 @@ import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
 import { usageRow } from "../helpers/open-test-database.ts";
 import { freePort } from "../helpers/free-port.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
-import { allDatabaseKinds } from "../helpers/test-database.ts";
+import { lockingKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 import { createId } from "../../gateway/ids.ts";
 
@@ -13,7 +13,7 @@ async function healthOf({ admin }: TestGateway, id: string) {
   return health;
 }
 
-for (const kind of allDatabaseKinds) {
+for (const kind of lockingKinds) {
   test(`${kind}: a provider is unused, healthy, cooling down and healthy again`, async (t) => {
     let aheadMs = 0;
     const now = () => Date.now() + aheadMs;

@@ -9,6 +9,7 @@ import { SetupInputError } from "../../gateway/setup/setup-input.ts";
 import { toolIds } from "../../gateway/setup/tool-setups.ts";
 import { createPowerShellParser, readVerbatim, type Tree, walk } from "./powershell/parse-powershell.ts";
 import { keyValue, setupModels } from "./setup-models.ts";
+import { anyCharacter } from "../helpers/any-character.ts";
 
 const parse = await createPowerShellParser();
 
@@ -119,7 +120,7 @@ function writtenBy({ type, children }: Tree): string[] {
 }
 
 const hostile = fc.oneof(
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: anyCharacter }),
   fc
     .array(
       fc.constantFrom(

@@ -2,7 +2,7 @@ import test from "ava";
 import { makeEntity } from "../helpers/make-entity.ts";
 import { auditEntries } from "../helpers/audit-entries.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { allDatabaseKinds } from "../helpers/test-database.ts";
+import { lockingKinds } from "../helpers/test-database.ts";
 import type { TestGateway } from "../helpers/test-gateway.ts";
 
 type Edit = (id: string, revision: number | undefined, round: number) => Promise<{ revision: number }>;
@@ -37,7 +37,7 @@ const edits: Record<
   }),
 };
 
-for (const kind of allDatabaseKinds) {
+for (const kind of lockingKinds) {
   const shared = shareGateway({ kind });
 
   for (const [path, prepare] of Object.entries(edits)) {

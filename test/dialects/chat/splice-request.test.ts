@@ -3,6 +3,7 @@ import test from "ava";
 import fc from "fast-check";
 import { spliceRequest, readChatRequest } from "../../../gateway/dialects/chat/chat.ts";
 import type { ChatQuirks } from "../../../gateway/wire/chat-completion.ts";
+import { anyCharacter } from "../../helpers/any-character.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../../helpers/spell-object.ts";
 import { bodyLimits } from "../../helpers/body-limits.ts";
@@ -30,7 +31,7 @@ function spliceWith(text: string, quirks: ChatQuirks): Buffer {
 /** Returns the members of every request, and the streaming options. */
 function requestMembers(): fc.Arbitrary<JsonMembers> {
   const messages = fc
-    .tuple(fc.constantFrom("user", "system"), fc.string({ unit: "binary" }))
+    .tuple(fc.constantFrom("user", "system"), fc.string({ unit: anyCharacter }))
     .map(([role, content]) => [{ role, content }]);
   const streamOptions = fc.oneof(
     fc.record({ include_usage: fc.boolean(), include_obfuscation: fc.boolean() }, { requiredKeys: [] }),
@@ -44,7 +45,7 @@ function requestMembers(): fc.Arbitrary<JsonMembers> {
     ),
   );
   return fc
-    .tuple(known, unknown, fc.string({ unit: "binary" }), fc.integer())
+    .tuple(known, unknown, fc.string({ unit: anyCharacter }), fc.integer())
     .map(([[ownMessages, stream, options], others, model, seed]) => {
       const members: JsonMembers = [
         ["model", model],

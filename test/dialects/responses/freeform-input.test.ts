@@ -1,6 +1,7 @@
 import test from "ava";
 import fc from "fast-check";
 import { FreeformInput } from "../../../gateway/dialects/responses/freeform-input.ts";
+import { anyCharacter } from "../../helpers/any-character.ts";
 
 function readIn(pieces: string[]): { choice: string; text: string } {
   const input = new FreeformInput();
@@ -15,7 +16,7 @@ function cut(text: string, places: number[]): string[] {
   return [...ends, text.length].map((end, index, all) => text.slice(all[index - 1] ?? 0, end));
 }
 
-const written = fc.string({ unit: "binary", maxLength: 60 });
+const written = fc.string({ unit: anyCharacter, maxLength: 60 });
 const spaces = fc.constantFrom("", " ", "\n  ", "\t");
 
 test("any text is read from any JSON spelling, however it is cut", (t) => {

@@ -9,8 +9,9 @@ import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import type { ChunkChoice, ReasoningDetail } from "../../../gateway/wire/chat-completion.ts";
 import { countJsonTexts } from "../../../gateway/wire/parse-shallow-object.ts";
 import { readEvents, requestFrom, writeStream } from "./read-events.ts";
+import { anyCharacter } from "../../helpers/any-character.ts";
 
-const text = fc.string({ unit: "binary", maxLength: 20 });
+const text = fc.string({ unit: anyCharacter, maxLength: 20 });
 const detail = fc.record(
   {
     type: fc.constantFrom<ReasoningDetail["type"][]>(

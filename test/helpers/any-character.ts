@@ -1,0 +1,14 @@
+import fc from "fast-check";
+
+/**
+ * Any code point, including halves of surrogate pairs. fast-check's unit "binary" is the same, but its list of characters
+ * takes a second to build.
+ */
+export const anyCharacter = fc.nat(0x10ffff).map(
+  (code) => String.fromCodePoint(code),
+  (text) => {
+    const code = typeof text === "string" ? text.codePointAt(0) : undefined;
+    if (code === undefined || String.fromCodePoint(code) !== text) throw new Error("Not one character.");
+    return code;
+  },
+);
