@@ -56,10 +56,8 @@ export function unlessBlank(text: string): TextBlock[] {
 function textOf(part: Part, param: string): TextBlock[] {
   const { type } = part;
   if (type === "text" || type === "refusal") return unlessBlank(expectString(part[type], `${param}.${type}`));
-  throw unsupported(
-    param,
-    `models on Bedrock do not accept parts of type "${String(type).slice(0, 64)}" here. Remove the part.`,
-  );
+  const quoted = String(JSON.stringify(type)).slice(0, 66);
+  throw unsupported(param, `models on Bedrock do not accept parts of type ${quoted} here. Remove the part.`);
 }
 
 function eachPart<Block extends object>(

@@ -39,6 +39,13 @@ const parameters =
 
 const request = requestsOf(words, parameters);
 
+/** A value that cannot become text. */
+const part = { type: [{ toString: null }] };
+const unprintable = {
+  model: "m",
+  messages: [{ role: "system", content: [part] }],
+} as unknown as ChatRequestBody;
+
 test("any input becomes a valid request or a GatewayError that names the member", (t) => {
   let built = 0;
   fc.assert(
@@ -54,7 +61,7 @@ test("any input becomes a valid request or a GatewayError that names the member"
       }
       t.is(JSON.stringify(body), before, "the client's request stays as it was");
     }),
-    { numRuns: 3_000 },
+    { numRuns: 3_000, examples: [[unprintable, names[0] ?? ""]] },
   );
   t.true(built > 100, `${built} requests were built`);
 });
