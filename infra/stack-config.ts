@@ -117,7 +117,7 @@ function contradictions(config: z.output<typeof schema>): string[] {
     ],
     [
       wanted > connections,
-      `databaseConnectionsMax allows up to ${wanted} connections, but ${config.databaseClass} has about ${connections}. Lower it, or use a larger class.`,
+      `databaseConnectionsMax allows up to ${wanted} connections, but ${config.databaseClass} has about ${connections}. Lower databaseConnectionsMax, or use a larger databaseClass.`,
     ],
   ];
   return rules.filter(([broken]) => broken).map(([, problem]) => problem);

@@ -13,7 +13,7 @@ export const trustedProxiesSetting = z
   .transform((text) => (/^\d{1,2}$/.test(text) ? Number(text) : readNetworks(text)))
   .refine(
     (proxies) => proxies !== null,
-    "is not a setting for proxies. Use their number, or their address ranges such as 10.0.0.0/8,fd00::/8.",
+    "is neither a number of proxies nor a list of address ranges. Use a number such as 1, or ranges such as 10.0.0.0/8,fd00::/8.",
   )
   .transform((proxies) => proxies ?? 0);
 

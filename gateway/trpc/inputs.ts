@@ -152,7 +152,7 @@ function isWellFormed(text: string): boolean {
 /** A whole number from 1. The form shows the message beside the field. */
 function whole(max: number, least = "Use 1 or more.") {
   return z
-    .int(quoting("is not a whole number. Use a whole number from 1."))
+    .int(quoting("is not a whole number. Use a whole number of at least 1."))
     .min(1, quoting(`is too small. ${least}`))
     .max(max, quoting(`is too large. Use at most ${max}.`));
 }

@@ -62,7 +62,7 @@ const rule = z
   )
   .refine(
     ({ part, when }) => part === undefined || when.inputTokensAbove !== undefined,
-    "The rule has a part but no prompt length. Set the prompt length, or remove the part.",
+    "The rule has `part` without `inputTokensAbove`. Set `inputTokensAbove`, or remove `part`.",
   );
 
 /** US dollars per million tokens, and per thousand searches and requests. Given rules replace all others. */

@@ -36,7 +36,7 @@ type Kind = readonly [reason: FailureReason, words: string];
 
 const kinds: Record<string, Kind> = {
   EBADANSWER: ["unreadable_answer", "its response violates HTTP"],
-  EBADREQUEST: ["invalid_address_or_key", "its URL or its key contains characters that HTTP does not allow"],
+  EBADREQUEST: ["invalid_address_or_key", "the provider's URL or key contains invalid characters"],
   EBROKENOFF: ["connection_lost", "the connection was closed"],
   EAI_AGAIN: ["host_lookup_failed", "its host name could not be resolved"],
   ECONNREFUSED: ["connection_refused", "the connection was refused"],
@@ -49,7 +49,7 @@ const kinds: Record<string, Kind> = {
     "private_address",
     "its address is private, and the gateway's configuration does not allow it",
   ],
-  ETIMEDOUT: ["connect_timeout", "connecting timed out"],
+  ETIMEDOUT: ["connect_timeout", "the connection attempt timed out"],
 };
 
 function kindOf(code: string): Kind {

@@ -9,15 +9,19 @@ export function missing(param: string): GatewayError {
   );
 }
 
-/** @param expected such as `a string` */
+/**
+ * The error for a value of the wrong type, or for a missing one.
+ * @param expected such as `a string`
+ */
 export function invalidType(param: string, expected: string, value: unknown): GatewayError {
+  if (value === undefined) return new GatewayError("invalid_type", missing(param).message, { param });
   const actual =
-    value === undefined
-      ? "nothing"
-      : value === null
-        ? "null"
-        : Array.isArray(value)
-          ? "an array"
+    value === null
+      ? "null"
+      : Array.isArray(value)
+        ? "an array"
+        : typeof value === "number" && !Number.isInteger(value)
+          ? "a decimal number"
           : `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
   return new GatewayError(
     "invalid_type",
@@ -39,7 +43,7 @@ export function invalidValue(param: string, rule: string, value?: unknown): Gate
 /** Quotes a number, a boolean or a short word. Text with spaces could be part of a prompt. */
 function quote(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return `: ${value}`;
-  return typeof value === "string" && /^[\w.+/-]{0,40}$/.test(value) ? `: "${value}"` : "";
+  return typeof value === "string" && /^[\w.+/-]{0,80}$/.test(value) ? `: "${value}"` : "";
 }
 
 /** Returns a part of the request as the expected type, or throws `invalid_type`. */

@@ -116,7 +116,7 @@ const wrongKeys: [title: string, key: string, said: string][] = [
   [
     "of another product",
     "sk-ant-0123456789012345678901234567890123456789012345678901234",
-    "is not a gateway key, which starts with sk-gateway-",
+    "does not start with sk-gateway-",
   ],
   ["that is cut off", keyValue.slice(0, -1), "is incomplete: it has 59 characters instead of 60"],
   ["that has just begun", keyValue.slice(0, 19), "is incomplete: it has 19 characters instead of 60"],

@@ -156,8 +156,8 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     const said = await run(generate("other", baseUrl, null).command);
     t.regex(said, /^Using the key in GATEWAY_API_KEY\.\n[^]*OK, 1 model\n/);
     for (const [key, why] of [
-      ["sk-other", /is not a gateway key/],
-      [keyValue.slice(1, 40), /is not a gateway key/],
+      ["sk-other", /does not start with sk-gateway-/],
+      [keyValue.slice(1, 40), /does not start with sk-gateway-/],
       [keyValue.slice(0, 40), /is incomplete: it has 40 characters instead of 60\. Copy the key again/],
       [`${keyValue}a`, /is too long: it has 61 characters instead of 60\./],
       [

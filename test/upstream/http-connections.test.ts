@@ -59,7 +59,7 @@ for (const [what, request] of [
     const { path, headers, sign } = { path: "/", headers: [], sign: undefined, ...request };
     const options = { path, headers: [...headers], ...(sign && { sign }) };
     const { error, wasSent } = await callUpstream(upstreams, upstream.url, options).outcome;
-    t.regex(error ?? "", /^upstream_error: .* characters that HTTP does not allow\. Ask an administrator/);
+    t.regex(error ?? "", /^upstream_error: .* contains invalid characters\. Ask an administrator/);
     t.false(wasSent);
     t.is(upstream.connections.length, 0);
   });

@@ -171,7 +171,7 @@ for (const scheme of ["http", "https"] as const) {
     ).outcome;
     t.is(
       error,
-      "upstream_timeout: The request to the provider failed: connecting timed out. Retry the request.",
+      "upstream_timeout: The request to the provider failed: the connection attempt timed out. Retry the request.",
     );
     t.false(wasSent);
 

@@ -76,5 +76,5 @@ function sourceError({ type }: Source, param: string): Error {
       param,
       "files stored by Anthropic work only with Anthropic's models. Send the file itself.",
     );
-  return invalidValue(`${param}.type`, "must be base64, url or, for documents, text or content", type);
+  return invalidValue(`${param}.type`, "must be base64 or url, or for documents also text or content", type);
 }

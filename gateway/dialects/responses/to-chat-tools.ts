@@ -5,7 +5,7 @@ import {
   expectObject,
   expectString,
   ifGiven,
-  unsupported,
+  unsupportedValue,
 } from "../../wire/parameter-errors.ts";
 import { builtInTypes } from "./built-in-tools.ts";
 import type { ToolDefinition } from "./read-tool.ts";
@@ -46,13 +46,14 @@ function toToolChoice(value: unknown, table: ToolTable): Chosen {
   }
   const tool = findTool(choice, "tool_choice", table);
   if (tool === undefined)
-    throw unsupported("tool_choice", "only OpenAI runs this tool. Choose another tool.");
+    throw unsupportedValue("tool_choice", "only OpenAI runs this tool. Choose another tool.", type);
   return { tools, choice: { type: "function", function: { name: tool.chatName } } };
 }
 
 function toMode(mode: string, param: string, tools: readonly NamedTool[]): string {
   if (mode !== "none" && mode !== "auto" && mode !== "required") {
-    throw invalidValue(param, "must be none, auto, required or an object", mode);
+    const others = param === "tool_choice" ? "none, auto, required or an object" : "none, auto or required";
+    throw invalidValue(param, `must be ${others}`, mode);
   }
   if (mode === "required" && tools.length === 0) {
     throw invalidValue(param, "requires at least one tool that the client runs", mode);
@@ -78,7 +79,8 @@ function findTool(choice: Record<string, unknown>, param: string, table: ToolTab
   const name = isNamed ? expectString(choice["name"], `${param}.name`) : kind;
   const namespace = ifGiven(choice["namespace"], `${param}.namespace`, expectString) ?? null;
   const tool = table.get({ kind, namespace, name });
-  if (tool === null && isNamed) throw invalidValue(`${param}.name`, "must be the name of one of the tools");
+  if (tool === null && isNamed)
+    throw invalidValue(`${param}.name`, "must be the name of one of the tools", name);
   return tool ?? undefined;
 }
 

@@ -69,6 +69,7 @@ function toToolChoice(body: ChatRequestBody): ToolChoice | undefined {
     throw unsupportedValue(
       "tool_choice",
       "Claude has no such choice. Use none, auto, required or a function.",
+      choice["type"],
     );
   const { name } = expectObject(choice["function"], "tool_choice.function");
   return { type: "tool", name: expectString(name, "tool_choice.function.name"), ...parallel };

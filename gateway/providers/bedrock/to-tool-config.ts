@@ -75,7 +75,7 @@ function readToolChoice(choice: unknown): ChosenTools {
   }
   const allowed = readAllowedTools(choice);
   if (allowed) return allowed;
-  throw invalidValue("tool_choice", "must be none, auto, required, or name functions", choice);
+  throw invalidValue("tool_choice", "must be none, auto, required or an object that names functions", choice);
 }
 
 /**

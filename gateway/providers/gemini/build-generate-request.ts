@@ -111,7 +111,7 @@ function toCallingConfig(choice: unknown, functions: ToolFunction[]): object | u
       return { mode: mode === "required" ? "ANY" : "VALIDATED", allowedFunctionNames: names };
     }
   }
-  throw invalidValue("tool_choice", "must be auto, none, required, or name functions", choice);
+  throw invalidValue("tool_choice", "must be auto, none, required or an object that names functions", choice);
 }
 
 function nameIn(value: unknown): string | null {

@@ -61,10 +61,11 @@ function responseFormat(format: unknown): object {
   if (type === "json_object") return { responseMimeType: "application/json" };
   const named = isObject(format) && type === "json_schema" ? format["json_schema"] : null;
   if (!isObject(named)) {
-    throw invalidValue(
-      "response_format",
-      "must have the type text, json_object, or json_schema with a schema",
-    );
+    const rule =
+      type === "json_schema"
+        ? "must contain json_schema"
+        : "must have the type text, json_object or json_schema";
+    throw invalidValue("response_format", rule, type);
   }
   return { responseMimeType: "application/json", responseJsonSchema: named["schema"] ?? undefined };
 }

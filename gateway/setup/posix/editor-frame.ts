@@ -69,7 +69,7 @@ BEGIN {
   if (start) {
     rest = substr(text, start)
     end = index(rest, last)
-    if (end == 0) fail("its block of an older setup has no end")
+    if (end == 0) fail("the end of an earlier setup is missing")
     end += length(last)
     while (index("\r\n", substr(rest, end, 1)) && end <= length(rest) && substr(rest, end - 1, 1) != "\n") end++
     text = substr(text, 1, start - 1) block substr(rest, end)

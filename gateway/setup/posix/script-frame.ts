@@ -77,7 +77,7 @@ ask_for_key() {
   advice="Copy the key again, or create a new one in the console."
   case $GATEWAY_API_KEY in
     sk-gateway-*) ;;
-    *) stop "$key_source is not a gateway key, which starts with sk-gateway-. $advice" ;;
+    *) stop "$key_source does not start with sk-gateway-. $advice" ;;
   esac
   # Arithmetic removes the spaces that some programs print before a count.
   characters=$(($(printf '%s' "$GATEWAY_API_KEY" | wc -m)))

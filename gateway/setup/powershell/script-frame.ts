@@ -80,7 +80,7 @@ function ask_for_key($given) {
   }
   $advice = 'Copy the key again, or create a new one in the console.'
   if ($key -cnotmatch '^sk-gateway-') {
-    stop_setup ($source + ' is not a gateway key, which starts with sk-gateway-. ' + $advice)
+    stop_setup ($source + ' does not start with sk-gateway-. ' + $advice)
   }
   $how_many = 'it has ' + $key.Length + ' characters instead of 60. ' + $advice
   if ($key.Length -lt 60) { stop_setup ($source + ' is incomplete: ' + $how_many) }

@@ -81,7 +81,7 @@ function protect_file($target) {
       $said = & $program $target /inheritance:r /grant:r $rights '*S-1-5-18:F' '*S-1-5-32-544:F' /q
     } else { $said = & chmod 600 $target }
     if ($LASTEXITCODE -ne 0) { throw ([string]$said) }
-  } catch { complain_of ('Others may be able to read ' + $target + '. Restrict its permissions: ' + $_.Exception.Message) }
+  } catch { complain_of ('The permissions of ' + $target + ' were not restricted (' + $_.Exception.Message + '). Restrict them, so that other users cannot read the key.') }
 }
 function give_up($failure) {
   foreach ($file in $setup.made) { [IO.File]::Delete($file) }
