@@ -40,10 +40,13 @@ export function invalidValue(param: string, rule: string, value?: unknown): Gate
   return new GatewayError("invalid_value", message, { param });
 }
 
-/** Quotes a number, a boolean or a short word. Text with spaces could be part of a prompt. */
+/**
+ * Quotes a number, a boolean or a short word. Text with spaces could be part of a prompt, and 60 characters could be an
+ * API key.
+ */
 function quote(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return `: ${value}`;
-  return typeof value === "string" && /^[\w.+/-]{0,80}$/.test(value) ? `: "${value}"` : "";
+  return typeof value === "string" && /^[\w.+/-]{0,40}$/.test(value) ? `: "${value}"` : "";
 }
 
 /** Returns a part of the request as the expected type, or throws `invalid_type`. */

@@ -1,5 +1,7 @@
 import test from "ava";
+import { responses } from "../../gateway/dialects/responses/responses.ts";
 import { invalidValue, unsupportedValue } from "../../gateway/wire/parameter-errors.ts";
+import { requestFrom } from "../dialects/responses/read-events.ts";
 
 const shown: [value: unknown, text: string][] = [
   [3, ": 3"],
@@ -40,3 +42,11 @@ for (const value of hidden) {
     );
   });
 }
+
+test("the name of an unknown tool is not quoted", (t) => {
+  const tools = [{ type: "function", name: "run", parameters: {} }];
+  const body = { model: "m", input: "x", tools, tool_choice: { type: "function", name: "secret_plan" } };
+  const error = t.throws(() => responses.toChatRequest(requestFrom(body)));
+  t.true(error.message.includes("tool_choice.name"));
+  t.false(error.message.includes("secret_plan"), error.message);
+});

@@ -79,8 +79,7 @@ function findTool(choice: Record<string, unknown>, param: string, table: ToolTab
   const name = isNamed ? expectString(choice["name"], `${param}.name`) : kind;
   const namespace = ifGiven(choice["namespace"], `${param}.namespace`, expectString) ?? null;
   const tool = table.get({ kind, namespace, name });
-  if (tool === null && isNamed)
-    throw invalidValue(`${param}.name`, "must be the name of one of the tools", name);
+  if (tool === null && isNamed) throw invalidValue(`${param}.name`, "must be the name of one of the tools");
   return tool ?? undefined;
 }
 

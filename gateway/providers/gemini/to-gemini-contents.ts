@@ -77,7 +77,7 @@ function toResultParts(
   const id = typeof message["tool_call_id"] === "string" ? message["tool_call_id"] : undefined;
   const name = (id === undefined ? null : calledFunctions.nameOf(id)) ?? message["name"];
   if (typeof name !== "string") {
-    throw invalidValue(`${param}.tool_call_id`, "must be the ID of an earlier tool call", id);
+    throw invalidValue(`${param}.tool_call_id`, "must be the ID of an earlier tool call");
   }
   const parts = toUserParts(message.content, `${param}.content`);
   const media = parts.filter(({ text }) => text === undefined);
