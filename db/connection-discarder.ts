@@ -3,8 +3,8 @@ import type { PoolConnection } from "mysql2";
 import type { Logger, QueryRunner } from "typeorm";
 
 /**
- * Discards connections that cannot recover, so that the pool opens new ones: those to a demoted primary,
- * which is read-only, and those that timed out. TypeORM reports failed queries only to its logger.
+ * Discards connections that cannot recover, so that the pool opens new ones: connections that timed out, or
+ * whose primary became read-only. It is a logger, because TypeORM reports failed queries nowhere else.
  */
 export class ConnectionDiscarder implements Logger {
   logQueryError(error: string | Error, _query: string, _parameters?: unknown, runner?: QueryRunner): void {

@@ -3,8 +3,8 @@ import path from "node:path";
 import Sqlite from "better-sqlite3";
 
 /**
- * Copies a SQLite database to a new private file, as one state, while other processes write to it. `complete`
- * may change the copy before it gets its final name. Throws if a file is missing or exists.
+ * Copies a consistent state of a SQLite database to a new private file, even while other processes write.
+ * `complete` may change the copy before it gets its final name. Throws if `from` is missing or `to` exists.
  */
 export async function copySqlite(
   from: string,

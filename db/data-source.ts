@@ -64,13 +64,13 @@ function sqliteOptions(path: string): DataSourceOptions {
       connection.pragma("busy_timeout = 5000");
       // A write-ahead log survives a crash of the process. Only a power failure can lose the last moments.
       connection.pragma("synchronous = NORMAL");
-      // SQLite cannot interrupt a statement, which blocks the process. This function ends the statement: see
-      // `usage-queries.ts`.
+      // A statement blocks the process, and SQLite cannot interrupt it. Slow statements call this function to
+      // end themselves: see `usage-queries.ts`.
       connection.function("in_time", (deadline) => {
         if (performance.now() > Number(deadline)) throw new QueryTooLongError("The query timed out.");
         return 1;
       });
-      // SQLite's own function lowers only ASCII letters, and name searches ignore case.
+      // SQLite's own function converts only ASCII letters, but name searches ignore the case of all letters.
       connection.function("lower", { deterministic: true }, (text) =>
         typeof text === "string" ? text.toLowerCase() : text,
       );

@@ -42,7 +42,7 @@ function driverCode(error: unknown): string | undefined {
   for (let each = error, depth = 0; each instanceof Error && depth < 4; depth++) {
     const { code, errno, driverError } = each as { code?: unknown; errno?: unknown; driverError?: unknown };
     if (typeof code === "string") return code;
-    // Only MariaDB has this error, and the driver has no name for it.
+    // The driver has no name for this error of MariaDB.
     if (errno === 1969) return "ER_STATEMENT_TIMEOUT";
     each = driverError ?? each.cause;
   }
@@ -85,7 +85,10 @@ const unavailableCodes = new Set([
   "PROTOCOL_SEQUENCE_TIMEOUT",
 ]);
 
-/** With these codes the driver explains what is wrong with the certificate, token or user, without secrets. */
+/**
+ * The driver's messages for these codes explain a problem with the certificate, token or user, without
+ * secrets.
+ */
 const explainedCodes = /^(HANDSHAKE_|AUTH_SWITCH_|ER_ACCESS_DENIED_)/;
 
 function driverMessage(error: unknown): string {

@@ -91,7 +91,7 @@ export class Database {
 
   async close(): Promise<void> {
     await this.#tail;
-    // A frozen server would not close a connection either.
+    // A frozen server would never confirm the end of the connection.
     await withTimeout(this.#dataSource.destroy(), this.#timeoutMs).catch(() => {});
   }
 
@@ -124,8 +124,8 @@ export class Database {
   }
 
   /**
-   * TypeORM has one SQLite connection. Concurrent transactions fail, and other statements would join the open one. So
-   * all operations queue.
+   * TypeORM has one SQLite connection. Concurrent transactions would fail, and other statements would join
+   * the open transaction, so all operations queue.
    */
   #enqueue<Result>(operation: () => Promise<Result>): Promise<Result> {
     const result = this.#tail.then(operation);

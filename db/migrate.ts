@@ -43,8 +43,8 @@ async function lock(runner: QueryRunner): Promise<() => Promise<void>> {
 }
 
 /**
- * SQLite's lock on a file beside the database, which does not block the migration's own transactions. The
- * system releases it when the process dies.
+ * Locks a file beside the database, because a lock on the database would block the migration's own
+ * transactions. The system releases the lock when the process dies.
  */
 async function lockFile(path: string): Promise<() => Promise<void>> {
   const holder = new Sqlite(path, { timeout: lockTimeoutMs });

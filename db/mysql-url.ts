@@ -6,14 +6,15 @@ export type MysqlAddress = {
   user: string;
   password: string;
   database: string;
-  /** The trusted authorities of the server's certificate. Null for an unencrypted connection. */
+  /** The authorities that may issue the server's certificate. Null for an unencrypted connection. */
   tls: TlsAuthorities | null;
   /** `iam`: the password is an Amazon RDS token, valid for 15 minutes, created for each connection. */
   auth: "password" | "iam";
 };
 
 /**
- * `public` means Node's authorities, and `rds` Amazon's for RDS and Aurora. `file` contains PEM certificates.
+ * `public`: the authorities that Node trusts. `rds`: Amazon's, for RDS and Aurora. `file`: the path of PEM
+ * certificates.
  */
 export type TlsAuthorities = "public" | "rds" | { file: string };
 

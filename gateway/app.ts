@@ -25,7 +25,7 @@ export function createApp(options: AppOptions): RequestListener {
   const application = createApplication(options);
   const v1 = createV1Router({ ...options.services, trustedProxies: options.trustedProxies });
   return (request, response) => {
-    // Express types accept routers only within applications.
+    // Express's types expect the request and response of an application.
     v1(request as Request, response as Response, () => application(request, response));
   };
 }

@@ -80,7 +80,7 @@ export type ErrorCode =
 
 /** The holder of a limit or budget: an API key, its owner with all keys, or the whole gateway. */
 export type LimitHolder = "key" | "person" | "gateway";
-/** The reason of a failure beyond its code, in the gateway's own words. */
+/** The reason for a failure, more specific than its code. */
 export type ErrorReason = LimitReason | FailureReason;
 /** The limit or budget that rejected a request. */
 export type LimitReason =

@@ -19,7 +19,7 @@ export const ApiKey = table(
     id: id(),
     name: text(255),
     status: text<"active" | "disabled">(16),
-    /** The role that disabled the key. Null if unknown. It has no meaning while the key is active. */
+    /** The role that disabled the key. Null if unknown. Ignored while the key is active. */
     disabledBy: nullable(text<"admin" | "owner">(16)),
     /** The owner. Null for the key of the first start, which precedes all users. */
     ownerId: nullable(text(40, references("users", "SET NULL"))),
@@ -37,7 +37,7 @@ export const ApiKey = table(
     weekBudget: nullable(bigInteger()),
     monthBudget: nullable(bigInteger()),
     totalBudget: nullable(bigInteger()),
-    /** The allowed IP addresses and ranges. */
+    /** The allowed IP addresses and ranges. Null allows all. */
     addressRanges: nullable(json<string[]>()),
     /** The charge for the key's requests, in ten-thousandths of the cost. Null charges the cost. */
     chargeFactor: nullable(integer()),

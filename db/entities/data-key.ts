@@ -7,8 +7,8 @@ export const DataKey = table(
     /** The key ID that envelopes contain. */
     id: id(),
     /**
-     * Increases with each data key. The highest number seals. Times would not be reliable, because clocks
-     * differ.
+     * Increases with each data key. The key with the highest number seals. Times are unreliable, because
+     * clocks differ.
      */
     number: integer(),
     /** The wrapped key, in base64. */

@@ -1,12 +1,15 @@
 import { bigInteger, id, index, integer, moment, nullable, type RowOf, table, text } from "./table.ts";
 
-/** A budget warning. The first process that notices it sends it, once. */
+/** A budget warning. It is sent once, although several processes may notice it. */
 export const LimitEvent = table(
   "limit_events",
   {
     /** A hash of the content, so that the warning is unique. */
     id: id({ length: 64 }),
-    /** The key with the budget. `noKey` for a budget of the owner or, without an owner, of the gateway. */
+    /**
+     * The key with the budget. `noKey` if the budget belongs to the owner or, without an owner, to the
+     * gateway.
+     */
     apiKeyId: text(40),
     apiKeyName: text(255),
     ownerId: nullable(text(40)),
@@ -20,7 +23,7 @@ export const LimitEvent = table(
     createdAt: moment(),
     /** The number of webhook attempts. */
     attempts: integer(),
-    /** The time of the next attempt. Null when the warning was sent or needs no sending. */
+    /** The time of the next attempt. Null if nothing remains to be sent. */
     sendAt: nullable(moment()),
   },
   [index("limit_events_key", ["apiKeyId", "createdAt"]), index("limit_events_send", ["sendAt"])],

@@ -1,8 +1,8 @@
 import { bigInteger, id, index, integer, type RowOf, table } from "./table.ts";
 
 /**
- * The requests and tokens that one process admitted within one second, for the others to count. A row is kept
- * for one to two minutes.
+ * The requests and tokens that one process admitted within one second. Other processes count them too. A row
+ * is kept for one to two minutes.
  */
 export const LimitUse = table(
   "limit_uses",

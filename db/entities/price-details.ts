@@ -37,7 +37,7 @@ export type PriceRule = {
   part?: "above" | undefined;
 };
 
-/** Every given member must hold. Times are those of the request. */
+/** Every given member must match. `from`, `before` and `hours` apply to the time of the request. */
 export type PriceCondition = {
   /** The prompt has more tokens than this. */
   inputTokensAbove?: number | undefined;
@@ -47,9 +47,9 @@ export type PriceCondition = {
   speed?: string | undefined;
   /** The region that the response reports: `us`. */
   region?: string | undefined;
-  /** The first moment, in ISO 8601. */
+  /** The inclusive start, in ISO 8601. */
   from?: string | undefined;
-  /** The first moment after the condition, in ISO 8601. */
+  /** The exclusive end, in ISO 8601. */
   before?: string | undefined;
   /** Hours of the day in UTC, such as `01:00` to `04:00`. The end is exclusive. */
   hours?: { from: string; to: string } | undefined;
@@ -74,7 +74,7 @@ export type CostDetails = {
   lines: CostLine[];
   /** Missing if the cost is the sum of the lines. */
   source?: "provider";
-  /** The factor of the charge. Missing for 1. */
+  /** The charge divided by the cost. Missing if it is 1. */
   factor?: number;
   /** The minimum cost of an unpriced request in nano-dollars: its known parts at the usual price. Budgets count it. */
   least?: number;

@@ -2,7 +2,7 @@ import { bigInteger, id, integer, moment, type RowOf, table } from "./table.ts";
 
 /**
  * The requests of a provider in half an hour (UTC), written in the transaction that inserts the records. The
- * roll-ups have no half-hours, because one row per key and model would cost every insert.
+ * roll-ups have no half-hours, because their rows per key and model would slow every insert.
  */
 export const ProviderHalfHour = table(
   "provider_half_hours",

@@ -25,7 +25,7 @@ export const Provider = table(
     baseUrl: nullable(text(2048)),
     /** Timeouts that override the gateway's, in milliseconds. */
     timeouts: json<UpstreamTimeoutOverrides>(),
-    /** The source of the costs. Null uses the models' prices. */
+    /** The source of the costs. Null calculates them from the models' prices. */
     costSource: nullable(text<"provider">(16)),
     /** The charge for the provider's requests, in ten-thousandths of the cost. Null charges the cost. */
     chargeFactor: nullable(integer()),

@@ -56,7 +56,7 @@ export const moment = (options: Options = {}): Column<Date> => ({
 
 export const integer = (options: Options = {}): Column<number> => ({ type: "integer", ...options });
 
-/** An integer beyond 32 bits. MySQL's driver returns text. Values fit a double up to 2^53. */
+/** An integer of up to 64 bits, exact up to 2^53. The MySQL driver returns it as text. */
 export const bigInteger = (options: Options = {}): Column<number> => ({
   type: "bigint",
   transformer: {
@@ -75,8 +75,8 @@ export function nullable<Value>(column: Column<Value>): Column<Value | null> {
 }
 
 /**
- * A foreign key that deletes or protects the row. `onUpdate` is explicit because MariaDB reports it, which would look
- * like drift.
+ * A foreign key that deletes or protects the row. `onUpdate` is explicit, because MariaDB reports the
+ * default, which would look like a changed schema.
  */
 export function references(target: string, onDelete: "CASCADE" | "RESTRICT" | "SET NULL"): Options {
   return { foreignKey: { target, onDelete, onUpdate: "NO ACTION" } };

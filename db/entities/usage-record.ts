@@ -68,7 +68,7 @@ export const UsageRecord = table(
     timing: nullable(json<RequestTiming>()),
     /** The calculation of the cost. Null if the columns explain it. */
     costDetails: nullable(json<CostDetails>()),
-    /** The provider's own figure, in nano-dollars. */
+    /** The cost that the provider reported, in nano-dollars. */
     providerCost: nullable(bigInteger()),
     /** Nano-dollars that the factors of the provider and the key add to the cost. Negative for a discount. */
     markup: bigInteger({ default: 0 }),
@@ -84,13 +84,13 @@ export const UsageRecord = table(
     index("usage_records_tool", ["clientTool", "id"]),
     index("usage_records_reason", ["errorReason", "id"]),
   ],
-  // Every request writes a row. Queries read rows by ID or in ID order.
+  // An insert then writes one tree instead of two. Queries read rows by ID or in ID order.
   { withoutRowid: true },
 );
 
 /** Times are whole milliseconds since the request began. */
 export type RequestTiming = {
-  /** The end of the request body. A queue and a look-up of limits follow it. */
+  /** The end of the request body. Queueing and the lookup of limits follow. */
   receivedMs: number;
   /** The first attempts, in order. A request with more attempts omits the later ones. */
   attempts: AttemptTiming[];

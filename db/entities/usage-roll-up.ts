@@ -1,12 +1,12 @@
 import { bigInteger, id, index, integer, moment, type RowOf, table, text } from "./table.ts";
 import type { UsageStatus } from "./usage-record.ts";
 
-/** Replaces a fact that an earlier release did not record in its sums. */
+/** The value of dimensions that sums of earlier releases lack. */
 export const unknownFact = "unknown";
 
 /**
- * Sums of usage records per hour and day (UTC) and dimensions, with one row for all keys together. They
- * outlive the records. Months have no rows: each resolution adds half to the cost of inserting.
+ * Sums of usage records per hour or day (UTC) and dimensions, and rows that sum all keys. They outlive the
+ * records. Months have no rows, because each resolution adds 50 % to the cost of an insert.
  */
 export const UsageRollUp = table(
   "usage_roll_ups",

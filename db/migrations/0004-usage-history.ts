@@ -3,8 +3,8 @@ import { columnKit } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
 /**
- * Adds roll-ups, indexes for pages, and the prices and the key's owner in each record. MySQL partitions drop
- * old records quickly.
+ * Adds roll-ups, indexes for pages, and the prices and the key's owner in each record. On MySQL, partitions
+ * make the deletion of old records fast.
  */
 export class UsageHistory implements MigrationInterface {
   readonly name = "UsageHistory1763942400000";
@@ -27,7 +27,7 @@ export class UsageHistory implements MigrationInterface {
     }
     if (!isSqlite) {
       // The gateway creates monthly partitions ahead of time. The last partition holds all other records.
-      // A repetition changes nothing.
+      // Repeating this statement changes nothing.
       await runner.query(
         "ALTER TABLE usage_records PARTITION BY RANGE COLUMNS (id) (PARTITION rest VALUES LESS THAN (MAXVALUE))",
       );

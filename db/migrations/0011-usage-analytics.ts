@@ -17,7 +17,7 @@ export class UsageAnalytics implements MigrationInterface {
     for (const name of addedKeyColumns)
       await addColumn("usage_roll_ups", name, `varchar(${lengths[name]}) NOT NULL DEFAULT 'unknown'`);
     for (const name of firstTokenColumns) await addColumn("usage_roll_ups", name, "int NOT NULL DEFAULT 0");
-    // A repetition changes nothing.
+    // Repeating this statement changes nothing.
     const key = [...keyColumns, ...addedKeyColumns].join(", ");
     await runner.query(`ALTER TABLE usage_roll_ups DROP PRIMARY KEY, ADD PRIMARY KEY (${key})`);
   }

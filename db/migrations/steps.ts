@@ -9,8 +9,8 @@ export async function stepKit(runner: QueryRunner) {
   const indexes = await keptNames(runner, "statistics", "index_name");
   return {
     /**
-     * An existing table with exactly these columns is from an interrupted run. The database rejects any other
-     * of this name.
+     * Skips a table with exactly these columns, which is from an interrupted run. The database rejects any
+     * other table of this name.
      */
     createTable: async (options: TableOptions): Promise<void> => {
       const table = new Table(options);

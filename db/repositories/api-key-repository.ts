@@ -57,7 +57,7 @@ export class ApiKeyRepository {
     return this.#manager.count(ApiKey, { where: matching(filter) });
   }
 
-  /** Some of the keys: those that expire first, otherwise the oldest. */
+  /** The first keys by expiry if the filter has one, otherwise the oldest. */
   first(filter: ApiKeyFilter, take: number): Promise<ApiKeyRow[]> {
     const order = filter.expires ? ({ expiresAt: "ASC" } as const) : ({ id: "ASC" } as const);
     return this.#manager.find(ApiKey, { where: matching(filter), order, take });

@@ -25,7 +25,7 @@ export class ChangeRepository {
 
   /**
    * Appends to the feed, within the change's transaction. The counter's row stays locked until the commit, so
-   * a reader of a number has seen all earlier ones.
+   * numbers become visible in order.
    */
   async append(kind: ChangeKind, entityId: string, createdAt: Date): Promise<void> {
     await this.#manager.increment(Counter, { name: counterName }, "value", 1);

@@ -64,7 +64,7 @@ const halfHourMs = 1_800_000;
 /** SQLite and MySQL limit the parameters of a statement. */
 const rowsPerStatement = 500;
 
-/** A fixed order prevents deadlocks. Omits requests that never reached a provider. */
+/** Sums records in a fixed order, which prevents deadlocks. Omits requests that never reached a provider. */
 function sumUp(records: readonly UsageRecordRow[]): ProviderHalfHourRow[] {
   const sums = new Map<string, ProviderHalfHourRow>();
   for (const record of records) {

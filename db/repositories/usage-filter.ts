@@ -54,7 +54,7 @@ export class Conditions {
     if (provider !== undefined) this.add("provider = ?", provider);
     if (statuses?.length === 1) this.add("status = ?", statuses[0]);
     else if (statuses) {
-      // No record has an empty status.
+      // An empty list matches nothing: no record has an empty status.
       const values = statuses.length === 0 ? [""] : statuses;
       this.add(`status IN (${values.map(() => "?").join(", ")})`, ...values);
     }
@@ -84,7 +84,10 @@ export function recordConditions(filter: UsageFilter): Conditions {
   return where;
 }
 
-/** Some roll-ups sum all keys. Sums by key or owner, of one owner's keys or of a key without an ID exclude them. */
+/**
+ * Some roll-ups sum all keys. Filters and groups by key or owner exclude these rows, and all others read only
+ * them.
+ */
 export function rollUpConditions(
   filter: UsageFilter,
   groupBy: readonly UsageDimension[] = [],

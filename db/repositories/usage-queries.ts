@@ -93,7 +93,7 @@ export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
   });
 }
 
-/** The maximum number of matches on days from `from` and before `to`. */
+/** An upper bound for the number of matches on days from `from` (inclusive) to `to` (exclusive). */
 export function countQuery(dialect: SqlDialect, filter: UsageFilter, from: Date, to: Date): Query {
   const { where } = possibleMatches(filter);
   where.add("resolution = ?", "day").add("starts_at >= ?", toRaw(from)).add("starts_at < ?", toRaw(to));

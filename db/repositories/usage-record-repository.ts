@@ -141,7 +141,7 @@ export class UsageRecordRepository {
   }
 
   /**
-   * MySQL reports how many rows were new, but not which. If some were not, the insert is rolled back and
+   * MySQL reports how many rows were new, but not which. If some existed, the insert is rolled back and
    * repeated without them. `IGNORE` also truncates long values, so that one record cannot block all others.
    */
   async #insertIntoMysql(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
@@ -180,7 +180,7 @@ export class UsageRecordRepository {
     const part = records.slice(from, from + rowsPerStatement);
     if (part.length === 0) return null;
     const { format } = await import("mysql2");
-    // The previous statement must be sent first.
+    // Building blocks the process, so the previous statement is sent first.
     await nextTurn();
     // The statement omits columns without values, because parsing time grows with the text.
     const isThere = (property: keyof UsageRecordRow) =>

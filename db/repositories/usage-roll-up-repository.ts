@@ -37,7 +37,10 @@ export class UsageRollUpRepository {
     }));
   }
 
-  /** The maximum number of matches on days from `from` and before `to`. Throws a `QueryTooLongError`. */
+  /**
+   * An upper bound for the number of matches on days from `from` (inclusive) to `to` (exclusive). Throws a
+   * `QueryTooLongError`.
+   */
   async count(
     filter: UsageFilter,
     { from, to }: { from: Date; to: Date },

@@ -40,10 +40,7 @@ type NewAuditEntry = {
 
 type AuditLogOptions = { database: Database; runtime: Runtime; retentionDays: number };
 
-/**
- * Every change that a user made. The change's transaction writes its entry, so neither exists without the
- * other.
- */
+/** Records every change by a user in the change's transaction, so that neither exists without the other. */
 export class AuditLog {
   readonly #options: AuditLogOptions;
   #nextPruneAt = 0;

@@ -32,8 +32,8 @@ export class AccountService {
   readonly #audit: AuditLog;
   readonly #limiter: SignInLimiter;
   /**
-   * Allows its holder to create the first administrator. Every process derives it from the secret, so it is
-   * not stored.
+   * The token that allows creating the first administrator. Every process derives it from the secret, so it
+   * is not stored.
    */
   readonly setUpToken: string;
 

@@ -105,7 +105,7 @@ export async function issueInvitation(
   return { token, expiresAt };
 }
 
-/** The only stored form of a token. 256 random bits need no salt. */
+/** Hashes a token for storage. 256 random bits need no salt. */
 function hashInvitation(token: string): string {
   return hash("sha256", token);
 }

@@ -142,7 +142,10 @@ export class SessionService {
     return this.#successors(secret).find((candidate) => hashToken(candidate) === session.tokenHash) ?? null;
   }
 
-  /** One successor per secret, newest first, because the secret may have been rotated. */
+  /**
+   * The next refresh token for each JWT secret, newest secret first. The session's current token may come
+   * from an older secret.
+   */
   #successors(secret: string): string[] {
     return this.#secrets.map((key) =>
       createHmac("sha256", key).update(`successor of ${secret}`).digest("base64url"),

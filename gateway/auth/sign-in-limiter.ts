@@ -51,7 +51,7 @@ export class SignInLimiter {
   }
 
   /**
-   * Returns the attempts at the account. Rejected attempts are not counted, so only verified passwords use
+   * Counts an attempt and returns the account's total. Rejected attempts are not counted, so that they use no
    * memory.
    */
   #count(account: string, network: string, pair: string): number {
@@ -106,7 +106,7 @@ function tooManyAttempts(waitMs: number): GatewayError {
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%");
   if (!isIPv6(plain)) return address;
-  // The shortest form. IPv4 addresses in IPv6 end with dots.
+  // Normalizes the address. An IPv4-mapped address then ends with the IPv4 address.
   const { address: shortest } = new SocketAddress({ address: plain, family: "ipv6" });
   const ipv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(shortest)?.[1];
   if (ipv4 !== undefined) return ipv4;

@@ -20,7 +20,7 @@ export type User = {
   keyCount: number;
 };
 
-/** A user and the user's link, whose token is returned once. */
+/** A user and the token of the user's link, which is returned once. */
 export type InvitedUser = { user: User } & InvitationToken;
 
 export type UserListQuery = {
@@ -150,7 +150,7 @@ export class UserService {
     decide: (repositories: Repositories, user: UserRow) => Promise<UserChange>,
   ): Promise<User> {
     return this.#database.write(async (repositories) => {
-      // Concurrent demotions of each other must not both succeed.
+      // Two administrators who demote each other at the same time must not both succeed.
       await repositories.changes.lock();
       const user = await findUser(repositories, id);
       const { changes, details } = await decide(repositories, user);

@@ -5,14 +5,14 @@ import { MysqlUrlError, parseMysqlUrl } from "../../db/mysql-url.ts";
 /** The subject of a variable's error message: the value in quotation marks, unless it may be a secret. */
 export function nameValue(variable: string, value = ""): string {
   if (isSecret(variable) || resemblesSecret(value)) return "the value";
-  // Newlines and escape sequences would forge lines of the log.
+  // Newlines and escape sequences could forge lines of the log.
   const text = value.slice(0, shownLengthMax).replace(/\p{C}/gu, "");
   return `"${text}${value.length > shownLengthMax ? "…" : ""}"`;
 }
 
 const shownLengthMax = 60;
 
-/** URLs may contain a password, and a password may be in the email address by mistake. */
+/** A URL may contain a password, and the variable for the email address may contain one by mistake. */
 function isSecret(variable: string): boolean {
   const isLimit = Object.values(limitVariables).some((limit) => limit.variable === variable);
   return (

@@ -7,7 +7,7 @@ type DataKeyLoaderOptions = {
   dataKeys: Pick<DataKeys, "load">;
   secretBox: SecretBox;
   log: Log;
-  /** Runs after keys arrive, because failed secrets may now open. */
+  /** Runs after keys are loaded, because secrets that failed to open may open now. */
   keysCame(): Promise<void>;
   retryIntervalMsMax: number;
 };
@@ -70,7 +70,7 @@ export class DataKeyLoader {
     }
   }
 
-  /** A failed load may still have added keys, and the listener may fail too. */
+  /** Reports new keys even if the load fails, and again later if the report fails. */
   async #telling(load: () => Promise<void>): Promise<void> {
     const { secretBox, keysCame } = this.#options;
     const count = secretBox.keyCount;

@@ -11,8 +11,8 @@ type KmsOptions = {
 export type WrappedKey = { wrapped: string; kmsKeyId: string };
 
 /**
- * Creates and unwraps data keys with AWS KMS. Finds region and credentials as every AWS SDK does. Throws
- * `KmsError`.
+ * Creates and unwraps data keys with AWS KMS. The region and the credentials come from the AWS SDK's usual
+ * sources. Throws `KmsError`.
  * https://docs.aws.amazon.com/kms/latest/developerguide/data-keys.html
  */
 export class Kms {

@@ -10,8 +10,8 @@ import { readKey } from "../config/config-values.ts";
 import { StartError } from "../errors.ts";
 
 /**
- * The secret box with every key of the configuration and the data folder. KMS keeps it locked until the data
- * keys are loaded. A key file still opens its secrets, so that they can be moved.
+ * The secret box with every key of the configuration and the data folder. With KMS, it is locked until the
+ * data keys are loaded. A key file still opens its secrets, so that they can be moved.
  */
 export function openSecretBox(config: Config, runtime: Runtime): SecretBox {
   const { masterKey, previousMasterKeys, kms, dataDir } = config;

@@ -97,7 +97,7 @@ const algorithm = "aes-256-gcm";
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** The form is JSON, so that different fields never give the same bytes. */
+/** With JSON, different fields never result in the same bytes. */
 function additionalData({ kind, id, field }: SealedField): Buffer {
   return Buffer.from(JSON.stringify([kind, id, field]), "utf8");
 }

@@ -95,7 +95,7 @@ class Meter {
     };
   }
 
-  /** A variable may have any allowed value. */
+  /** A page's assumed length. A variable counts as the maximum, because its value is unknown here. */
   #rowsOf(field: FieldNode): number {
     const first = field.arguments?.find(({ name }) => name.value === "first");
     if (!first) return 50;
@@ -107,7 +107,7 @@ class Meter {
     const known = this.#measured.get(name);
     if (known) return known;
     const fragment = this.#fragments.get(name);
-    // Validation rejects missing and recursive fragments.
+    // Validation will reject missing and recursive fragments.
     if (!fragment || this.#open.has(name)) return nothing;
     this.#open.add(name);
     const measure = this.measure(fragment.selectionSet);

@@ -1,6 +1,5 @@
 import type { Builder } from "./builder.ts";
 
-/** The schema's enums, in the domain's terms. */
 export function usageEnums(builder: Builder) {
   return {
     UsageStatus: builder.enumType("UsageStatus", {

@@ -115,14 +115,14 @@ function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
   });
 }
 
-/** Whether a field's selection has percentiles, directly or perhaps in a fragment. */
+/** Whether a field selects percentiles. Assumes that fragments do. */
 function mayWantTimes({ selectionSet }: FieldNode): boolean {
   return (selectionSet?.selections ?? []).some(
     (selection) => selection.kind !== Kind.FIELD || /^p\d/.test(selection.name.value),
   );
 }
 
-/** A missing filter equals null. */
+/** Treats null like a missing filter. */
 function toCriteria(filter: GivenFilter | null | undefined): UsageCriteria {
   const given = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(given) as UsageCriteria;

@@ -17,7 +17,10 @@ export function wantsPage(accept: string | undefined): boolean {
   return accept !== undefined && accept.includes("text/html");
 }
 
-/** Throws `unsupported_encoding` for a body that is not declared as JSON. Forms of other sites are not JSON. */
+/**
+ * Throws `unsupported_encoding` for a body that is not declared as JSON. Forms on other sites cannot declare
+ * JSON.
+ */
 export function expectJson({ "content-type": type }: IncomingHttpHeaders): void {
   if (/^application\/json *(;|$)/i.test(type ?? "")) return;
   const problem =

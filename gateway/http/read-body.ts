@@ -5,8 +5,8 @@ import { GatewayError } from "../errors.ts";
 import { GrowingBody } from "../wire/bytes.ts";
 
 /**
- * Reads and decompresses the request body. `bytesMax` bounds both forms. Throws a `GatewayError`, also if
- * `held` has no room, and `ClientGoneError` if the client disconnects.
+ * Reads and decompresses the request body. `bytesMax` limits it before and after decompression. Throws a
+ * `GatewayError`, also if `held` has no room, and `ClientGoneError` if the client disconnects.
  */
 export function readBody(request: IncomingMessage, bytesMax: number, held: HeldBody): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();

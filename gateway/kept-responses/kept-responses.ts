@@ -15,7 +15,7 @@ type KeptResponsesOptions = {
   limits: FollowUpLimits & Readonly<Record<"responseBytesMax", number>>;
 };
 
-/** Translated responses of the last hour, so that clients can refer to them as at OpenAI. */
+/** Keeps translated responses for a limited time, so that clients can refer to them as in OpenAI's API. */
 export class KeptResponses {
   readonly #store: ResponseStore;
   readonly #limits: KeptResponsesOptions["limits"];
@@ -37,7 +37,7 @@ export class KeptResponses {
   }
 
   /**
-   * Returns null at once for a request without references. Throws `request_too_large` or
+   * Resolves a request's references. Null without a promise if it has none. Throws `request_too_large` or
    * `service_unavailable`.
    */
   followUp(keyId: string, bytes: Buffer): Promise<FollowUp | null> | null {
@@ -45,7 +45,7 @@ export class KeptResponses {
     return readFollowUp(bytes, this.#limits, (id) => this.find(keyId, id));
   }
 
-  /** Returns null for an unknown ID, or one of another gateway. May throw `service_unavailable`. */
+  /** Returns null for an unknown ID. May throw `service_unavailable`. */
   find(keyId: string, id: string): KeptResponse | null | Promise<KeptResponse | null> {
     return isResponseId(id) ? this.#store.find(keyId, id) : null;
   }

@@ -16,7 +16,7 @@ export class MemoryStore implements ResponseStore {
   readonly #options: MemoryStoreOptions;
   /** The entries, the least recently used first. */
   readonly #entries = new Map<string, Entry>();
-  /** Each key's own IDs, in the same order. */
+  /** The entries of each key: their IDs in the same order, and their total bytes. */
   readonly #shelves = new Map<string, { ids: Set<string>; bytes: number }>();
   readonly #sweep: NodeJS.Timeout;
   #bytes = 0;

@@ -1,6 +1,6 @@
 /** A kept response, as JSON bytes, because a parsed one can take twenty times their size. */
 export type KeptResponse = {
-  /** The response in the client's form. */
+  /** The response in the format of the Responses API. */
   response: Buffer;
   /** The items of the resolved input. */
   input: Buffer;

@@ -54,7 +54,7 @@ export class ValkeyStore implements ResponseStore {
     if (countBytes(kept) > keyBytesMax) return false;
     const parts = [kept.response, kept.input, kept.output].map((part) => part.toString("utf8"));
     const sealed = secretBox.seal(JSON.stringify(parts), fieldOf(keyId, id));
-    // Base64url takes a third more than the limits count.
+    // The sealed text is base64url, a third longer than the bytes that the limit counts.
     const bytesMax = Math.ceil((keyBytesMax * 4) / 3);
     const keys = [indexKey(keyId), responseKey(keyId, id)];
     const values = [sealed, keptMs, bytesMax, memberOf(sealed, id), responseKey(keyId, "")];
@@ -93,7 +93,7 @@ export class ValkeyStore implements ResponseStore {
   }
 }
 
-/** Returns null for parts that another data key sealed before the last start. */
+/** Returns null if the parts cannot be opened, for example because their sealing key is missing. */
 function openParts(
   secretBox: ValkeyStoreOptions["secretBox"],
   sealed: string,

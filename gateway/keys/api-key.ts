@@ -33,7 +33,7 @@ export type ApiKey = {
 /** A key and its value, which is returned once. */
 export type NewApiKey = { key: ApiKey; value: string };
 
-/** Includes the spent percentage of the fullest budget, from 80. */
+/** Adds the spent percentage of the fullest budget: null, 80 or 100. */
 export type ListedApiKey = ApiKey & { budgetSpentPercent: number | null };
 
 export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyDetails): ApiKey {

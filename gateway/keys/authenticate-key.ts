@@ -210,7 +210,7 @@ export class KeyCache {
         this.#remember(hash, key);
         return key;
       }
-      // Changes arrive faster than lookups finish. This request uses the result, but it is not cached.
+      // Changes arrive faster than lookups finish. This request uses the result, which is not cached.
       if (attempt === attemptsMax) return key;
     }
   }

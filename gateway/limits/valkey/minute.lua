@@ -1,16 +1,17 @@
--- The minute of sliding-minute.ts, in a hash that all processes share: `at` is its current second, `r` and `t` are the requests
--- and tokens in it, and `r0` … `r59`, `t0` … `t59` those of its seconds. Stands before the scripts that use it.
+-- The sliding minute of a limit holder, as in `sliding-minute.ts`, in a hash that all processes share. `at`
+-- is the current second. `r` and `t` are the requests and tokens of the minute, `r0` … `r59` and `t0` … `t59`
+-- those of its seconds. The other scripts start with this text.
 
 local minuteSeconds = 60
 
--- Milliseconds since 1970: what is said, or the server's clock, which is the same for every process.
+-- Returns milliseconds since 1970: the given time or the server's, which is the same for all processes.
 local function clock(said)
   if said ~= '' then return tonumber(said) end
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
--- Time that runs backwards stands still, for all holders of a request.
+-- If a clock went backwards, the latest second of the holders is used for all of them.
 local function currentSecond(now, minutes)
   local second = math.floor(now / 1000)
   for _, minute in ipairs(minutes) do
@@ -25,7 +26,7 @@ local function amounts(minute, kind, from, to)
   return redis.call('HMGET', minute, unpack(fields)), fields
 end
 
--- Takes out what is over a minute old.
+-- Subtracts requests and tokens that are more than a minute old.
 local function advance(minute, second)
   local at = tonumber(redis.call('HGET', minute, 'at') or second)
   if second > at then
@@ -46,7 +47,7 @@ local function add(minute, kind, second, amount)
   redis.call('HINCRBY', minute, kind .. (second % minuteSeconds), amount)
 end
 
--- The first second in which at most `most` of `used` is left if nothing is added.
+-- Returns the first second in which at most `most` of `used` is left, if nothing is added.
 local function freeAt(minute, kind, second, used, most)
   local each = amounts(minute, kind, second - minuteSeconds + 1, second)
   local index = 0

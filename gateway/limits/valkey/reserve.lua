@@ -1,17 +1,19 @@
--- Counts a request for all its holders if no limit of any of them would be passed, and otherwise in none. Nothing comes between,
--- because the server runs one script at a time.
--- KEYS: of each holder its minute, and its requests under way by the session of the process that has them.
--- ARGV: milliseconds since 1970 or nothing, the session, what the keys of sessions begin with, the tokens, and of each holder its
--- requests and tokens per minute and its requests at the same time; 0 = as many as come.
--- The answer: the second in which it was taken, or 0; the place of the holder that refuses, why, and for how many milliseconds; and
--- of each holder the requests and tokens in its minute.
+-- Counts a request for all its holders, or for none if it would exceed a limit. This is atomic, because the
+-- server runs one script at a time.
+-- KEYS: for each holder, its minute and its requests in flight, which are counted by the session of their
+-- process.
+-- ARGV: milliseconds since 1970 or an empty string, the session, the prefix of session keys, the tokens, and
+-- for each holder the maximum requests per minute, tokens per minute and concurrent requests. 0 means no
+-- limit.
+-- Returns the second of the admission or 0, the index of the holder whose limit rejects the request or 0, the
+-- reason, the wait in milliseconds, and the requests and tokens in each holder's minute.
 
 local now, session, sessions, tokens = clock(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
 local minutes = {}
 for index = 1, #KEYS, 2 do minutes[#minutes + 1] = KEYS[index] end
 local second = currentSecond(now, minutes)
 
--- What a process had under way that has died is not counted any more.
+-- Requests of a process that has died no longer count.
 local function underWay(key)
   local counts = redis.call('HGETALL', key)
   local sum = 0
@@ -54,7 +56,7 @@ for place, minute in ipairs(minutes) do
   used[place * 2 - 1] = used[place * 2 - 1] + 1
   used[place * 2] = used[place * 2] + tokens
   redis.call('HINCRBY', KEYS[place * 2], session, 1)
-  -- It empties by itself, unless a process dies and nobody asks again.
+  -- The hash would stay forever if its process died and no request followed.
   redis.call('EXPIRE', KEYS[place * 2], 86400)
 end
 return { second, 0, '', 0, unpack(used) }

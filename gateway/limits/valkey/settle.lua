@@ -1,7 +1,8 @@
--- A request that was taken is over, or was not made after all.
--- KEYS: as they were when it was taken.
--- ARGV: milliseconds since 1970 or nothing, the session, the second in which it was taken, and how many requests and tokens to add:
--- what is too much is given back where it was taken, what is missing is used now.
+-- Ends an admitted request, or cancels its admission.
+-- KEYS: the same as for its admission.
+-- ARGV: milliseconds since 1970 or an empty string, the session, the second of the admission, and the
+-- requests and tokens to add. Negative amounts correct the second of the admission, positive amounts count
+-- now.
 
 local now, session, takenIn = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3])
 local amounts = { r = tonumber(ARGV[4]), t = tonumber(ARGV[5]) }
