@@ -117,14 +117,12 @@ function skipPlainWords(words: Int32Array, start: number, end: number): number {
   let index = start >> 2;
   for (; index < last; index++) {
     const word = words[index] ?? 0;
-    // Subtracting sets a byte's highest bit where it was zero, or less than a space.
+    // Subtracting sets a byte's highest bit where it was zero, or less than 0x21.
     // https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord
-    const quotes = word ^ 0x22222222;
     const backslashes = word ^ 0x5c5c5c5c;
-    const found =
-      ((quotes - 0x01010101) & ~quotes) |
-      ((backslashes - 0x01010101) & ~backslashes) |
-      ((word - 0x20202020) & ~word);
+    // Turns a quote into 0x20, so that it and the control characters are all less than 0x21.
+    const others = word ^ 0x02020202;
+    const found = ((backslashes - 0x01010101) & ~backslashes) | ((others - 0x21212121) & ~others);
     if ((found & 0x80808080) !== 0) break;
   }
   return index << 2;
