@@ -34,8 +34,8 @@ export function standardLogDestination(stream: NodeJS.WriteStream = process.stde
 }
 
 /**
- * Describes an error without queries, headers or bodies, which errors of drivers carry. Logs only names,
- * codes and stack frames, and messages of our own errors.
+ * Describes an error by name, code and stack frames. Includes messages of the gateway's own errors only,
+ * because those of drivers can contain queries, headers or bodies.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return typeof error;

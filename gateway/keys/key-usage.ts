@@ -9,7 +9,7 @@ import { type BudgetPeriod, budgetPeriods, toKeyLimits, toUsd } from "../limits/
 import type { Limiter } from "../limits/rates/limiter.ts";
 import { secondsPerMinute } from "../limits/rates/meter.ts";
 
-/** The used part of a limit. Null means no limit. */
+/** A limit and its use. Null means no limit. */
 type Use = { limit: number | null; used: number };
 
 export type KeyUsage = {

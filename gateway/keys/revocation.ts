@@ -40,8 +40,8 @@ export class Revocation implements ChangeListener {
     await keyCache.refresh(entityId);
     if (!keyCache.has(entityId)) budgets.forget(entityId);
     await this.#updateOpenExchanges(entityId);
-    // Responses are dropped after the last request. A process that never served the key cannot detect its
-    // deletion.
+    // Responses are dropped after the open requests ended, because these could keep more. Only a process that
+    // cached the key can detect its deletion.
     if (wasKnown && !keyCache.hasActive(entityId)) keptResponses?.forget(entityId);
   }
 

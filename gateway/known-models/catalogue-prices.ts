@@ -88,7 +88,7 @@ function pricesBy(
   );
 }
 
-/** The package's names of the components. Its other names concern models that the gateway does not serve. */
+/** The package's names for the components. Its other names concern models that the gateway does not serve. */
 const componentKeys: Record<PriceComponent, string> = {
   input: "input_mtok",
   cachedInput: "cache_read_mtok",

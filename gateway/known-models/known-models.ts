@@ -64,7 +64,7 @@ async function readModels({ baseUrls }: Seller): Promise<readonly SoldModel[]> {
   return [];
 }
 
-/** `seller` is the package's ID. */
+/** A model, with the ID of its seller in the package. */
 type SoldModel = ModelInfo & { seller: string };
 
 function toKnownModel(model: SoldModel, upstreamModel: string, now: Date): KnownModel {
@@ -85,7 +85,8 @@ function toKnownModel(model: SoldModel, upstreamModel: string, now: Date): Known
 }
 
 /**
- * An exact name of the entry. Null for entries without one, for retired models, and for models without chat.
+ * The exact name by which the entry's model is called. Null for entries without one, for retired models, and
+ * for models without chat.
  */
 function nameToCall(model: ModelInfo): string | null {
   if (model.deprecated || model.description?.startsWith("Retired")) return null;
@@ -96,6 +97,6 @@ function nameToCall(model: ModelInfo): string | null {
   return name === undefined || otherNames.test(name) ? null : name;
 }
 
-/** Prefixes, moving aliases, and models for images or speech, which the gateway does not serve. */
+/** Matches prefixes, moving aliases, and models for images or speech, which the gateway does not serve. */
 const otherNames =
   /[-:]$|-latest$|(?:^|[-./])(?:image|tts|realtime|transcribe|ocr|moderation|live|sonic|voice|whisper|rerank|omni|guard)(?:$|[-./:\d])/;

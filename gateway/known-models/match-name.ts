@@ -6,7 +6,7 @@ import type { MatchLogic, ModelInfo } from "@pydantic/genai-prices";
  */
 export function findModel<Model extends ModelInfo>(models: readonly Model[], name: string): Model | null {
   const lowered = name.toLowerCase();
-  // The alias may get another model with another price.
+  // A `latest` alias may move to a model with another price.
   if (lowered.endsWith("-latest")) return null;
   for (const candidate of new Set([lowered, withoutEdition(withoutPath(lowered))])) {
     const found =
@@ -17,7 +17,7 @@ export function findModel<Model extends ModelInfo>(models: readonly Model[], nam
   return null;
 }
 
-/** The single rules of a match. */
+/** Lists all rules of a match, without their and/or structure. */
 export function rulesOf(logic: MatchLogic): Rule[] {
   if ("or" in logic) return logic.or.flatMap(rulesOf);
   return "and" in logic ? logic.and.flatMap(rulesOf) : [logic];
@@ -68,8 +68,8 @@ function withoutPath(name: string): string {
 }
 
 /**
- * `-2026-03-05`, `-20250929`, `@default` and `-v1:0`: editions of one model, at one price unless they have
- * their own entry.
+ * Removes suffixes such as `-2026-03-05`, `-20250929`, `@default` and `-v1:0`. All editions of a model have
+ * one price, unless an edition has its own entry.
  */
 function withoutEdition(name: string): string {
   return name.replace(/(?:@.*|-v\d+(?::\d+)?)$/, "").replace(/-20\d\d(?:-?\d\d){2}$/, "");

@@ -41,8 +41,8 @@ const allButVision = ["tools", "reasoning", "structuredOutput"] as const;
 
 /**
  * Facts about popular models in November 2026, maintained by hand. Open models have no output limit here,
- * because each host sets its own. Two catalogues that agree (pi-catalog, llm-zoo) are the source, and
- * https://platform.claude.com/docs/en/models.
+ * because each host sets its own. Sources: https://platform.claude.com/docs/en/models, and the catalogues
+ * pi-catalog and llm-zoo where they agree.
  */
 const facts: readonly (ModelFacts & { names: string })[] = [
   {

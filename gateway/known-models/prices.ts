@@ -63,7 +63,7 @@ export function fromPriceColumns({ priceDetails, ...columns }: PriceColumns): Pr
 
 export const unknownPrices: Prices = { input: null, cachedInput: null, cacheWrite: null, output: null };
 
-/** Replaces prices by given ones. Null is a given value, undefined is not. */
+/** Replaces prices with given ones. Null is a given value, undefined is not. */
 export function withGiven(prices: Prices, given: Partial<Prices> = {}): Prices {
   const priced = Object.entries(given).filter(([, price]) => price !== undefined);
   return { ...prices, ...Object.fromEntries(priced) };

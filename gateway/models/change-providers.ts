@@ -26,7 +26,7 @@ export async function changeProviders(
   return changed;
 }
 
-/** Changes one provider, as `changeProviders` does. */
+/** Like `changeProviders`, for one provider. */
 export async function changeProvider(
   options: ProviderChangeOptions,
   work: (repositories: Repositories) => Promise<ProviderRow>,

@@ -32,7 +32,9 @@ export function readModelImpact(database: Database, reference: ModelReference): 
   );
 }
 
-/** The effects of deleting a credential: none if the provider has another, otherwise on all its models. */
+/**
+ * The effects of deleting a credential: none if the provider has another one. Otherwise all its models fail.
+ */
 export function readCredentialImpact(
   database: Database,
   id: string,

@@ -18,8 +18,8 @@ export type ProviderDetails = {
   baseUrl: string | null;
   timeouts: UpstreamTimeoutOverrides;
   /**
-   * `provider`: the provider's own figure is the cost, if it reports one. Null calculates the cost from the
-   * models' prices.
+   * `provider` uses the cost that the provider reports, if any. Null calculates the cost from the models'
+   * prices.
    */
   costSource: "provider" | null;
   /** The charge in relation to the cost: 1.15 adds 15 %. Null charges the cost. */

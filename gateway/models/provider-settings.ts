@@ -62,8 +62,8 @@ export function checkConnection(
 }
 
 /**
- * The stored form of a base URL. Throws `invalid_value` for a URL that can never work. Each connection checks
- * its address again.
+ * Normalizes a base URL for storage. Throws `invalid_value` for a URL that can never work. Each connection
+ * checks its address again.
  */
 async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<string> {
   if (text === null)

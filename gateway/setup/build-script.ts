@@ -88,7 +88,7 @@ function shortestRequest({ tool, operatingSystem, baseUrl, models }: SetupInput<
   return withFacts(request, kept);
 }
 
-/** Longer lines omit further models, which the tool then does not list. */
+/** Longer addresses omit further models, which the tool then does not list. */
 const addressCharactersMax = 2_000;
 
 const facts = ["contextWindow", "outputTokensMax", "canCallTools", "aiSdkName", "dialects"] as const;

@@ -14,7 +14,7 @@ import { showFile } from "./show-file.ts";
 
 /**
  * Emits a script for Windows PowerShell 5.1 and PowerShell 7, as one block that runs at its closing brace.
- * Contains no empty line, tab or here-string, and only ASCII, for windows without line editing.
+ * Contains no empty line, tab or here-string, and only ASCII, for terminals without line editing.
  * @param key a validated key value, or null to prompt for it
  */
 export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetup {
@@ -23,7 +23,7 @@ export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetu
   return {
     script: emitSetup(plan, files, null),
     command: emitSetup(plan, files, key),
-    // Windows' default policy blocks script files, but not their text.
+    // Windows' default policy blocks script files, but not commands with their text.
     undo: `& ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath "${undoFile(plan.tool)}")))`,
     files: [
       ...files.map((file) => showFile(file, formatPlace)),

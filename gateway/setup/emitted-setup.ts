@@ -4,7 +4,7 @@ export type EmittedSetup = {
   script: string;
   /** The script as a command to paste, with the key if there is one. */
   command: string;
-  /** Undoes the last setup that changed something, without the gateway. */
+  /** The command that undoes the last setup that changed something. Needs no gateway. */
   undo: string;
   /** The planned files, in order, with paths in the system's notation. */
   files: ShownFile[];

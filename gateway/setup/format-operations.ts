@@ -31,7 +31,7 @@ function formatJson(operation: JsonOperation): string {
 function formatToml(operation: TomlOperation): string {
   if (operation.do === "set") return `set ${formatPath(operation.path)} = ${toText(operation.value)}`;
   const { path, prefix, keep } = operation;
-  // The texts follow, one per line. The second space is part of the text.
+  // The names follow, one per line. Their first space continues the line, and the second separates them.
   return `drop ${formatPath([...path, prefix])} except${keep.map((name) => `\n  ${name}`).join("")}`;
 }
 

@@ -70,8 +70,8 @@ export type TomlOperation =
 export type EnvOperation = { do: "set"; name: string; value: string };
 
 /**
- * A file that the setup owns, with `\n` after each line. It is replaced if its first line is that of `text`.
- * Otherwise it belongs to the user: the setup writes `otherwise`, or rejects the file if that is null.
+ * A file that the setup owns, with `\n` after each line. An existing file with the first line of `text` is
+ * replaced. Any other file belongs to the user: the setup then writes `otherwise`, or fails if that is null.
  */
 type OwnFile = { format: "own"; text: string; otherwise: FilePlace | null };
 

@@ -43,7 +43,7 @@ export type ToolGuide = {
   notes?(options: GuideOptions): string[];
 };
 
-/** One program, or one place of a tool. */
+/** A program, or a place where a tool runs. */
 export type GuideApp = {
   name: string;
   /** The version of the documentation. Null if it does not state one. */

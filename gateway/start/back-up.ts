@@ -58,7 +58,7 @@ async function readSpool(root: string): Promise<UsageRecord[]> {
   const names = await readdir(root, { recursive: true }).catch(emptyIfMissing);
   const records: UsageRecord[] = [];
   for (const name of names.filter((each) => each.endsWith(segmentSuffix))) {
-    // A gateway removes a file once the database has its records.
+    // The file may be missing, because a gateway removes it once the database has its records.
     const bytes = await readFile(path.join(root, name)).catch(emptyIfMissing);
     if (!Array.isArray(bytes)) records.push(...decodeRecords(bytes).records);
   }

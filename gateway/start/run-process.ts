@@ -36,7 +36,7 @@ async function serveOrObey(parameters: string[]): Promise<void> {
   }
 
   if (cluster.isPrimary && config.workers > 1) return serveWithWorkers(config, runtime);
-  // The primary loads no modules of workers.
+  // The import is dynamic, because the primary needs no modules of workers.
   const { startGateway } = await import("./start-gateway.ts");
   const start = async () => {
     const gateway = await startGateway(config, runtime, cluster.isWorker);
@@ -55,8 +55,8 @@ async function serveOrObey(parameters: string[]): Promise<void> {
 }
 
 /**
- * Lets V8 enlarge the space for new objects, which `main.js` keeps at its least size. Writes the compile cache first,
- * because V8 rejects code that other flags compiled.
+ * Lets V8 enlarge the space for new objects, which `main.js` keeps at its minimum. Writes the compile cache
+ * first, because V8 rejects code that other flags compiled.
  */
 function growHeap(): void {
   flushCompileCache();

@@ -49,7 +49,7 @@ function hasSize(input: unknown): string {
   return Array.isArray(input) ? `has ${input.length} entries` : `is ${String(input)}`;
 }
 
-/** The first problem of the form that the input resembles most. */
+/** The first problem of the alternative that the input resembles most. */
 function closestIssue(forms: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue | undefined {
   return forms.toSorted((a, b) => a.length - b.length)[0]?.[0];
 }

@@ -111,7 +111,7 @@ export const moment = z.iso
       `The time ${(input as Date).toISOString()} is after the year 9999. Use an earlier time.`,
   });
 
-// The console converts seconds to milliseconds.
+// The messages use milliseconds, as the API does. The console converts its seconds.
 const outOfRange = quoting("ms is out of range. Use 1 ms to 1 hour.");
 const milliseconds = z
   .int(quoting("is not a whole number of milliseconds. Use 1 ms to 1 hour."))
@@ -157,7 +157,7 @@ function whole(max: number, least = "Use 1 or more.") {
     .max(max, quoting(`is too large. Use at most ${max}.`));
 }
 
-/** The message about a value, which it quotes. A missing value has the same message in every field. */
+/** Adds the quoted value to its error message. A missing value has the same message in every field. */
 export function quoting(problem: string) {
   return {
     error: ({ input }: { input: unknown }) =>

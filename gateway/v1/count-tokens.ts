@@ -5,7 +5,7 @@ import { ClientGoneError, readBody } from "../http/read-body.ts";
 import { plainEndpoint } from "./endpoint.ts";
 import { type ModelEndpointOptions, keyOf } from "./model-endpoint.ts";
 
-/** Counts input tokens. Requests are neither limited nor recorded, as at Anthropic and OpenAI. */
+/** Counts input tokens. Requests are neither limited nor recorded: Anthropic and OpenAI do not charge for them. */
 export function countTokensEndpoint(options: ModelEndpointOptions, counting: TokenCounting): RequestHandler {
   const handle: Parameters<typeof plainEndpoint>[1] = async ({ request, response, reply }) => {
     const key = await keyOf(options, request);

@@ -92,7 +92,7 @@ function routeOf({ route }: Pick<Request, "route">): string | null {
   return typeof path === "string" ? path.replace(/[*:](\w+)/, "{$1}") : null;
 }
 
-/** Writes responses over HTTP. Heads bypass Express, whose ETags and charsets cost time. */
+/** Writes responses over HTTP. Response heads bypass Express, whose ETags and charsets cost time. */
 class HttpReply implements Reply {
   readonly #response: ServerResponse;
   readonly #requestId: string;
@@ -185,7 +185,7 @@ class HttpReply implements Reply {
   }
 
   #end(bytes: Buffer): void {
-    // The system's buffers accept this many bytes at once.
+    // Fewer bytes fit into the system's buffers and need no timeout.
     if (bytes.length > systemBufferBytes || this.#response.writableNeedDrain) {
       this.#response.setTimeout(this.#stallTimeoutMs, () => this.abandon());
     }

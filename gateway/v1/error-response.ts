@@ -23,7 +23,7 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   unknown_url: invalidRequest(404, "unknown_url"),
   upgrade_refused: invalidRequest(426, "upgrade_refused"),
   method_not_allowed: invalidRequest(405, "method_not_allowed"),
-  // Only the first of these errors has a code, as at OpenAI.
+  // Only the first of these errors has a code, as in OpenAI's API.
   previous_response_not_found: invalidRequest(400, "previous_response_not_found"),
   item_not_found: invalidRequest(404, null),
   response_not_found: invalidRequest(404, null),
@@ -53,7 +53,7 @@ export function statusOf(error: GatewayError, dialect: Dialect): number {
 }
 
 export function describeError(code: ErrorCode, dialect: Dialect): { status: number; code: string | null } {
-  // Codex retries a 404 for a model six times.
+  // Codex repeats a request six times after a 404, so it gets 400.
   const isHidden = code === "model_not_found" && dialect.endpointName === "responses";
   return isHidden ? { ...table[code], status: 400 } : table[code];
 }

@@ -18,7 +18,7 @@ export async function budgetMarks(
     const days = byKey.get(key.id) ?? [];
     const uses = budgetPeriods.map((period) => {
       const { startsAt } = periodAt(period, now);
-      // Costs from before the start of the budget count too, as they do for requests.
+      // Costs from before the budget was set count too, as in the check of a request.
       const spent = days.reduce((sum, day) => sum + (day.startsAt.getTime() >= startsAt ? day.cost : 0), 0);
       return { budget: budgets[period], spent };
     });
@@ -28,7 +28,7 @@ export async function budgetMarks(
   return marks;
 }
 
-/** The spent percentage of one key's budgets. Null without a budget, or if little is spent. */
+/** The spent percentage of one key's budgets: 80 or 100. Null without a budget, or below 80. */
 export function budgetMark(uses: readonly { budget: number | null; spent: number }[]): number | null {
   const isAt = (percent: number) =>
     uses.some(({ budget, spent }) => budget !== null && spent * 100 >= budget * percent);

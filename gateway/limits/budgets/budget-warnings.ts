@@ -12,9 +12,7 @@ export type BudgetWarning = SpentPart & { holder: BudgetHolder };
 
 type BudgetWarningsOptions = { database: Database; runtime: Runtime; webhook: Webhook | null };
 
-/**
- * Stores each warning once, even if several processes add it, and sends it to a webhook until that succeeds.
- */
+/** Stores each warning once, even if several processes add it, and sends it to a webhook, with retries. */
 export class BudgetWarnings {
   readonly #options: BudgetWarningsOptions;
   #unwritten: LimitEventRow[] = [];
@@ -24,7 +22,7 @@ export class BudgetWarnings {
     this.#options = options;
   }
 
-  /** Only adds to a queue. `work` writes and sends it. */
+  /** Queues a warning. `work` stores and sends it. */
   add({ holder, period, percent, budget, spent, periodStartsAt }: BudgetWarning): void {
     const { runtime, webhook } = this.#options;
     const { kind, apiKeyId, ownerId } = holder;

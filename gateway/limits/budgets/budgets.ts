@@ -33,8 +33,8 @@ type BudgetsOptions = {
 };
 
 /**
- * Enforces the budgets of keys, users and the whole gateway. Spending is counted separately by key ID, user
- * ID or `allKeys`, because each comes from other sums. Budgets without a setting are not counted.
+ * Enforces the budgets of keys, users and the whole gateway. Each kind counts its own spending, because each
+ * starts from different stored sums. Kinds without a budget are not counted.
  */
 export class Budgets {
   readonly #options: BudgetsOptions;
@@ -106,12 +106,12 @@ export class Budgets {
     await this.#gateway?.refresh();
   }
 
-  /** Reloads the budgets of a changed key. Running requests use the current ones until then. */
+  /** Lets the budgets of a changed key cause warnings again, because their amounts may have changed. */
   changed(keyId: string): void {
     this.#keys.ledgerOf(keyId)?.forgetWarnings();
   }
 
-  /** Drops a deleted or changed key, or all keys without an ID. Shared budgets do not change. */
+  /** Drops a deleted or changed key, or all keys if no ID is given. Shared budgets do not change. */
   forget(keyId?: string): void {
     this.#keys.forget(keyId);
   }

@@ -48,7 +48,7 @@ export class Ledger {
     return now - this.#setAt >= Math.min((now - this.usedAt) * restShare, unsetMsMax);
   }
 
-  /** The spent part that requires a warning. Null after the warning, and while little is spent. */
+  /** The spent part that requires a warning. Null below 80 %, and after the warning. */
   takeWarning({ period, amount: budget }: Budget, now: number): SpentPart | null {
     const { amount: spent, startsAt: periodStartsAt } = this.in(period, now);
     // A budget of 0 gets no warning.
@@ -59,7 +59,7 @@ export class Ledger {
     return { period, percent, budget, spent, periodStartsAt };
   }
 
-  /** Runs when budgets may have changed. */
+  /** Allows warnings again, because budgets may have changed. */
   forgetWarnings(): void {
     for (const period of budgetPeriods) this.#warned[period] = 0;
   }

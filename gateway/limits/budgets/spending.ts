@@ -67,7 +67,7 @@ export class Spending {
     return ledger;
   }
 
-  /** Loaded ledgers refresh themselves. */
+  /** Loads a missing ledger. `refresh` keeps loaded ones current. */
   async loadMissing(id: string): Promise<void> {
     if (!this.#ledgers.has(id)) await this.load([id]);
   }
@@ -93,7 +93,7 @@ export class Spending {
     }
   }
 
-  /** Drops one ledger, or all without an ID. */
+  /** Drops one ledger, or all if no ID is given. */
   forget(id?: string): void {
     if (id === undefined) this.#ledgers.clear();
     else this.#ledgers.delete(id);
@@ -113,8 +113,8 @@ const idsPerQuery = 200;
 const restingPerRefreshMax = idsPerQuery;
 
 /**
- * Costs of finished requests that are not in the database yet, by holder and day. Added to the stored sums,
- * they are the spending. The size of the spool bounds them.
+ * Costs of finished requests that are not in the database yet, by holder and day. The spending is the stored
+ * sums plus these costs. The size of the spool bounds them.
  */
 class UnshippedCosts {
   readonly #costs = new Map<string, Map<number, number>>();

@@ -39,10 +39,7 @@ export class Webhook {
   }
 }
 
-/**
- * The delays grow from half a minute to a day, and end after a day and a half in total. Null ends the
- * attempts.
- */
+/** The delay before the next attempt, from half a minute to a day. Null after a day and a half in total. */
 export function sendAgainAfterMs(attempts: number): number | null {
   return attempts >= attemptsMax ? null : Math.min(firstWaitMs * 4 ** attempts, waitMsMax);
 }

@@ -35,8 +35,8 @@ type LimiterOptions = {
 };
 
 /**
- * Admits a request, or throws an error of its limits, or `service_unavailable` for a full process. Decides in
- * memory, or asynchronously in Valkey: `fail` then gets the error. A rejected request uses nothing.
+ * Admits a request. Throws the error of an exceeded limit, or `service_unavailable` if the process is full.
+ * With Valkey, the decision is asynchronous and `fail` gets the error. A rejected request uses nothing.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
@@ -179,10 +179,10 @@ export class Limiter {
   }
 }
 
-/** The holders of a key. A change of its limits or owner changes them. */
+/** The cached holders of a key, and the limits and owner that they were built from. */
 type KeyHolders = Pick<LimitedKey, "limits" | "ownerId"> & { holders: readonly HolderLimits[] };
 
-/** A request before the decision. */
+/** A request while its limits are checked. */
 type Counting = {
   asking: Asking;
   admission: Admission;

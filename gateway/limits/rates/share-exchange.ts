@@ -16,7 +16,7 @@ type ShareExchangeOptions = {
  */
 export class ShareExchange {
   readonly #options: ShareExchangeOptions;
-  /** Meters that have the others' use of a full minute. */
+  /** Meters that include the other processes' use of a full minute. */
   readonly #received = new WeakSet<Meter>();
   /** The number of other processes with any use in the minute before the last count. */
   #others = 0;

@@ -102,7 +102,10 @@ export class ValkeyConnection {
     this.#firstAttemptOver();
   }
 
-  /** Timers run before pending input is read, so a blocked process would blame Valkey. */
+  /**
+   * Timers run before pending input is read. Without `setImmediate`, a process that was blocked would blame
+   * Valkey.
+   */
   #look(): void {
     setImmediate(() => {
       this.#watch = undefined;

@@ -119,7 +119,7 @@ export class ValkeyLimits {
     return this.#connection.run((client) => client.evalsha(script.sha, keys.length, ...keys, now, ...values));
   }
 
-  /** The first report must be complete. */
+  /** Starts a session. The scripts must be loaded before other commands call them. */
   async #begin(client: Redis): Promise<true> {
     this.#session = this.#options.createSessionName();
     await Promise.all([

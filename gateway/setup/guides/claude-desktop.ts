@@ -4,7 +4,9 @@ import type { ToolGuide } from "../tool-setup.ts";
 
 const documentation = "https://docs.litellm.ai/docs/proxy/client_setup/claude_desktop";
 
-/** Claude Desktop keeps this in `configLibrary/<uuid>.json`. `_meta.json` names the applied file. */
+/**
+ * Claude Desktop keeps these settings in `configLibrary/<uuid>.json`. `_meta.json` names the applied file.
+ */
 export const claudeDesktop: ToolGuide = {
   name: "Claude Desktop",
   dialect: "messages",

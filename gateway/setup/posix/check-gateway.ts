@@ -1,4 +1,7 @@
-/** Requests the key's models with the first available program. The key is not on its command line. */
+/**
+ * Requests the key's models with the first available program. Its command line, which other users can see,
+ * does not contain the key.
+ */
 export const checkGateway = String.raw`
 # check_gateway <slug>...
 check_gateway() {

@@ -62,7 +62,7 @@ export const editorConstants = `
   $apostrophe = [string][char]39
   $byte_order_mark = [string][char]239 + [char]187 + [char]191`.trim();
 
-/** Edits a file of `NAME=value` lines, as the POSIX editor does. */
+/** Edits a file of `NAME=value` lines, like the POSIX editor. */
 export const envEditor = String.raw`
 function edit_env($operations) {
   find_eol

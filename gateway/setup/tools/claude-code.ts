@@ -34,7 +34,8 @@ export const claudeCode: ToolSetup = {
               // Without this setting, Claude Code's fourth tier requests a model of Anthropic.
               ANTHROPIC_DEFAULT_FABLE_MODEL: hard.slug,
               ANTHROPIC_DEFAULT_MODEL: daily.slug,
-              // One number for all unknown models. Claude Code assumes a million tokens for them.
+              // This number applies to all models that Claude Code does not know. The default is a million
+              // tokens.
               CLAUDE_CODE_MAX_CONTEXT_TOKENS: contextWindow === null ? null : String(contextWindow),
               // Only Anthropic supports its betas.
               CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS: isAnthropicOnly ? null : "1",

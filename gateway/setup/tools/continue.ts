@@ -52,7 +52,6 @@ const ownConfig = {
   windows: '"$env:USERPROFILE\\.continue\\configs\\gateway.yaml"',
 };
 
-/** Slugs and URLs are valid in YAML, except for comments and mappings. */
 function entry({ slug }: SetupModel, baseUrl: string, roles: string): string[] {
   return [
     `  - name: ${JSON.stringify(slug)}`,

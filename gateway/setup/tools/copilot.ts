@@ -42,7 +42,7 @@ export const copilot: ToolSetup = {
   ],
 };
 
-/** A file is private. Every program of a shell sees its variables. */
+/** The key is in a private file, because every program that a shell starts sees the shell's variables. */
 const keyFile: PlannedFile = {
   folder: { variable: null, home: [".config", "model-gateway"] },
   path: ["copilot.key"],

@@ -27,8 +27,8 @@ export const mistralVibe: ToolSetup = {
           'name = "gateway"',
           `api_base = ${JSON.stringify(`${baseUrl}/v1`)}`,
           'backend = "generic"',
-          // The key is in the file, because Vibe otherwise reads keys only from variables. The name
-          // identifies its requests.
+          // The key is in the file, because Vibe otherwise reads keys only from variables. The user agent
+          // identifies Vibe's requests.
           `extra_headers = { Authorization = "Bearer ${keyPlaceholder}", User-Agent = "mistral-vibe" }`,
           ...models.connected.flatMap(toTable),
           "",

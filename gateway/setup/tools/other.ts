@@ -29,7 +29,7 @@ export const other: ToolSetup = {
     next:
       operatingSystem === "posix"
         ? "To use it in a terminal: . ~/.config/model-gateway/other.sh"
-        : // Windows' default policy blocks script files, but not their text.
+        : // Windows' default policy blocks script files, but not commands with their text.
           'To use it in a terminal: Invoke-Expression (Get-Content -Raw -LiteralPath "$env:USERPROFILE\\.config\\model-gateway\\other.ps1")',
   }),
   verify: [

@@ -125,7 +125,7 @@ type WorkerSlot = {
   timer: NodeJS.Timeout | undefined;
 };
 
-/** The exit event reports a worker that ends between the check and the message. */
+/** Ignores a failure: the exit event reports a worker that ended before the message. */
 function send(worker: Worker, message: ToWorker): void {
   worker.send(message, () => {});
 }

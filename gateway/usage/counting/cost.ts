@@ -6,7 +6,7 @@ import { costLines, perPrice } from "./cost-lines.ts";
 import { hasUnknownTerms, matchingRules } from "./price-sheet.ts";
 import { usageParts } from "./usage-parts.ts";
 
-/** Splits the input at the token counts from which higher prices apply. */
+/** The prices of a model: its four columns, and the details beyond them. */
 export type Prices = FlatPrices & { priceDetails?: PriceDetails | null };
 
 type FlatPrices = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
@@ -76,7 +76,7 @@ function usualCost(
  */
 function leastCost(prices: Prices, usage: TokenUsage, at: Date): number {
   const { priceDetails = null, inputPrice: input, outputPrice: output } = prices;
-  // Models without any price are common, and cost nothing to count.
+  // Models without any price are common, so they skip the calculation.
   if (input === null && output === null && !priceDetails?.rules.length) return 0;
   const rules = matchingRules(priceDetails ?? noDetails, {
     inputTokens: usage.inputTokens ?? 0,
@@ -134,7 +134,7 @@ export type CostColumns = FlatPrices &
   Pick<UsageRecordRow, "cost" | "costDetails" | "providerCost" | "markup">;
 
 export type Billing = {
-  /** `provider`: the provider's own figure is the cost, if it reports one. */
+  /** `provider` uses the cost that the provider reports, if any. Null calculates it. */
   costSource: "provider" | null;
   /** The charge in relation to the cost: 1.15 adds 15 %. */
   chargeFactor: number;

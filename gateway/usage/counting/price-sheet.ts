@@ -53,8 +53,8 @@ export type SheetPrice = { component: PriceComponent; price: number | null; when
 const noSubstitute = { instead: null, times: 1 };
 
 /**
- * The prices that replace those of components without their own, as vendors bill them. Audio, generated
- * images and searches have no substitute, because all vendors price them separately.
+ * A component without a price has the price of its substitute, as on vendors' bills. Audio, generated images
+ * and searches have no substitute, because all vendors price them separately.
  */
 const substitutes: Partial<Record<PriceComponent, { instead: PriceComponent; times: number }>> = {
   cachedInput: { instead: "input", times: 1 },

@@ -41,7 +41,7 @@ export function usageParts(usage: TokenUsage): UsagePart[] | null {
   return parts.flatMap(([component, quantity]) => (quantity === 0 ? [] : { component, quantity }));
 }
 
-/** A count, reduced by its parts. The parts of a report may exceed it. */
+/** The rest of a count after its parts. Upstreams may report parts that exceed the count. */
 class Remainder {
   left: number;
 

@@ -8,8 +8,8 @@ import type { UsagePage } from "../../../db/repositories/usage-queries.ts";
 import { firstIdAt, timeOfId } from "../../ids.ts";
 
 /**
- * Finds the same page faster. An index serves only one condition, so rare matches would be searched among all
- * its rows. The roll-ups show the days with matches and the rarest condition. Null for an empty page.
+ * Narrows a page to the days of its records, and selects the index of the rarest condition, both from the
+ * roll-ups. Otherwise a query for rare records would read most rows of an index. Null for an empty page.
  */
 export async function narrowPage(
   { usageRollUps }: Repositories,
@@ -22,7 +22,7 @@ export async function narrowPage(
   const days = await usageRollUps.days({ filter: page.filter, before, daysMax }, timeoutMs);
   const [newest] = days;
   if (!newest) return null;
-  // The filter may exclude a part of the newest day, so counting starts with the previous day.
+  // The page may start within the newest day, so counting starts with the previous day.
   let found = 0;
   const enough = days.slice(1).find(({ requests }) => (found += requests) >= page.limit);
   if (!enough && days.length === daysMax) return page;
@@ -47,10 +47,10 @@ export async function narrowPage(
 export type WantedPage = Omit<UsagePage, "by">;
 
 const dayMs = 86_400_000;
-/** Matches on a page that spans more than a year are rare enough. */
+/** More days than this need no narrowing: the index of such a rare condition has few rows. */
 const daysMax = 400;
 
-/** Splits a filter into single conditions with an index. */
+/** Splits a filter into its indexed conditions: each condition's name, and a filter with it alone. */
 function splitFilter({ owner, ...conditions }: UsageFilter): [UsageCondition, UsageFilter][] {
   return usageConditions.flatMap((name): [UsageCondition, UsageFilter][] => {
     if (name === "owner") return owner === "everyone" ? [] : [[name, { owner }]];

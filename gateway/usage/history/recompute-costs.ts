@@ -75,7 +75,7 @@ export async function recomputeCosts(
 }
 
 const recordsPerTransaction = 500;
-/** SQLite has one writer and no queue. A running gateway polls for a gap between writes. */
+/** SQLite has one writer and no queue, so the pause lets a running gateway write. */
 const othersTurnMs = 20;
 
 type PricedModel = ModelRow & { providerName: string; costSource: "provider" | null };

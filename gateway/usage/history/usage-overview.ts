@@ -115,7 +115,7 @@ export function percentileMs(
   bounds: readonly number[] = latencyBoundsMs,
 ): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  // With fewer requests, the remaining share is less than one request.
+  // With fewer requests, the share above the percentile is less than one request.
   if (total * (1 - share) < 0.999) return null;
   let left = total * share;
   for (const [index, upTo] of bounds.entries()) {

@@ -27,8 +27,8 @@ export type UsageSummary = UsageSum & {
 };
 
 /**
- * Sums of usage by dimension and interval, in UTC. They equal the sums of the filtered records to the
- * millisecond. Without dimensions and interval, the result is one row.
+ * Sums of usage by dimension and interval, in UTC. The bounds of the period are exact to the millisecond.
+ * Without dimensions and interval, the result is one row.
  */
 export async function summarizeUsage(
   repositories: Repositories,
@@ -99,7 +99,7 @@ async function nameOwners({ users }: Repositories, rows: UsageSummary[]): Promis
   for (const row of rows) row.ownerName = names.get(row.ownerId ?? "");
 }
 
-/** Orders rows by time, oldest first. Within an interval, most requests come first. */
+/** Orders rows by time, oldest first, and within an interval by requests, most first. */
 function inOrder(one: UsageSum, other: UsageSum): number {
   return (one.startsAt?.getTime() ?? 0) - (other.startsAt?.getTime() ?? 0) || other.requests - one.requests;
 }

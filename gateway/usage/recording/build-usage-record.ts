@@ -16,7 +16,7 @@ export type RecordedRequest = TimedRequest & {
   /** Empty if the request's `model` may be other text. */
   readonly requestedModel: string;
   readonly stream: boolean;
-  /** Parses the body again. */
+  /** Parses the body again, to estimate its tokens. */
   readonly readBody: (() => Record<string, unknown>) | null;
   /** The last attempted candidate. */
   readonly candidate: {
@@ -134,8 +134,8 @@ function usageColumns(counted: CompletedUsage | null) {
 type CompletedUsage = { usage: TokenUsage; estimated: boolean };
 
 /**
- * The larger count. Some upstreams report throughout the stream, with hidden reasoning. Anthropic reports a
- * few tokens at the start and the others at the end.
+ * The reported count, unless it is far below the estimate: Anthropic first reports a few tokens, and the rest
+ * only at the end. Reports of other upstreams grow with the stream and include hidden reasoning.
  */
 function latestOf(reported: number, estimated: number): number {
   return reported >= estimated / 2 ? reported : estimated;
@@ -148,7 +148,7 @@ export type { AttemptTiming, RequestTiming };
 /** Moments of `performance.now()`. */
 export type TimedRequest = {
   readonly startedAt: number;
-  /** The end of the body. */
+  /** The end of the request body. */
   readonly receivedAt: number;
   /** The start times of the first and the last attempt. 0 before the first. */
   readonly calledAt: number;

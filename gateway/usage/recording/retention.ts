@@ -64,7 +64,7 @@ export class Retention {
   async #deleteBefore(beforeId: string): Promise<void> {
     const { database, runtime } = this.#options;
     let total = 0;
-    // Other writers run in between.
+    // Other writers run between the batches.
     for (let deleted = recordsPerTurn; deleted === recordsPerTurn && !this.#isClosed; total += deleted) {
       deleted = await database.write(({ usageRecords }) =>
         usageRecords.deleteBefore(beforeId, recordsPerTurn),

@@ -11,8 +11,8 @@ export type LockFile = (path: string) => { release(): void } | null;
 export type ReportLeftover = (path: string, error: unknown) => void;
 
 /**
- * A process's folder in `DATA_DIR/spool`, and its lock: `<name>/` and `<name>.lock`. The lock is created first and
- * removed last, so no folder lacks one.
+ * A process's folder in `DATA_DIR/spool`, and its lock: `<name>/` and `<name>.lock`. The lock is created
+ * first and removed last, so every folder has one.
  */
 export class SpoolFolder {
   readonly path: string;
@@ -78,7 +78,7 @@ export class SpoolFolder {
       .map((file) => join(this.path, file));
   }
 
-  /** The requests that were running at the last sign of life, without a record of their end. */
+  /** The requests that were running when the process died. */
   async readStarted(): Promise<UsageRecord[]> {
     const bytes = await orNull(readFile(this.startedPath));
     if (bytes === null) return [];

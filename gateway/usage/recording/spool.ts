@@ -70,7 +70,7 @@ export class Spool {
     return this.#sealed[0];
   }
 
-  /** Runs when the database has all of the oldest segment. */
+  /** Removes the oldest segment, once the database has its records. */
   async removeOldest(): Promise<void> {
     const segment = this.#sealed.shift();
     if (!segment) return;
@@ -209,8 +209,8 @@ export type UsageRecord = UsageRecordRow;
  * @returns the number of bytes, or 0 when the buffer has too few after `at`
  */
 export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): number {
-  // The date is a number, because formatting it takes as long as the rest. Most records lack the other
-  // members.
+  // The date is a number, because formatting it takes as long as the rest. The other members are omitted if
+  // empty, as in most records.
   const text = JSON.stringify({
     ...record,
     createdAt: record.createdAt.getTime(),

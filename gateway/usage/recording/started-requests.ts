@@ -36,13 +36,13 @@ export class StartedRequests {
     return request;
   }
 
-  /** The request's record changes. */
+  /** Writes the request again, because its record has changed. */
   update(request: StartedRequest): void {
     this.#recent.push(request);
     this.#timer ??= setTimeout(() => this.#write(), momentMs).unref();
   }
 
-  /** The request is over, and its record is safe. */
+  /** Frees the slot of a request whose record is safe. */
   end(request: StartedRequest): void {
     // A queued entry must not keep the finished request in memory.
     request.toRecord = null;

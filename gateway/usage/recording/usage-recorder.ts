@@ -102,7 +102,7 @@ export class UsageRecorder {
     return this.#started.add(toRecord);
   }
 
-  /** The result of `toRecord` has changed. */
+  /** Registers a request again, because the result of `toRecord` has changed. */
   update(started: StartedRequest): void {
     this.#started.update(started);
   }
@@ -120,7 +120,7 @@ export class UsageRecorder {
   /** Resolves when all earlier records are in the database, or when a write failed. */
   async flush(): Promise<void> {
     this.#writePending();
-    // A read may follow, which ships nothing.
+    // A call of `readUndisturbed` may follow the current one, so one wait is not enough.
     while (this.#shipping) await this.#shipping;
     await this.#ship();
   }

@@ -121,7 +121,10 @@ export class ResponsesSocket implements Connection {
     }
   }
 
-  /** Starts each turn whose predecessor is over. Unread answers would fill the memory. */
+  /**
+   * Starts each turn whose predecessor is over. Starts none while answers are unread, because more would fill
+   * the memory.
+   */
   #runNext(): void {
     const busy = new Set<string | null>();
     for (const turn of this.#turns) {

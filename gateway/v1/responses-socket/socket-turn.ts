@@ -118,7 +118,9 @@ export class SocketTurn {
     return followUp;
   }
 
-  /** Answers without the model: OpenAI's `generate: false`, to which later turns refer. */
+  /**
+   * Answers a turn with OpenAI's `generate: false` without the model. Later turns can refer to the answer.
+   */
   async #warmUp(key: KnownKey): Promise<void> {
     const { endpoint } = this.#options;
     const { runtime, limits, catalogue } = endpoint;
@@ -166,7 +168,7 @@ type Turn = {
 };
 
 /**
- * Reads a message in OpenAI's form. Throws a `GatewayError` for any other.
+ * Parses a client's message in OpenAI's format. Throws a `GatewayError` for any other.
  * https://developers.openai.com/api/docs/guides/websocket-mode
  */
 export function readTurn(message: Buffer, limits: BodyLimits): Turn {
