@@ -67,7 +67,7 @@ test.serial("a rejected database password stops the start without showing it", a
   t.false(said.includes("hidden-word"));
 });
 
-test.serial("a file that is no database stops the start with a clear message", async (t) => {
+test.serial("a file that is not a database stops the start with a clear message", async (t) => {
   const said = await fails(t, { DATABASE_URL: `sqlite:${import.meta.filename}` });
   t.regex(said, /database/i);
 });

@@ -12,7 +12,7 @@ export type ChangeListener = {
 type ChangeFeedOptions = { database: Database; runtime: Runtime; pollIntervalMs: number };
 
 /**
- * Reports changes of all processes to this one, by polling one increasing number. `catchUp` reports a local
+ * Reports all processes' changes to this one, by polling one increasing number. `catchUp` reports a local
  * change before its author gets the response.
  */
 export class ChangeFeed {

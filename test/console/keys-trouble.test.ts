@@ -95,7 +95,7 @@ browserTest("an unavailable database is reported and retried", async (t) => {
   await page.getByText("This key is deactivated.").waitFor();
 });
 
-/** Opens a key's page with a pending change of its models. */
+/** Opens a key's page with a pending change to its models. */
 async function beginEdit(t: ExecutionContext) {
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 3);

@@ -36,4 +36,7 @@ export const retiredPhrases: readonly { pattern: RegExp; instead: string }[] = [
   { pattern: /\bthrows? anything\b/i, instead: "any error" },
   { pattern: /\bon (its|their) way\b/i, instead: "in flight" },
   { pattern: /\b(take|takes|taken|took) (it |them )?back\b/i, instead: "undo, or revert" },
+  { pattern: /\bchanges? of\b/i, instead: "changes to a thing, or changes by a person" },
+  { pattern: /(?<!\bthere )\b(is|are) no (?!longer\b|more\b|less\b|fewer\b)\w+/i, instead: "is not a" },
+  { pattern: /\bas at [A-Z]/, instead: "as in OpenAI's API" },
 ];

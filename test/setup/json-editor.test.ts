@@ -106,7 +106,7 @@ test("own entries are replaced, and others stay in place", (t) => {
   }
 });
 
-/** Returns null if the path contains a value that is no object. */
+/** Returns null if the path contains a value that is not an object. */
 function applyAll(before: JsonObject, operations: JsonOperation[]): Json {
   let value: JsonObject | null = before;
   for (const each of operations) value = value && apply(value, each, each.path);

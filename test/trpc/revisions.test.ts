@@ -74,7 +74,7 @@ for (const kind of lockingKinds) {
     );
   }
 
-  test.serial(`${kind}: every change of a key increments its revision, its use does not`, async (t) => {
+  test.serial(`${kind}: every change to a key increments its revision, its use does not`, async (t) => {
     const { keys } = shared().admin;
     const { id } = (await keys.create.mutate({ name: "Counted" })).key;
     t.is((await keys.deactivate.mutate({ id })).revision, 2);
@@ -86,7 +86,7 @@ for (const kind of lockingKinds) {
     t.not((await keys.get.query({ id })).lastUsedAt, null);
   });
 
-  test.serial(`${kind}: a change of a credential increments its provider's revision`, async (t) => {
+  test.serial(`${kind}: a change to a credential increments its provider's revision`, async (t) => {
     const { providers } = shared().admin;
     const { id } = await makeEntity(shared().admin, "providers.update");
     const two = await providers.addCredential.mutate({ id, apiKey: "another-secret" });

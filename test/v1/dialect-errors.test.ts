@@ -79,7 +79,7 @@ for (const dialect of clientDialects) {
   });
 
   for (const content of ["", " ", "{", "hello", '{"model":"demo/echo",}', "[]", '"text"', "null", "5"]) {
-    test(`${path}: a body that is no JSON object is rejected: ${JSON.stringify(content)}`, async (t) => {
+    test(`${path}: a body that is not a JSON object is rejected: ${JSON.stringify(content)}`, async (t) => {
       assertError(t, await send(content), clientError(400, null));
     });
   }

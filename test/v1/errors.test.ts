@@ -130,7 +130,7 @@ for (const body of [
   "null",
   "5",
 ]) {
-  test(`a body that is no JSON object is rejected: ${JSON.stringify(body)}`, async (t) => {
+  test(`a body that is not a JSON object is rejected: ${JSON.stringify(body)}`, async (t) => {
     assertError(t, await postChat(gateway, key.value, body), clientError(400, null));
   });
 }

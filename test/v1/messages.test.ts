@@ -176,7 +176,7 @@ test("an unknown block is rejected where it would need translation", async (t) =
   t.deepEqual(seen, []);
 });
 
-test("a request without max_tokens is rejected, as at Anthropic", async (t) => {
+test("a request without max_tokens is rejected, as in Anthropic's API", async (t) => {
   const body = spelled("claude/model", false).replace('"max_tokens":100,', "");
   const { answer, seen } = await send(body);
   const message = messages.assertError(t, answer, clientError(400, "missing_required_parameter"));

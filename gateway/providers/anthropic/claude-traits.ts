@@ -12,7 +12,7 @@ export type ClaudeTraits = {
   calm: { thinking?: Thinking; effort?: string };
   /** The condition for a temperature other than 1, `top_p` and `top_k`. */
   sampling: "always" | "not while thinking" | "never";
-  /** Whether the model rejects thinking blocks after an earlier change of the conversation. */
+  /** Whether the model rejects thinking blocks after an earlier change to the conversation. */
   bindsThoughts: boolean;
 };
 

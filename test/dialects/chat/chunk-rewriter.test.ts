@@ -123,7 +123,7 @@ for (const [kind, last] of endings) {
   });
 }
 
-test('an `"error": null` is no error', (t) => {
+test('an `"error": null` is not an error', (t) => {
   const { text, ending } = relay([Buffer.from('data: {"error": null,"model":"x","choices":[]}\n\n')]);
   t.is(ending, null);
   t.is(text, 'data: {"error": null,"model":"test/model","choices":[]}\n\n');

@@ -12,8 +12,8 @@ type Edit = {
 };
 
 /**
- * Saves an edit of one part of a key, despite concurrent changes of other parts. Saves nothing and returns
- * null after a change of the same part.
+ * Saves an edit of one part of a key, despite concurrent changes to other parts. Saves nothing and returns
+ * null after a change to the same part.
  */
 export async function saveEdit({ queries, key, isUntouched, save }: Edit): Promise<ApiKey | null> {
   let current = key;
