@@ -15,7 +15,7 @@ export function cataloguePrices({ prices }: ModelInfo, now: Date): Prices {
     ...tierRules(current?.prices ?? {}, {}),
     ...later.flatMap(({ constraint, prices: each }) => {
       const when = toCondition(constraint);
-      // A price that later prices lack is unknown from then on.
+      // A current price that the later prices lack becomes unknown when they apply.
       const ended = Object.fromEntries(Object.keys(base).map((name) => [name, null]));
       return [{ when, prices: { ...ended, ...toPrices(each) } }, ...tierRules(each, when)];
     }),

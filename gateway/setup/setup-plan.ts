@@ -1,6 +1,6 @@
 /**
- * The changes that set up a tool on a machine, independent of the shell. The tools' files create it, and one
- * emitter per shell turns it into a command. A second run changes nothing.
+ * The changes that set up a tool on a machine, independent of the shell. Each tool's file in `tools` builds a
+ * plan, and each shell's emitter turns it into a command. A second run changes nothing.
  */
 export type SetupPlan = {
   /** The ID of the tab, which is also part of file names. */

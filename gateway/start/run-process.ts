@@ -98,7 +98,7 @@ function stopOnSignals(runtime: Runtime, stop: () => Promise<boolean>): void {
 
 const sameSignalMs = 500;
 
-/** Explains why the start failed. Only a bug has a stack trace. */
+/** Explains why the start failed, with a stack trace only for a bug. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof StartError) return error.message;

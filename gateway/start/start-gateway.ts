@@ -94,7 +94,7 @@ function createHttpServer({ limits }: Config, { runtime, app, sockets }: Served)
   const options = {
     headersTimeout: limits.requestHeadersTimeoutMs,
     requestTimeout: limits.requestReceiveTimeoutMs,
-    // The default exceeds load balancers' usual minute, so that they close idle connections first.
+    // The default exceeds the usual minute of load balancers, so that they close idle connections first.
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: 1_000,
     requireHostHeader: false,

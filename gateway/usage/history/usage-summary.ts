@@ -124,7 +124,7 @@ type Period = { from?: Date | undefined; to?: Date | undefined };
  * at both ends. Hourly sums use no days.
  */
 function splitPeriod({ from, to }: Period, byHour: boolean): PeriodPart[] {
-  // An empty part makes a query for one row return zeros.
+  // With an empty part, a query for one row returns zeros instead of no row.
   if (from && to && from >= to) return [{ of: "records", from, to }];
   const firstHour = from && ceiling(from, hourMs);
   const lastHour = to && floor(to, hourMs);
