@@ -38,7 +38,7 @@ function isTrusted(trusted: TrustedProxies, address: string, proxies: number): b
   return isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
-/** A dual-stack socket reports IPv4 addresses in their IPv6 form. */
+/** A dual-stack socket reports IPv4 addresses as IPv6, such as `::ffff:192.0.2.1`. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }

@@ -175,7 +175,7 @@ export class AddressRanges {
     }
   }
 
-  /** Accepts IPv4 in IPv6 form too, as dual-stack sockets report it. */
+  /** Also accepts IPv4 addresses as IPv6, such as `::ffff:192.0.2.1`, which dual-stack sockets report. */
   has(address: string): boolean {
     const version = isIP(address);
     return version !== 0 && this.#list.check(address, version === 6 ? "ipv6" : "ipv4");

@@ -12,7 +12,7 @@ export type BudgetWarning = SpentPart & { holder: BudgetHolder };
 
 type BudgetWarningsOptions = { database: Database; runtime: Runtime; webhook: Webhook | null };
 
-/** Stores each warning once, even if several processes add it, and sends it to a webhook, with retries. */
+/** Stores each warning once, even if several processes add it. Sends it to a webhook, with retries. */
 export class BudgetWarnings {
   readonly #options: BudgetWarningsOptions;
   #unwritten: LimitEventRow[] = [];

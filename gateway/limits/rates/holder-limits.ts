@@ -95,7 +95,7 @@ export type ExactCounts = {
 /** A holder's use of its per-minute limits, in all processes. */
 export type HolderUse = { requests: number; tokens: number };
 
-/** The reservation of an admitted request. It ends once. */
+/** The reservation of an admitted request. Either `end` or `undo` runs, once. */
 export type Reservation = {
   /** @param tokens the difference to the estimate */
   end(tokens: number): void;

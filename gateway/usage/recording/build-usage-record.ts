@@ -13,7 +13,7 @@ export type RecordedRequest = TimedRequest & {
   readonly endpoint: string;
   /** The client's coding tool. Null for any other client. */
   readonly clientTool: string | null;
-  /** Empty if the request's `model` may be other text. */
+  /** Empty if the request's `model` may be something else than a name, such as a prompt. */
   readonly requestedModel: string;
   readonly stream: boolean;
   /** Parses the body again, to estimate its tokens. */
