@@ -36,8 +36,8 @@ type Known = {
 };
 
 /**
- * The known things of a dimension, oldest first, so that new ones do not shift the colors of others. IDs
- * start with their time.
+ * The IDs, slugs or names that a dimension can have, oldest first, so that new ones do not shift the colors
+ * of the others. The order is that of IDs, which start with their time.
  */
 export function knownNames(dimension: UsageDimension, { models = [], keys = [] }: Known): string[] {
   if (dimension === "API_KEY") return inOrder(keys).map(({ id }) => id);
