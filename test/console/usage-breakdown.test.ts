@@ -77,7 +77,7 @@ browserTest("the breakdown answers who spent most, sorts, filters and exports", 
   t.regex(page.url(), /reason=http_429/);
 });
 
-browserTest("the chart's rest opens the whole table, and dragging zooms", async (t) => {
+browserTest("the chart lists an interval's values, opens the whole table, and zooms", async (t) => {
   const gateway = await startTestGateway(t);
   const now = Date.now();
   await addRequests(gateway, 300, now - 20 * 3_600_000, now - 60_000);
@@ -92,6 +92,8 @@ browserTest("the chart's rest opens the whole table, and dragging zooms", async 
   await figure.scrollIntoViewIfNeeded();
   const box = (await figure.boundingBox()) ?? t.fail();
   await page.mouse.move(box.x + box.width * 0.4, box.y + 60);
+  const total = figure.locator("dt", { hasText: "Total" }).locator("+ dd");
+  t.regex(await total.innerText(), /^\d+$/, "the requests of the hour under the pointer");
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.6, box.y + 60, { steps: 4 });
   await page.mouse.up();

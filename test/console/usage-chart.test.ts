@@ -1,4 +1,5 @@
 import test from "ava";
+import { axisTicks } from "../../console/src/lib/usage/axis-ticks.ts";
 import { barPaths } from "../../console/src/lib/usage/bar-paths.ts";
 import { toChart } from "../../console/src/lib/usage/chart-series.ts";
 import type { UsageDimension, UsageSummaryRow } from "../../console/src/lib/usage/summarize-usage.ts";
@@ -80,4 +81,16 @@ test("stacked bars are one path per series, rounded at the top of each stack", (
   const square = "M0 100V90a0 0 0 0 1 0 0h20a0 0 0 0 1 0 0V100z";
   t.is(one, `${square}M30 100V99a4 4 0 0 1 4 -4h12a4 4 0 0 1 4 4V100z`);
   t.is(two, "M0 90V74a4 4 0 0 1 4 -4h12a4 4 0 0 1 4 4V90z");
+});
+
+test("an axis has a few round values, up to at least the largest", (t) => {
+  t.deepEqual(axisTicks(668, { isWhole: true }), [0, 200, 400, 600, 800]);
+  t.deepEqual(axisTicks(1.8, { isWhole: false }), [0, 0.5, 1, 1.5, 2]);
+  t.deepEqual(axisTicks(2, { isWhole: true }), [0, 1, 2]);
+  t.deepEqual(axisTicks(0, { isWhole: false }), [0, 1]);
+  for (const largest of [1e-9, 0.003, 0.7, 1, 7, 99, 12_345, 9e15]) {
+    const ticks = axisTicks(largest, { isWhole: false });
+    t.true(ticks.length >= 3 && ticks.length <= 6, `${largest}: ${ticks.join(" ")}`);
+    t.true((ticks.at(-1) ?? 0) >= largest, `${largest}: ${ticks.join(" ")}`);
+  }
 });
