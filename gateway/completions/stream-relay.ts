@@ -36,7 +36,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
   readonly #exchange: Exchange;
   readonly #reading: StreamReading;
   readonly #options: StreamRelayOptions;
-  /** Chunks that arrived in this turn of the event loop. */
+  /** Chunks that the next microtask relays together. */
   #arrived: Buffer[] = [];
   #error: ErrorCollector | null = null;
   #timer: NodeJS.Timeout | undefined;

@@ -19,7 +19,7 @@ const permanent: ReadonlySet<FailureReason> = new Set([
   "tls_failed",
 ]);
 
-/** @param what the broken rule of HTTP, without a quote of the answer */
+/** @param what a clause that names the violation. It must not quote the response, which may contain secrets. */
 export function brokenRule(what: string): Error {
   return withCode("EBADANSWER", `The provider's response violates HTTP: ${what}.`);
 }

@@ -17,7 +17,7 @@ export function parseShallowObject(
   return isObject(value) ? value : null;
 }
 
-/** Parses any JSON within a text. Also undefined above the count. */
+/** Parses any JSON within a text. Returns undefined for invalid JSON, and above the count's maximum or `depthMax`. */
 export function parseShallowJson(text: string, count: ValueCount, depthMax = jsonTextDepthMax): unknown {
   const bytes = Buffer.from(`{"":${text}}`);
   if (scanMembers(bytes, 0, bytes.length, depthMax + 1, () => {}, count) !== "complete") return undefined;
@@ -41,7 +41,7 @@ function tooManyValues(): GatewayError {
 
 export const jsonTextDepthMax = 128;
 
-/** The maximum values of these texts. It bounds the time that their translation blocks other requests. */
+/** Bounds the time for which the JSON texts of one request block other requests. */
 const jsonTextsValuesMax = 40_000;
-/** Counts long texts too: 12.8 MB at most in total. */
+/** Bounds the length of these texts too: at most 12.8 million characters a request. */
 const charactersPerTenth = 32;

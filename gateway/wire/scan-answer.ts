@@ -4,13 +4,12 @@ import { parseJson, isKey, scanMembers, openBracket } from "./json.ts";
 type ScannedAnswer = {
   /** Edits that set the slug as the model name. */
   edits: Edit[];
-  /** The parsed usage. Null if missing or unreadable: an answer is worth more than its counts. */
+  /** Null if missing or invalid: an answer without usage is still relayed. */
   usage: unknown;
-  /** OpenAI's tier. Null if missing. */
   serviceTier: unknown;
-  /** The identifying list. Null if missing. */
+  /** The range of the member `listName`. Null if missing. */
   list: { start: number; end: number } | null;
-  /** Whether the member that identifies the answer is present and an array. */
+  /** Whether the member `listName` is an array. */
   hasList: boolean;
 };
 

@@ -30,7 +30,6 @@ export function formatReasoning(id: string, thoughts: string, details: readonly 
   };
 }
 
-/** A call, in the form of the client's tool. */
 export type ItemCall = {
   id: string;
   callId: string;

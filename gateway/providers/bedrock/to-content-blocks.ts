@@ -150,7 +150,7 @@ function list(names: string[]): string {
   return names.join(", ");
 }
 
-/** Returns null for every type but images and videos. */
+/** Returns null unless Bedrock accepts this media type as an image or video. */
 function toVisualBlock(mediaType: string, bytes: string): MediaBlock | null {
   const image = imageFormats.get(mediaType);
   if (image !== undefined) return { image: { format: image, source: { bytes } } };
@@ -158,7 +158,7 @@ function toVisualBlock(mediaType: string, bytes: string): MediaBlock | null {
   return video === undefined ? null : { video: { format: video, source: { bytes } } };
 }
 
-/** Returns Bedrock's name of a document type: its file extension. */
+/** Bedrock names a document format by its file extension. A known media type overrides the filename. */
 function documentFormatOf(mediaType: string, filename: string): string | null {
   const extension = filename.slice(filename.lastIndexOf(".") + 1).toLowerCase();
   const byExtension = [...documentFormats.values()].includes(extension) ? extension : null;
