@@ -2,8 +2,8 @@
 export type ClaudeEffort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /**
- * Returns the thinking budget of a Claude without adaptive thinking. Null if the response's limit leaves no
- * room. https://platform.claude.com/docs/en/build-with-claude/extended-thinking
+ * Returns the thinking budget, in tokens, of a Claude without adaptive thinking. Null if the limit is too low.
+ * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
  * @param limitTokens the maximum tokens of the response, thinking included
  */
 export function claudeBudgetTokens(effort: ClaudeEffort, limitTokens: number): number | null {
@@ -17,7 +17,7 @@ export function isClaudeEffort(name: string): name is ClaudeEffort {
   return Object.hasOwn(budgetShares, name);
 }
 
-/** The share of the limit for thinking, mostly OpenRouter's values. */
+/** The share of the response's limit for thinking. Most values are OpenRouter's. */
 const budgetShares: Record<ClaudeEffort, number> = {
   minimal: 0.1,
   low: 0.2,
@@ -31,5 +31,5 @@ export const claudeEfforts = Object.keys(budgetShares);
 
 const budgetTokensMin = 1_024;
 
-/** Anthropic advises against longer waits on one connection. */
+/** Anthropic recommends batches for larger budgets, because such long requests can time out. */
 const budgetTokensMax = 32_000;

@@ -34,7 +34,7 @@ export function endpointAt(
 }
 
 /**
- * Returns the names of the models in `list[member]`. Null if that is not an array.
+ * Returns the names of the models in `list[member]`. Null if the member is not an array.
  * @param nameKey the member with a model's name
  */
 export function readModelNames(

@@ -4,7 +4,7 @@ export type DataUrl = {
   mediaType: string;
   /** Null if the data is not base64. */
   base64: string | null;
-  /** The data as text. Null if it is not text. */
+  /** Returns the data as text. Null for invalid percent-encoding. */
   text(): string | null;
 };
 

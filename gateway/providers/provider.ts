@@ -9,22 +9,21 @@ import type {
 import type { EventDecoder, UpstreamEvent } from "../wire/server-sent-events.ts";
 import type { UsageDetails } from "../wire/token-usage.ts";
 
-/** One kind of upstream, as pure functions. The caller decides which to call, and when. */
+/** One kind of upstream, as pure functions. Callers do the I/O. */
 export type Provider = {
   /** The console shows this label unless a preset has its own. */
   label: string;
-  /** The fields of the form. A preset can require other fields than its kind. */
+  /** The fields of the provider form. A preset decides which of them are required. */
   fields: ProviderFields;
-  /** The name in OpenTelemetry's conventions, unless a preset has one. */
+  /** The name in OpenTelemetry's conventions. A preset's own name takes precedence. */
   telemetryName?: string;
-  /** The AI SDK keeps provider data, such as signatures, under this name. */
+  /** The AI SDK stores provider data, such as signatures, under this name. */
   aiSdkName?: string;
   /**
-   * Whether the provider only imitates models. It stands after all others and does not complete the
-   * onboarding.
+   * Whether the provider only imitates models. The setup prefers other models, and the provider does not
+   * complete the onboarding.
    */
   isDemo?: true;
-  /** Null without a default. */
   defaultBaseUrl: string | null;
   /** The known upstreams of this kind. */
   presets: readonly Preset[];
@@ -32,14 +31,14 @@ export type Provider = {
   connect(settings: ProviderSettings): UpstreamApi;
 };
 
-/** The settings of a provider, with labels for the form if the defaults do not fit. */
+/** The fields of the provider form. Examples, hints and labels replace the form's defaults. */
 export type ProviderFields = {
   baseUrl: "required" | "optional" | "none";
   baseUrlExample?: string;
   baseUrlHint?: string;
   apiKey: "required" | "optional" | "none";
   apiKeyLabel?: string;
-  /** `aws`: a region instead of the base URL, and one key or a pair. */
+  /** `aws` shows fields for the region, and for one key or a key pair. */
   form?: "aws";
 };
 
@@ -47,17 +46,17 @@ export type ProviderFields = {
 export type Preset = {
   /** The preset's name, which is also the suggested provider name. */
   name: string;
-  /** The label, in the company's own spelling. */
+  /** The company's own spelling of the name. */
   label: string;
   /** Null if each customer has a different URL. */
   baseUrl: string | null;
-  /** The page with the API keys. Null if the upstream needs no key. */
+  /** The upstream's page for API keys. Null if the upstream needs no key. */
   keyPageUrl: string | null;
-  /** A hint for settings that are not obvious. */
+  /** Help text for settings that are not obvious. */
   hint?: string;
-  /** The environment variable with the key, which the upstream's own tools read. */
+  /** The environment variable from which the upstream's own tools read the key. Null without a key. */
   keyVariable: string | null;
-  /** Reads other settings from the variables of the upstream's own tools. */
+  /** Reads further settings from environment variables of the upstream's own tools. */
   readEnvironment?(environment: Environment): EnvironmentSettings;
   /** The name in OpenTelemetry's conventions, if it differs from the preset's name. */
   telemetryName?: string;
@@ -65,7 +64,7 @@ export type Preset = {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings from the environment. `key` replaces the one in the preset's `keyVariable`. */
+/** Settings from the environment. The preset's `keyVariable` takes precedence over `key`. */
 export type EnvironmentSettings = {
   baseUrl: string | null;
   key?: readonly [variable: string, value: string] | null;
@@ -85,8 +84,8 @@ export type UpstreamApi = {
   /** The endpoints for client dialects other than chat completions, by endpoint name. */
   dialects?: Partial<Record<DialectEndpointName, Endpoint>>;
   /**
-   * The actual status of a failed response, for upstreams that use one status for several causes. `body` is
-   * its JSON, or null.
+   * Returns the actual status of a failed response, because some upstreams use one status for several causes.
+   * `body` is the response's JSON, or null.
    */
   effectiveStatus?(status: number, body: unknown): number;
 };
@@ -100,8 +99,8 @@ export type DialectEndpointName =
   | "responses/compact"
   | "responses/input_tokens";
 
-/** A model in the upstream's terms. */
 export type UpstreamModel = {
+  /** The upstream's own name for the model. */
   name: string;
   /** The model's maximum output tokens. Null if unknown. */
   outputTokensMax: number | null;
@@ -109,11 +108,10 @@ export type UpstreamModel = {
   canReason?: boolean | undefined;
 };
 
-/** The upstream's chat completions. */
 export type ChatApi = ChatTranslation & {
   endpoint: Endpoint;
   streamEndpoint: Endpoint;
-  /** Null for an upstream without chat completions. Others receive the client's bytes. */
+  /** Null for an upstream that needs a translation. Other upstreams receive the client's bytes. */
   quirks: ChatQuirks | null;
 };
 
@@ -127,7 +125,6 @@ export type ChatTranslation = {
   readAnswer(answer: unknown): ChatAnswer;
   /** The media type of the upstream's streams, without parameters. */
   streamContentType: string;
-  /** @param eventBytesMax the maximum length of an event */
   createDecoder(eventBytesMax: number): EventDecoder;
   createStreamReader(): ChatStreamReader;
 };
@@ -136,20 +133,20 @@ export type ChatTranslation = {
 export type ChatAnswer = {
   choices: CompletionChoice[];
   usage: ChatUsage | null;
-  /** Details for the cost. Clients see only `usage`. */
+  /** Details for the cost. The gateway sends only `usage` to clients. */
   usageDetails?: UsageDetails | undefined;
 };
 
 /** Reads one stream, event by event. */
 export type ChatStreamReader = {
   /**
-   * Returns the event's choices for the client, often none. The gateway adds the role of the first delta.
+   * Returns the event's choices for the client, often none. The gateway adds the role to the first delta.
    * Throws `upstreamReported(…)` for a reported error, and may throw any error for a malformed event.
    */
   read(event: UpstreamEvent): ChunkChoice[];
-  /** The counts so far. They must be cheap, because every delta reads them. */
+  /** The counts so far. The getter must be cheap, because the gateway calls it for every delta. */
   readonly usage: ChatUsage | null;
-  /** Details for the cost, read at the end of each piece of the stream. */
+  /** Details for the cost so far. */
   readonly usageDetails?: UsageDetails | undefined;
   /**
    * `unfinished`: a closed connection would be an error. `finished`: every choice has its finish reason, but
@@ -158,13 +155,13 @@ export type ChatStreamReader = {
   readonly state: "unfinished" | "finished" | "ended";
 };
 
-/** The client's bytes, or a translation. */
+/** Native upstreams receive the client's bytes. Others receive a translation. */
 export type EmbeddingsApi =
   | { form: "native"; endpoint: Endpoint }
   | {
       form: "translated";
       endpoint: Endpoint;
-      /** Throws `unsupported_parameter` or `invalid_value` for an impossible request. */
+      /** Throws `unsupported_parameter` or `invalid_value` for an unsupported request. */
       buildRequest(body: EmbeddingsRequestBody, model: UpstreamModel): object;
       /** May throw any error for a malformed response. */
       readAnswer(answer: unknown): EmbeddingsAnswer;
@@ -182,9 +179,9 @@ export type Endpoint = {
   path: string;
   /** Alternating names and values. */
   headers: string[];
-  /** The credential in the headers. An upstream may quote it, so it is removed from errors. */
+  /** The gateway removes this credential from errors, because an upstream may quote it. */
   secret: string | null;
-  /** Signs the request. Returns further headers as alternating names and values. */
+  /** Signs the request. Returns additional headers as alternating names and values. */
   sign?(request: UpstreamRequest): Promise<string[]>;
   /** Answers without a connection, for an upstream inside this process. */
   answer?(request: UpstreamRequest): ScriptedAnswer;
@@ -197,6 +194,6 @@ export type ScriptedAnswer = {
   status: number;
   headers: Record<string, string>;
   parts: Iterable<{ delayMs: number; text: string }>;
-  /** The end of the response: complete, with a broken connection, or never. */
+  /** `broken` closes the connection before the end. `silent` keeps it open without further data. */
   ending: "complete" | "broken" | "silent";
 };

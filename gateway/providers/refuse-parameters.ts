@@ -5,7 +5,7 @@ import { unsupported } from "../wire/parameter-errors.ts";
 /** A parameter without an equivalent, and the values that have no effect. */
 export type Inexpressible = readonly [param: string, isNeutral: (value: unknown) => boolean, why: string];
 
-/** Throws `unsupported_parameter` for the first such parameter of the request. */
+/** Throws `unsupported_parameter` for the first parameter with an effect that has no equivalent. */
 export function refuseParameters(body: ChatRequestBody, inexpressible: readonly Inexpressible[]): void {
   for (const [param, isNeutral, why] of inexpressible) {
     const value = body[param];
@@ -25,7 +25,7 @@ export function is(neutral: unknown): (value: unknown) => boolean {
   return (value) => value === neutral;
 }
 
-/** Applies to a parameter without a neutral value. */
+/** For a parameter without a neutral value. */
 export function never(): boolean {
   return false;
 }

@@ -35,7 +35,7 @@ export function findProvider(kind: string): Provider {
   );
 }
 
-/** The facts about a known upstream that the form for a new provider shows. */
+/** The facts about a known upstream in the form for a new provider. */
 type PresetOfKind = Pick<Preset, "name" | "label" | "baseUrl" | "keyPageUrl" | "keyVariable"> & {
   kind: ProviderKindName;
   hint: string | null;
@@ -43,7 +43,7 @@ type PresetOfKind = Pick<Preset, "name" | "label" | "baseUrl" | "keyPageUrl" | "
   fields: ProviderFields;
 };
 
-/** Lists the known upstreams of every kind, in order, for the form of a new provider. */
+/** Lists the known upstreams of all kinds, in the order of the form for a new provider. */
 export function listPresets(): PresetOfKind[] {
   return providerKindNames.flatMap((kind) =>
     presetsOf(kind).map(({ name, label, baseUrl: own, keyPageUrl, keyVariable, hint = null }) => {

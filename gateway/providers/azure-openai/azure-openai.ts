@@ -61,8 +61,8 @@ const quirks: ChatQuirks = {
 };
 
 /**
- * Finds the resource in every documented path. A dated `api-version` (2024-10-21) selects the older URLs with
- * the deployment in the path. `preview` and `latest` select the v1 API.
+ * Removes every documented path from the base URL. A dated `api-version` (2024-10-21) selects the older URLs
+ * with the deployment in the path. `preview` and `latest` select the v1 API.
  */
 function readBaseUrl(baseUrl: string): { resourceUrl: string; isDated: boolean } {
   const url = new URL(baseUrl);
@@ -74,8 +74,8 @@ function readBaseUrl(baseUrl: string): { resourceUrl: string; isDated: boolean }
 }
 
 /**
- * Returns null, because the list contains deployable models. Only Azure's management API lists deployments,
- * and it needs another key.
+ * Returns no names, because the list contains deployable models instead of deployments. Only Azure's management
+ * API lists deployments, and that API requires another key.
  */
 function readModelNames(list: unknown): string[] | null {
   return isObject(list) && Array.isArray(list["data"]) ? [] : null;

@@ -71,7 +71,7 @@ function readUsage(usage: unknown): ChatUsage | null {
 
 /**
  * Normalizes a choice: text content, reasoning in `reasoning_content`, call arguments as JSON text. Throws
- * `upstreamReported(…)` for a reported failure, and any error for a malformed choice.
+ * `upstreamReported(…)` for a reported failure, and another error for a malformed choice.
  */
 function readChatChoice(choice: unknown, name: "message" | "delta"): object {
   if (!isObject(choice)) throw new Error("The choice is malformed.");
@@ -84,7 +84,7 @@ function readChatChoice(choice: unknown, name: "message" | "delta"): object {
   if (!isObject(message)) throw new Error(`The choice has no ${name}.`);
   return {
     ...choice,
-    // Mistral's finish reason for a full context.
+    // Mistral returns `model_length` for a full context.
     ...(finishReason === "model_length" && { finish_reason: "length" }),
     [name]: readMessage(message),
   };
@@ -98,7 +98,7 @@ function readMessage({
   ...message
 }: Record<string, unknown>) {
   const { tool_calls: calls, ...rest } = message;
-  // OpenRouter, Groq and newer vLLM name this member `reasoning`. Mistral has a content part for it.
+  // OpenRouter, Groq and newer vLLM send `reasoning`. Mistral sends reasoning as a content part.
   const thoughts = toText(own) || toText(reasoning) || toText(content, "thinking");
   return {
     ...rest,
@@ -110,8 +110,8 @@ function readMessage({
 }
 
 /**
- * Reads a text, or the parts that Mistral sends when it reasons.
- * @param type the type of the parts, and the member with their text
+ * Reads a string, or the content parts that Mistral sends with reasoning.
+ * @param type the type of the parts to read, and the member with a part's text
  */
 function toText(value: unknown, type: "text" | "thinking" = "text"): string {
   if (typeof value === "string") return type === "text" ? value : "";
@@ -122,8 +122,8 @@ function toText(value: unknown, type: "text" | "thinking" = "text"): string {
 }
 
 /**
- * OpenAI sends the arguments in every piece of a call. Some upstreams omit them, and Ollama's own API sends
- * an object.
+ * Adds missing arguments and formats an object as JSON. OpenAI sends a string in every piece of a call, but
+ * some upstreams omit the arguments, and Ollama's own API sends an object.
  */
 function readCall(call: unknown): object[] {
   if (!isObject(call) || !isObject(call["function"])) return [];

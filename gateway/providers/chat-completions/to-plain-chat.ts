@@ -3,8 +3,8 @@ import type { ChatMessage, ChatRequestBody, ContentPart, ChatQuirks } from "../.
 import { isObject } from "../../wire/json.ts";
 
 /**
- * Reduces a translated request to OpenAI's schema, because strict upstreams reject extensions. A client's own chat
- * completions pass unchanged.
+ * Reduces a translated request to OpenAI's schema, because strict upstreams reject extensions. Requests that
+ * clients send as chat completions keep their extensions.
  */
 export function toPlainChat(
   body: ChatRequestBody,
@@ -20,7 +20,7 @@ export function toPlainChat(
   if (body["tools"] !== undefined && !extensions.includes("cache_control"))
     plain["tools"] = withoutCacheControl(body["tools"]);
   if (mark !== undefined && extensions.includes("cache_control")) plain["cache_control"] = mark;
-  // Claude Code and Codex always send an effort.
+  // Claude Code and Codex send an effort even for models without reasoning.
   if (effort !== undefined && canReason !== false) plain["reasoning_effort"] = effort;
   if (verbosity !== undefined && extensions.includes("verbosity")) plain["verbosity"] = verbosity;
   return plain;
@@ -30,7 +30,7 @@ function withoutThoughts({ reasoning_content: _text, reasoning_details: _details
   return message as ChatMessage;
 }
 
-/** Markers are on messages, parts, tools and calls: at most two levels down. */
+/** Messages, parts, tools and calls have markers, so two levels are enough. */
 function withoutCacheControl(value: unknown, depth = 0): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutCacheControl(item, depth));
   if (!isObject(value) || depth > 1) return value;
@@ -43,7 +43,7 @@ function withoutCacheControl(value: unknown, depth = 0): unknown {
   };
 }
 
-/** OpenAI's tool results are text only. Images follow all results of a turn, as a user message. */
+/** Moves images into a user message after all results of a turn, because OpenAI's tool results are text only. */
 function withImagesApart(messages: readonly ChatMessage[]): ChatMessage[] {
   const apart: ChatMessage[] = [];
   let images: ContentPart[] = [];

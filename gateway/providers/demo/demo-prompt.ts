@@ -1,6 +1,6 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 
-/** Commands for the demo provider in a prompt. */
+/** The commands in a prompt for the demo provider. */
 export type DemoOrders = {
   /** The rest of the prompt: the text to echo. */
   text: string;
@@ -12,7 +12,7 @@ export type DemoOrders = {
   breaks: boolean;
   /** `/hang`: the answer stops mid-stream and never continues. */
   hangs: boolean;
-  /** `/tool`: calls the first tool of the request. */
+  /** `/tool`: the answer calls the first tool of the request. */
   callsTool: boolean;
 };
 

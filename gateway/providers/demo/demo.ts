@@ -92,8 +92,8 @@ function contentFor(body: ChatRequestBody, text: string): string {
 }
 
 /**
- * Returns the tool that the model must call: the one in `tool_choice`, or the first if `tool_choice` requires
- * a call.
+ * Returns the tool that the model must call: the one in `tool_choice`, or the first if `tool_choice` or `/tool`
+ * requires a call. Null if no call is required.
  */
 function chosenTool(body: ChatRequestBody, orders: DemoOrders): { name: string; parameters: unknown } | null {
   const { tools, tool_choice: choice } = body;

@@ -1,8 +1,8 @@
 import { isObject } from "../../wire/json.ts";
 
 /**
- * Builds the simplest value of a JSON schema: the first of an enumeration, required members only, empty text.
- * The sample has a budget, because nested arrays multiply. `null` replaces everything beyond it.
+ * Builds a small value for a JSON schema, with the first enumeration value and required members only. The sample
+ * has a budget, because nested arrays multiply. `null` replaces all values beyond the budget.
  */
 export function sampleJson(schema: unknown): unknown {
   return sampleValue(schema, { depth: 0, budget: { valuesLeft: valuesMax, charactersLeft: charactersMax } });
@@ -34,7 +34,7 @@ function sampleValue(schema: unknown, position: Position): unknown {
   return type === "string" ? "demo" : null;
 }
 
-/** Copies a literal value of the schema, which can be as large as the request. */
+/** Counts a literal value against the budget, because the value can be as large as the request. */
 function copyOf(value: unknown, { budget }: Position): unknown {
   budget.charactersLeft -= JSON.stringify(value).length;
   if (budget.charactersLeft >= 0) return value;

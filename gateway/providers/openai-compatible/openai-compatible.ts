@@ -4,7 +4,7 @@ import { endpointAt, readModelNames } from "../endpoint-at.ts";
 import type { Provider } from "../provider.ts";
 import { findPreset, presets } from "./presets.ts";
 
-/** OpenAI and compatible upstreams, which receive requests and return answers unchanged. */
+/** OpenAI and compatible upstreams. Chat completions pass through without a translation. */
 export const openAiCompatible: Provider = {
   label: "OpenAI-compatible",
   fields: { baseUrl: "required", apiKey: "optional" },
@@ -22,7 +22,7 @@ export const openAiCompatible: Provider = {
     };
     return {
       modelsEndpoint: endpointAt(settings, "/models", headers),
-      // Together sends a bare array.
+      // Together AI sends an array without an object around it.
       readModelNames: (list) => readModelNames(Array.isArray(list) ? { data: list } : list, "data", "id"),
       chat: () => chatCompletionsApi(chat, quirks),
       embeddings: () => ({ form: "native", endpoint: embeddings }),
