@@ -17,7 +17,7 @@ export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel
   };
 }
 
-/** Rejects parameters that change the response and have no equivalent at Gemini. */
+/** Rejects parameters that change the response and have no equivalent in Gemini's API. */
 function refuseUnsupported(body: ChatRequestBody): void {
   const { modalities, logit_bias: bias, functions, web_search_options: search } = body;
   if (Array.isArray(modalities) && modalities.some((modality) => modality !== "text")) {
@@ -37,7 +37,7 @@ function refuseUnsupported(body: ChatRequestBody): void {
 }
 
 /**
- * Converts the callable functions, and whether the model must call one.
+ * Converts the functions and the tool choice.
  * https://ai.google.dev/gemini-api/docs/function-calling
  */
 function toGeminiTools(body: ChatRequestBody): { tools?: object[]; toolConfig?: object } {
@@ -90,10 +90,10 @@ function takesNothing(schema: unknown): boolean {
   );
 }
 
-/** Returns undefined for Gemini's default. */
+/** Converts the tool choice. Undefined for Gemini's default. */
 function toCallingConfig(choice: unknown, functions: ToolFunction[]): object | undefined {
   if (choice === "auto") {
-    // If no call is required, only this mode enforces the schema of the arguments.
+    // Without a required call, only `VALIDATED` enforces the schema of the arguments.
     return functions.some(({ strict }) => strict === true) ? { mode: "VALIDATED" } : undefined;
   }
   if (choice === "none") return { mode: "NONE" };

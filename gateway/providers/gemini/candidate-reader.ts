@@ -12,7 +12,7 @@ export type CandidatePiece = {
   toolCalls: SignedToolCall[];
   reasoningDetails: ReasoningDetail[];
   logprobs: object | null;
-  /** Null until the candidate ends, and in later pieces. */
+  /** Null except in the piece that ends the candidate. */
   finishReason: FinishReason | null;
 };
 
@@ -27,7 +27,6 @@ export class CandidateReader {
     this.#index = index;
   }
 
-  /** The number of calls so far. */
   get callCount(): number {
     return this.#callCount;
   }
@@ -54,7 +53,7 @@ export class CandidateReader {
     return piece;
   }
 
-  /** Skips parts of Google's own tools and media, which no request enables. */
+  /** Skips media and parts of Google's own tools, because no request enables them. */
   #readPart(part: Record<string, unknown>, answer: AnswerIdentity, piece: CandidatePiece): void {
     const { text, functionCall, thoughtSignature } = part;
     const signature =
@@ -89,8 +88,8 @@ function partsOf(candidate: Record<string, unknown>): Record<string, unknown>[] 
 }
 
 /**
- * Returns null while the candidate continues. Failures such as MALFORMED_FUNCTION_CALL or OTHER, and unknown reasons,
- * throw `upstreamReported(…)`.
+ * Returns null while the candidate continues. Throws `upstreamReported(…)` for failures, such as
+ * MALFORMED_FUNCTION_CALL or OTHER, and for unknown reasons.
  * https://ai.google.dev/api/generate-content#FinishReason
  */
 function readFinishReason(candidate: Record<string, unknown>, hasToolCalls: boolean): FinishReason | null {
@@ -106,7 +105,7 @@ function readFinishReason(candidate: Record<string, unknown>, hasToolCalls: bool
 
 const cuts = new Map<string, FinishReason>([
   ["MAX_TOKENS", "length"],
-  // Chat completions have no equivalent of its continuation token.
+  // Chat completions have no continuation token, so clients cannot continue the answer.
   ["CONTINUATION", "length"],
   ["SAFETY", "content_filter"],
   ["RECITATION", "content_filter"],
@@ -141,7 +140,7 @@ function readTop(step: unknown): TokenLogprob[] {
 
 type TokenLogprob = { token: string; logprob: number; bytes: number[] };
 
-/** Google's JSON omits zeros. */
+/** Google's JSON omits zeros, so a missing log probability is 0. */
 function readToken(value: unknown): TokenLogprob {
   const { token, logProbability } = isObject(value) ? value : {};
   const text = typeof token === "string" ? token : "";
@@ -150,9 +149,9 @@ function readToken(value: unknown): TokenLogprob {
 }
 
 /**
- * Builds an ID for a call of an older model that sends none, from the response and the position. The same
- * call in another turn gets another ID. Every upstream accepts its 29 characters.
- * @param position the candidate's index, then the call's
+ * Builds a call's ID from the response and the position, because older models send no IDs. The same call in
+ * another turn gets another ID. Every provider accepts 29 characters.
+ * @param position the candidate's index, then the call's index
  */
 function toolCallId(
   answer: AnswerIdentity,
@@ -165,6 +164,7 @@ function toolCallId(
 }
 
 /**
- * Identifies a response within its conversation: by its ID, or else by the prompt's token count, which grows.
+ * Identifies a response within its conversation. Without a response ID, the prompt's token count identifies the
+ * response, because every turn adds tokens.
  */
 type AnswerIdentity = { responseId: string | null; usage: ChatUsage | null };

@@ -49,7 +49,7 @@ export const gemini: Provider = {
   },
 };
 
-/** Google answers 400 to an unknown key, as to an invalid request. */
+/** Google answers 400 to an unknown key as well as to an invalid request. */
 function effectiveStatus(status: number, body: unknown): number {
   return status === 400 && errorReasons(body).includes("API_KEY_INVALID") ? 401 : status;
 }
@@ -65,14 +65,14 @@ function errorReasons(body: unknown): unknown[] {
 }
 
 /**
- * Selects the models that chat or embed. Others generate images, videos and speech.
+ * Selects the models for chat and embeddings. Other models generate images, videos and speech.
  * https://ai.google.dev/api/models
  */
 function isUsable({ supportedGenerationMethods: methods }: Record<string, unknown>): boolean {
   return !Array.isArray(methods) || methods.includes("generateContent") || methods.includes("embedContent");
 }
 
-/** Embeds one text or many in one request. https://ai.google.dev/api/embeddings#method:-models.batchembedcontents */
+/** One request embeds one or more texts. https://ai.google.dev/api/embeddings#method:-models.batchembedcontents */
 function geminiEmbeddings(endpoint: Endpoint): EmbeddingsApi {
   return { form: "translated", endpoint, buildRequest: buildEmbedRequest, readAnswer: readEmbedAnswer };
 }

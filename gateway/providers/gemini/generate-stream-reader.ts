@@ -6,8 +6,8 @@ import { type CandidatePiece, CandidateReader } from "./candidate-reader.ts";
 import { readResponse } from "./read-response.ts";
 
 /**
- * Reads a stream whose events contain a piece of every candidate. The stream has no end marker, so it is
- * finished when all known candidates are. A break before the first event of a candidate is not detected.
+ * Reads a stream, which has no end marker. The stream is finished when all known candidates are finished, so a
+ * break before a candidate's first event is not detected.
  */
 export class GenerateStreamReader implements ChatStreamReader {
   readonly #candidates = new Map<number, CandidateReader>();
@@ -16,7 +16,6 @@ export class GenerateStreamReader implements ChatStreamReader {
   #usageDetails: UsageDetails | undefined;
   #isRefused = false;
 
-  /** The counts grow with every event. */
   get usage(): ChatUsage | null {
     return this.#usage;
   }
@@ -73,7 +72,7 @@ function toChunkChoices(index: number, callsBefore: number, piece: CandidatePiec
   return [{ index, delta, ...(logprobs !== null && { logprobs }), finish_reason: finishReason }];
 }
 
-/** Parses a whole response. Throws if it has no finish reason. */
+/** Parses a whole response. Throws for a response without candidates or without a finish reason. */
 export function readGenerateAnswer(answer: unknown): ChatAnswer {
   const response = readResponse(answer);
   const { candidates, refusal, usage, usageDetails } = response;

@@ -73,8 +73,8 @@ function responseFormat(format: unknown): object {
 const stopSequencesMax = 5;
 
 /**
- * Converts `reasoning_effort` or Google's own option. Undefined for the model's default, which hides
- * reasoning.
+ * Converts `reasoning_effort` or Google's own `thinking_config`. Undefined for the model's default, which
+ * hides reasoning.
  */
 function thinkingConfig(body: ChatRequestBody, traits: ModelTraits): object | undefined {
   const own = googleOptions(body)["thinking_config"] ?? body["thinking_config"];
@@ -106,7 +106,7 @@ const amounts = new Map([
 ]);
 
 /**
- * The minimum budget of models that always think. https://ai.google.dev/gemini-api/docs/thinking#set-budget
+ * The minimum token budget of models that always think. https://ai.google.dev/gemini-api/docs/thinking#set-budget
  */
 const leastBudget = 128;
 
@@ -122,7 +122,7 @@ export function googleOptions(body: ChatRequestBody): Record<string, unknown> {
 
 /** Differences between models, which only their names reveal. */
 export type ModelTraits = {
-  /** Whether thinking has a token budget. Other models accept a level, and may reject a budget. */
+  /** Whether the model accepts a token budget for thinking. Other models accept a level instead. */
   thinksByBudget: boolean;
   /** Whether the model cannot disable reasoning. */
   cannotStopThinking: boolean;
@@ -134,7 +134,7 @@ export type ModelTraits = {
 };
 
 /**
- * Unknown names, and aliases like `gemini-flash-latest`, count as the newest.
+ * Unknown names, and aliases such as `gemini-flash-latest`, count as the newest models.
  * https://ai.google.dev/gemini-api/docs/thinking, https://ai.google.dev/gemini-api/docs/thought-signatures,
  * https://ai.google.dev/gemma/docs/core/prompt-structure (Gemma 3 has no system instructions)
  */
@@ -151,7 +151,7 @@ export function modelTraits(modelName: string): ModelTraits {
   };
 }
 
-/** Returns a model's path below the base URL. Google writes its name with and without `models/`. */
+/** Returns a model's path below the base URL. The name may start with `models/`, as in Google's lists. */
 export function modelPath(name: string): string {
   return `/models/${encodeURIComponent(bareModelName(name).toWellFormed())}`;
 }

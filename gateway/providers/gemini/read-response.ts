@@ -24,7 +24,7 @@ export function readResponse(response: unknown): GenerateResponse {
 
 export type GenerateResponse = {
   candidates: { index: number; candidate: Record<string, unknown> }[];
-  /** The reason for an empty response, in words for the client. */
+  /** The reason for an empty response, as a sentence for the client. */
   refusal: string | null;
   usage: ChatUsage | null;
   usageDetails: UsageDetails | undefined;
@@ -32,7 +32,7 @@ export type GenerateResponse = {
   responseId: string | null;
 };
 
-/** Google's JSON omits zeros, so a missing index is the position. */
+/** Google's JSON omits zeros, so the position replaces a missing index. */
 function candidatesOf(candidates: unknown): GenerateResponse["candidates"] {
   if (!Array.isArray(candidates)) return [];
   return candidates.filter(isObject).map((candidate, position) => {
@@ -42,7 +42,7 @@ function candidatesOf(candidates: unknown): GenerateResponse["candidates"] {
   });
 }
 
-/** A blocked prompt gets no candidates. */
+/** Returns a message for a blocked prompt, which gets no candidates. */
 function refusalOf(feedback: unknown): string | null {
   const reason = isObject(feedback) ? feedback["blockReason"] : null;
   if (typeof reason !== "string" || reason === "BLOCK_REASON_UNSPECIFIED") return null;
@@ -69,15 +69,16 @@ function readUsage(metadata: unknown): ChatUsage | null {
   };
 }
 
-/** Google's JSON omits zeros. */
+/** Google's JSON omits zeros, so a missing count is 0. */
 function countIn(metadata: Record<string, unknown>, name: string): number {
   const value = metadata[name];
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }
 
 /**
- * The modalities of the tokens. Video tokens cost the price of image tokens. Vertex AI reports the tier as
- * `trafficType`, such as `ON_DEMAND_PRIORITY`. https://ai.google.dev/api/generate-content#ModalityTokenCount
+ * Reads the modalities of the tokens and the service tier. Video tokens cost as much as image tokens. Vertex AI
+ * reports the tier as `trafficType`, such as `ON_DEMAND_PRIORITY`.
+ * https://ai.google.dev/api/generate-content#ModalityTokenCount
  */
 function readDetails(metadata: unknown): UsageDetails | undefined {
   if (!isObject(metadata)) return undefined;

@@ -2,12 +2,12 @@ import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-com
 import { isObject } from "../../wire/json.ts";
 
 /**
- * The signatures that return with an assistant message, which Gemini 3 requires on calls. Each is sent in two
- * places: see "Thought signatures" in README.md. A lost one is replaced by `skippedSignature`.
+ * The thought signatures in an assistant message from a client. Gemini 3 requires a signature on calls, so
+ * `skippedSignature` replaces a lost one. `providers/README.md` describes their two fields.
  * https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 export class ThoughtSignatures {
-  /** The signature of the text. Null if it is missing. */
+  /** Null if the text has no signature. */
   readonly ofText: string | null;
   readonly #ofCalls: ReadonlyMap<string, string>;
 
@@ -29,7 +29,7 @@ export class ThoughtSignatures {
 }
 
 /**
- * Google's placeholder for a lost signature or another model's call. The reasoning of that call is lost.
+ * Google's placeholder for a lost signature or a call of another model. The reasoning before that call is lost.
  * https://ai.google.dev/gemini-api/docs/thought-signatures#faqs
  */
 export const skippedSignature = "skip_thought_signature_validator";
@@ -57,5 +57,5 @@ function isOurs(detail: unknown): detail is { id?: unknown; data: string } {
   );
 }
 
-/** OpenRouter's name for this format. */
+/** OpenRouter's name for Gemini's signatures. */
 const format = "google-gemini-v1";

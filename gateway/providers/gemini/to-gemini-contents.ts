@@ -7,7 +7,7 @@ import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
 import { skippedSignature, ThoughtSignatures } from "./thought-signatures.ts";
 
 /**
- * Converts the conversation, and separately its system and developer messages.
+ * Converts the conversation. System and developer messages become the system instruction.
  * https://ai.google.dev/api/caching#Content
  */
 export function toGeminiContents(messages: ChatMessage[], traits: ModelTraits): GeminiConversation {
@@ -38,7 +38,7 @@ export function toGeminiContents(messages: ChatMessage[], traits: ModelTraits): 
     }
   }
   const instruction = instructions.flat();
-  // A request needs at least one user turn.
+  // A request needs at least one turn, and some models reject system instructions.
   const isUsers = turns.length === 0 || !traits.takesSystemInstruction;
   if (isUsers) return { contents: toContents([{ by: "user", parts: instruction }, ...turns]) };
   return {
@@ -51,12 +51,12 @@ export type GeminiConversation = { systemInstruction?: { parts: GeminiPart[] }; 
 
 type GeminiContent = { role: "user" | "model"; parts: GeminiPart[] };
 
-/** Function results have their own turn, with the user's role. */
+/** Function results need a separate turn with the user's role. */
 type Turn = { by: "user" | "model" | "functions"; parts: GeminiPart[] };
 
 /**
- * Joins consecutive turns of one speaker: results of parallel calls belong together, and calls must directly follow a
- * user turn. Omits empty turns, which Gemini rejects.
+ * Joins consecutive turns of one speaker. Gemini requires the results of parallel calls in one turn, and calls
+ * directly after a user turn. Omits empty turns, which Gemini rejects.
  */
 function toContents(turns: Turn[]): GeminiContent[] {
   const joined: { by: Turn["by"]; parts: GeminiPart[][] }[] = [];
@@ -95,7 +95,7 @@ function toResultParts(
 
 type Conversation = { calledFunctions: CalledFunctions; traits: ModelTraits; jsonTexts: ValueCount };
 
-/** Gemini requires an object. JSON is parsed, so that the model sees its fields. */
+/** Gemini requires an object. The gateway parses JSON, so that the model sees fields instead of a string. */
 function toResponse(text: string, jsonTexts: ValueCount): Record<string, unknown> {
   const mayBeJson = text.length <= jsonCharactersMax && /^\s*[{[]/.test(text);
   const value = mayBeJson ? parseShallowJson(text, jsonTexts, jsonDepthMax) : undefined;
@@ -105,10 +105,10 @@ function toResponse(text: string, jsonTexts: ValueCount): Record<string, unknown
   return { result: Array.isArray(parsed) ? parsed : text };
 }
 
-/** A longer text stays text: parsing it could block other requests. */
+/** Longer texts stay text, because parsing them could block other requests. */
 const jsonCharactersMax = 4_000_000;
 
-/** The functions that the model called. A result refers to the call, but Gemini needs the function's name. */
+/** The functions that the model called. A result contains the call's ID, but Gemini needs the function's name. */
 class CalledFunctions {
   readonly #names = new Map<string, string>();
 
@@ -128,10 +128,10 @@ class CalledFunctions {
   }
 }
 
-/** Every result repeats the name. Exceeds the maximum of Gemini. */
+/** The limit exists because every result repeats the name. Gemini's own limit is lower. */
 const nameLengthMax = 1_024;
 
-/** The model's earlier text and calls, with their signatures. */
+/** Converts the model's earlier text and calls, with their signatures. */
 function toModelParts(
   message: ChatMessage,
   param: string,
@@ -193,7 +193,7 @@ function toFunctionCall(
   return { name, args: parseArguments(json, `${param}.arguments`, jsonTexts) };
 }
 
-/** An empty text also means empty arguments. */
+/** An empty string means that the call has no arguments. */
 function parseArguments(json: unknown, param: string, jsonTexts: ValueCount): Record<string, unknown> {
   if (json === undefined || json === null || json === "") return {};
   const args = typeof json === "string" ? parseShallowObject(json, jsonTexts, jsonDepthMax) : null;
@@ -201,5 +201,5 @@ function parseArguments(json: unknown, param: string, jsonTexts: ValueCount): Re
   return args;
 }
 
-/** Just below Google's own limit for arguments and results. */
+/** Google's own limit for arguments and results is slightly higher. */
 const jsonDepthMax = 64;

@@ -14,7 +14,7 @@ export type GeminiPart = {
 
 /**
  * Converts a user's text and media.
- * @param content a text, an array of content parts, or nothing
+ * @param content a string, an array of content parts, or nothing
  */
 export function toUserParts(content: unknown, param: string): GeminiPart[] {
   return toParts(content, param, toUserPart);
@@ -75,8 +75,8 @@ function objectIn(part: Record<string, unknown>, name: string, param: string): R
 }
 
 /**
- * Sends the bytes of a data URL, or a URL that Google fetches: public web pages, YouTube and Google's own
- * file store. https://ai.google.dev/gemini-api/docs/file-input-methods
+ * Converts a data URL to bytes. Google fetches other URLs: public web pages, YouTube and Google's own file
+ * store. https://ai.google.dev/gemini-api/docs/file-input-methods
  */
 function toMediaPart(url: unknown, param: string): GeminiPart {
   if (typeof url !== "string") throw invalidValue(param, "must be a string");
@@ -108,7 +108,7 @@ function toAudioPart({ data, format }: Record<string, unknown>, param: string): 
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
 
-/** A file ID belongs to OpenAI, unless it is a URL of Google's file store. */
+/** Accepts URLs of Google's file store as `file_id`. Other file IDs belong to OpenAI. */
 function toFilePart(file: Record<string, unknown>, param: string): GeminiPart {
   const name = ["file_data", "file_url", "file_id"].find((field) => typeof file[field] === "string");
   if (name === undefined) throw invalidValue(param, "must contain file_data");
@@ -122,7 +122,7 @@ function encode(text: string | null): string | null {
   return text === null ? null : Buffer.from(text).toString("base64");
 }
 
-/** The media type of a URL's extension. Null for an unknown one. */
+/** Returns the media type for a URL's extension. Null for an unknown extension. */
 function mediaTypeOf(url: string): string | null {
   const path = url.replace(/[?#].*$/s, "");
   const ending = /\.(\w{2,5})$/.exec(path)?.[1]?.toLowerCase();
