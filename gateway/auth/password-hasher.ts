@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors.ts";
-import type { Runtime } from "../runtime.ts";
+import type { HashStrength, Runtime } from "../runtime.ts";
 import { argon2, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 
@@ -8,11 +8,11 @@ import { promisify } from "node:util";
  * also serves the disk. Throws `service_unavailable` if the queue is full.
  */
 export class PasswordHasher {
-  readonly #runtime: Pick<Runtime, "randomBytes">;
+  readonly #runtime: HashRuntime;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor(runtime: Pick<Runtime, "randomBytes">) {
+  constructor(runtime: HashRuntime) {
     this.#runtime = runtime;
   }
 
@@ -22,7 +22,7 @@ export class PasswordHasher {
 
   /** Whether the password matches the hash. A missing hash takes the same time and returns false. */
   verify(password: string, passwordHash: string | null): Promise<boolean> {
-    return this.#run(() => verifyPassword(password, passwordHash));
+    return this.#run(() => verifyPassword(password, passwordHash, this.#runtime));
   }
 
   async #run<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -55,22 +55,29 @@ const waitingHashesMax = 100;
 /** The approximate wait behind a full queue. */
 const retryAfterSeconds = 3;
 
+/** Where salts come from, and how costly a new hash is. */
+type HashRuntime = Pick<Runtime, "randomBytes" | "hashStrength">;
+
 /**
- * Hashes a password with argon2id (RFC 9106) at OWASP's recommended strength: 46 MiB, 1 pass, 1 lane. Returns a PHC
- * string (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), so that the strength can be raised later.
+ * Hashes a password with argon2id (RFC 9106). Returns a PHC string (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), so that the
+ * strength can be raised later.
  */
 export async function hashPassword(
   password: string,
-  { randomBytes }: Pick<Runtime, "randomBytes">,
+  { randomBytes, hashStrength }: HashRuntime,
 ): Promise<string> {
   const salt = randomBytes(16);
-  const tag = await derive(password, salt, strength);
-  return formatHash(encode(salt), encode(tag));
+  const tag = await derive(password, salt, hashStrength);
+  return formatHash(hashStrength, encode(salt), encode(tag));
 }
 
 /** Whether the password matches the hash. A missing hash takes the same time and returns false. */
-export async function verifyPassword(password: string, passwordHash: string | null): Promise<boolean> {
-  const match = phcPattern.exec(passwordHash ?? hashOfNothing);
+export async function verifyPassword(
+  password: string,
+  passwordHash: string | null,
+  { hashStrength }: Pick<HashRuntime, "hashStrength">,
+): Promise<boolean> {
+  const match = phcPattern.exec(passwordHash ?? hashOfNothing(hashStrength));
   if (!match) return false;
   const [, memory, passes, parallelism, salt = "", expected = ""] = match;
   const used = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
@@ -79,22 +86,21 @@ export async function verifyPassword(password: string, passwordHash: string | nu
   return isEqual && passwordHash !== null;
 }
 
-/** In KiB. OWASP rates 19 MiB with 2 passes as equal, but glibc keeps freed blocks below 32 MiB for itself. */
-const strength = { memory: 47_104, passes: 1, parallelism: 1 };
 const tagBytes = 32;
 const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
 
 /** Unknown users are checked against this hash, so that the duration does not reveal which accounts exist. */
-const hashOfNothing = formatHash("A".repeat(22), "A".repeat(43));
+function hashOfNothing(strength: HashStrength): string {
+  return formatHash(strength, "A".repeat(22), "A".repeat(43));
+}
 
-function formatHash(salt: string, tag: string): string {
-  const { memory, passes, parallelism } = strength;
+function formatHash({ memory, passes, parallelism }: HashStrength, salt: string, tag: string): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${salt}$${tag}`;
 }
 
 const argon2Async = promisify(argon2);
 
-function derive(password: string, salt: Buffer, used: typeof strength): Promise<Buffer> {
+function derive(password: string, salt: Buffer, used: HashStrength): Promise<Buffer> {
   return argon2Async("argon2id", {
     message: Buffer.from(password.normalize("NFKC"), "utf8"),
     nonce: salt,

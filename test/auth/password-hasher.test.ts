@@ -1,14 +1,17 @@
 import { randomBytes } from "node:crypto";
 import test from "ava";
 import { PasswordHasher, hashPassword } from "../../gateway/auth/password-hasher.ts";
+import { recommendedStrength } from "../../gateway/runtime.ts";
 import { GatewayError } from "../../gateway/errors.ts";
+
+const runtime = { randomBytes, hashStrength: recommendedStrength };
 
 // The weakest argon2id hash, of another password.
 const weakHash = `$argon2id$v=19$m=8,t=1,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 test("passwords are hashed one at a time, in order of arrival", async (t) => {
-  const hasher = new PasswordHasher({ randomBytes });
-  const strongHash = await hashPassword("correct horse", { randomBytes });
+  const hasher = new PasswordHasher(runtime);
+  const strongHash = await hashPassword("correct horse", runtime);
   const ended: string[] = [];
   await Promise.all([
     hasher.verify("correct horse", strongHash).then((isRight) => ended.push(`strong ${isRight}`)),
@@ -20,7 +23,7 @@ test("passwords are hashed one at a time, in order of arrival", async (t) => {
 });
 
 test("a hundred passwords wait, and further ones are refused", async (t) => {
-  const hasher = new PasswordHasher({ randomBytes });
+  const hasher = new PasswordHasher(runtime);
   for (let round = 0; round < 2; round++) {
     const attempts = await Promise.allSettled(
       Array.from({ length: 111 }, () => hasher.verify("correct horse", weakHash)),

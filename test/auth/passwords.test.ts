@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
 import test from "ava";
 import { hashPassword, verifyPassword } from "../../gateway/auth/password-hasher.ts";
+import { recommendedStrength } from "../../gateway/runtime.ts";
+
+const runtime = { randomBytes, hashStrength: recommendedStrength };
 
 test("a password is stored as an argon2id PHC string with its own salt", async (t) => {
   const [one, two] = [
-    await hashPassword("correct horse", { randomBytes }),
-    await hashPassword("correct horse", { randomBytes }),
+    await hashPassword("correct horse", runtime),
+    await hashPassword("correct horse", runtime),
   ];
   t.regex(one, /^\$argon2id\$v=19\$m=47104,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   t.not(one, two);
@@ -13,12 +16,12 @@ test("a password is stored as an argon2id PHC string with its own salt", async (
 });
 
 test("the exact password verifies, and similar ones fail", async (t) => {
-  const hash = await hashPassword("correct horse é", { randomBytes });
-  t.true(await verifyPassword("correct horse é", hash));
+  const hash = await hashPassword("correct horse é", runtime);
+  t.true(await verifyPassword("correct horse é", hash, runtime));
   // Keyboards differ in whether they send composed or decomposed characters.
-  t.true(await verifyPassword("correct horse e\u0301", hash));
+  t.true(await verifyPassword("correct horse e\u0301", hash, runtime));
   for (const wrong of ["", "correct horse", "Correct horse é", "correct horse é ", hash]) {
-    t.false(await verifyPassword(wrong, hash), wrong);
+    t.false(await verifyPassword(wrong, hash, runtime), wrong);
   }
 });
 
@@ -30,15 +33,15 @@ test("a hash of another strength still verifies", async (t) => {
   const tag = argon2Sync("argon2id", { message: "correct horse", nonce, ...used });
   const encode = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "");
   const phc = `$argon2id$v=19$m=4096,t=3,p=1$${encode(nonce)}$${encode(tag)}`;
-  t.true(await verifyPassword("correct horse", phc));
-  t.false(await verifyPassword("wrong horse", phc));
+  t.true(await verifyPassword("correct horse", phc, runtime));
+  t.false(await verifyPassword("wrong horse", phc, runtime));
 });
 
 test("without a hash no password verifies, and the check takes as long", async (t) => {
-  const hash = await hashPassword("correct horse", { randomBytes });
+  const hash = await hashPassword("correct horse", runtime);
   const time = async (against: string | null) => {
     const startedAt = performance.now();
-    t.false(await verifyPassword("wrong horse", against));
+    t.false(await verifyPassword("wrong horse", against, runtime));
     return performance.now() - startedAt;
   };
   const median = (times: number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
@@ -50,7 +53,7 @@ test("without a hash no password verifies, and the check takes as long", async (
   const ratio = median(unknown) / median(known);
   // Without the derivation the ratio would be a thousandth. Shared machines need wide bounds.
   t.true(ratio > 0.3 && ratio < 3, `ratio ${ratio}`);
-  t.false(await verifyPassword("", null));
+  t.false(await verifyPassword("", null, runtime));
 });
 
 test("a hash of another format never verifies", async (t) => {
@@ -60,6 +63,6 @@ test("a hash of another format never verifies", async (t) => {
     "$2b$12$abcdefghijklmnopqrstuv",
     "$argon2id$v=19$m=47104,t=1,p=1$short$short",
   ]) {
-    t.false(await verifyPassword("correct horse", hash), hash);
+    t.false(await verifyPassword("correct horse", hash, runtime), hash);
   }
 });

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import test, { type ExecutionContext } from "ava";
+import { recommendedStrength } from "../../gateway/runtime.ts";
 import { Kms } from "../../gateway/credentials/kms.ts";
 import { SecretBox, sealingKeyIdOf } from "../../gateway/credentials/secret-box.ts";
 import { openCredential, sealCredential } from "../../gateway/credentials/credential.ts";
@@ -18,7 +19,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const kills = isFull ? 10 : 3;
-const runtime = { randomBytes, now: Date.now, log: console };
+const runtime = { randomBytes, now: Date.now, hashStrength: recommendedStrength, log: console };
 
 /** Creates credentials sealed by a key file, in a database whose gateway has no KMS yet. */
 async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {

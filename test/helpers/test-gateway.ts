@@ -1,7 +1,8 @@
-import { argon2Sync } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { ExecutionContext } from "ava";
 import type { UserRow } from "../../db/entities/user.ts";
 import { type AppRouter } from "../../gateway/trpc/app-router.ts";
+import { hashPassword } from "../../gateway/auth/password-hasher.ts";
 import { readConfig } from "../../gateway/config/config.ts";
 import { createId } from "../../gateway/ids.ts";
 import { createLog } from "../../gateway/log.ts";
@@ -34,6 +35,7 @@ export async function startTestGateway(
   const log: string[] = [];
   const runtime = {
     ...systemRuntime(createLog("debug", { write: (line) => log.push(line) })),
+    hashStrength: weakestStrength,
     ...options.runtime,
   };
   const gateway = await startGateway(readConfig(environment), runtime);
@@ -102,14 +104,12 @@ function newAdministrator(runtime: Runtime): UserRow {
   return { id, name, email, passwordHash, role: "admin", status: "active", lastSignInAt: null, createdAt };
 }
 
-/** The weakest valid argon2id. A stored hash contains its strength, and browsers sign in a hundred times. */
-const passwordHash = (() => {
-  const nonce = Buffer.alloc(16);
-  const strength = { parallelism: 1, memory: 8, passes: 1 };
-  const tag = argon2Sync("argon2id", { message: administrator.password, nonce, tagLength: 32, ...strength });
-  const encode = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "");
-  return `$argon2id$v=19$m=${strength.memory},t=${strength.passes},p=${strength.parallelism}$${encode(nonce)}$${encode(tag)}`;
-})();
+/** The weakest valid argon2id. The usual strength takes a tenth of a second for each of thousands of passwords. */
+const weakestStrength = { parallelism: 1, memory: 8, passes: 1 };
+const passwordHash = await hashPassword(administrator.password, {
+  randomBytes,
+  hashStrength: weakestStrength,
+});
 
 /** Creates a key connected to the models. */
 export async function createKey(
