@@ -9,6 +9,7 @@ import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts
 import { VendorRefusal } from "../helpers/native-upstreams/vendor-refusal.ts";
 import { postTo } from "../helpers/post-chat.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
+import { isFull } from "../helpers/scale.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { spoilJson } from "../helpers/spoil-json.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -128,13 +129,20 @@ for (const name of Object.keys(vendors) as (keyof typeof vendors)[]) {
 }
 
 function* oddAnswers(form: VendorForm): Generator<Sent> {
-  for (const body of spoilJson(form.answer(said, { ...asked, stream: false }), oddTexts))
+  for (const body of spoil(form.answer(said, { ...asked, stream: false })))
     yield { status: 200, type: "application/json", body };
 }
 
 function* oddErrors(form: VendorForm): Generator<Sent> {
   const { status, body: refusal } = form.refuse(new VendorRefusal("invalid", "No."));
   for (const body of spoilJson(refusal, oddTexts)) yield { status, type: "application/json", body };
+}
+
+/** In the short form, each place receives one text in turn. */
+function spoil(json: unknown): string[] {
+  const count = oddTexts.length;
+  const isTried = (index: number) => isFull || index % count === Math.floor(index / count) % count;
+  return [...spoilJson(json, oddTexts)].filter((_text, index) => isTried(index));
 }
 
 /** Yields streams with one malformed event, the first of each kind. */
