@@ -5,7 +5,7 @@ import { unsupported } from "../wire/parameter-errors.ts";
 /** A parameter without an equivalent, and the values that have no effect. */
 export type Inexpressible = readonly [param: string, isNeutral: (value: unknown) => boolean, why: string];
 
-/** Throws `unsupported_parameter` for the first parameter with an effect that has no equivalent. */
+/** Throws `unsupported_parameter` for the first of these parameters that has an effect. */
 export function refuseParameters(body: ChatRequestBody, inexpressible: readonly Inexpressible[]): void {
   for (const [param, isNeutral, why] of inexpressible) {
     const value = body[param];

@@ -43,7 +43,7 @@ type PresetOfKind = Pick<Preset, "name" | "label" | "baseUrl" | "keyPageUrl" | "
   fields: ProviderFields;
 };
 
-/** Lists the known upstreams of all kinds, in the order of the form for a new provider. */
+/** Lists the known upstreams of all kinds, in the console's order. */
 export function listPresets(): PresetOfKind[] {
   return providerKindNames.flatMap((kind) =>
     presetsOf(kind).map(({ name, label, baseUrl: own, keyPageUrl, keyVariable, hint = null }) => {

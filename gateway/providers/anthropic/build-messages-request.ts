@@ -57,8 +57,8 @@ export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel
 }
 
 /**
- * OpenAI's limit is optional, and Anthropic's is required. The fallback is the model's maximum or, if
- * unknown, the maximum of the smallest Claude.
+ * Anthropic requires a token limit, unlike OpenAI. The fallback is the model's maximum, or the smallest Claude's
+ * maximum if the model's maximum is unknown.
  */
 function toMaxTokens(body: ChatRequestBody, model: UpstreamModel): number {
   for (const requested of [body["max_completion_tokens"], body["max_tokens"], model.outputTokensMax]) {
@@ -143,7 +143,7 @@ function toStopSequences(stop: unknown): string[] | undefined {
 type Sampling = Pick<MessagesRequest, "temperature" | "top_p" | "top_k">;
 
 /**
- * Omits a temperature or `top_p` of 1, the default. Many models reject both together, or even one of them.
+ * Omits a temperature or `top_p` of 1, the default. Many models reject both parameters together, or even one of them.
  * https://platform.claude.com/docs/en/build-with-claude/extended-thinking#feature-compatibility
  */
 function toSampling(

@@ -6,13 +6,13 @@ import type { Thinking } from "./messages-request.ts";
  * https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting
  */
 export type ClaudeTraits = {
-  /** The model's names of the efforts. Null for models with a token budget instead of adaptive thinking. */
+  /** The model's names for the efforts. Null for models with a token budget instead of adaptive thinking. */
   efforts: Record<ClaudeEffort, string> | null;
   /** The parameters that disable or minimize thinking. */
   calm: { thinking?: Thinking; effort?: string };
-  /** The condition for a temperature other than 1, `top_p` and `top_k`. */
+  /** The condition under which the model accepts `top_p`, `top_k` and a temperature other than 1. */
   sampling: "always" | "not while thinking" | "never";
-  /** Whether the model rejects thinking blocks after an earlier change to the conversation. */
+  /** Whether the model rejects thinking blocks if the conversation before them has changed. */
   bindsThoughts: boolean;
 };
 
@@ -32,8 +32,8 @@ export function findClaudeTraits(modelName: string): ClaudeTraits {
 type Claude = { family: string; major: number; minor: number };
 
 /**
- * Parses a Claude name. A name without a version counts as new. Null for other models, which also use this
- * API.
+ * Parses a Claude name. A name without a version counts as new. Null for models of compatible upstreams, which
+ * use the same API.
  */
 function readName(modelName: string): Claude | null {
   const name = modelName.toLowerCase();
@@ -65,7 +65,7 @@ const allEfforts: Record<ClaudeEffort, string> = {
   max: "max",
 };
 
-/** `xhigh` lies between two efforts of these models. `high` is the one that does not cost more. */
+/** These models lack `xhigh`, which lies between `high` and `max`. `high` does not increase the cost. */
 const effortsOf46: Record<ClaudeEffort, string> = { ...allEfforts, xhigh: "high" };
 
 /** Compatible upstreams implement the oldest version. */

@@ -90,6 +90,6 @@ export type Thinking = { type?: unknown; [field: string]: unknown };
 export type OutputFormat = { type: "json_schema"; schema: unknown };
 
 /**
- * The gateway forwards this unchanged. https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+ * The gateway forwards cache markers unchanged. https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
 export type CacheControl = Record<string, unknown>;

@@ -65,7 +65,7 @@ export function readToolCall({ id, name, input }: Record<string, unknown>): Tool
 
 /** https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
 export function readFinishReason(stopReason: string): FinishReason {
-  // A complete response may have an unknown reason, because new ones appear within an API version.
+  // A complete response may have an unknown reason, because Anthropic adds reasons within an API version.
   return Object.hasOwn(finishReasons, stopReason)
     ? finishReasons[stopReason as keyof typeof finishReasons]
     : "stop";
@@ -77,12 +77,12 @@ const finishReasons = {
   tool_use: "tool_calls",
   max_tokens: "length",
   model_context_window_exceeded: "length",
-  /** Anthropic would continue if it received its own response. */
+  /** A paused turn continues only if the client returns the response. */
   pause_turn: "length",
   refusal: "content_filter",
 } satisfies Record<string, FinishReason>;
 
-/** The reason of a refusal. Null for other responses. */
+/** Returns the explanation of a refusal. Null for other responses. */
 export function readRefusal(stopDetails: unknown): string | null {
   const explanation = isObject(stopDetails) ? stopDetails["explanation"] : null;
   return typeof explanation === "string" && explanation !== "" ? explanation : null;

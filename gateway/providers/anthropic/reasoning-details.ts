@@ -2,7 +2,7 @@ import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import type { ContentBlock, RedactedThinkingBlock, ThinkingBlock } from "./messages-request.ts";
 
-/** The format identifies the origin: only Anthropic can verify these signatures. */
+/** Identifies Claude's signatures, which other models cannot verify. */
 const format = "anthropic-claude-v1";
 
 /**

@@ -134,7 +134,7 @@ function toEmbeddedImage({ mediaType, base64 }: DataUrl, param: string): Base64S
 const imageTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
 /**
- * The marker that ends a cached prefix, on parts, messages and tools.
+ * Reads the marker that ends a cached prefix. Parts, messages and tools can have one.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
 export function toCacheControl(

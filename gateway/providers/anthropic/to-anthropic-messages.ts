@@ -25,7 +25,7 @@ import {
 import { toThoughts } from "./reasoning-details.ts";
 
 /**
- * Extracts the instructions from any position, as Anthropic's OpenAI compatibility does. Other messages
+ * Extracts the instructions from any position, like Anthropic's own OpenAI compatibility. Other messages
  * become alternating turns. User and tool messages belong to the user's turns.
  * https://platform.claude.com/docs/en/api/openai-sdk
  */
@@ -77,7 +77,7 @@ function toTurn(message: ChatMessage, param: string, jsonTexts: ValueCount): Ant
   }
 }
 
-/** Appends one by one, because spreading a client's blocks could exceed the limit of arguments. */
+/** Appends one by one, because a spread could exceed the maximum number of arguments. */
 function append<T>(list: T[], more: T[]): void {
   for (const item of more) list.push(item);
 }
@@ -100,7 +100,7 @@ function trimBeginning(last: AnthropicMessage | undefined): void {
 
 /**
  * Converts an earlier assistant message: text, tool calls, and thinking blocks at their indexes. Thinking
- * precedes the last block, because a turn must not end with it.
+ * precedes the last block, because a turn must not end with thinking.
  */
 export function toAssistantBlocks(
   message: ChatMessage,
@@ -157,10 +157,10 @@ function parseArguments(text: string, jsonTexts: ValueCount): Record<string, unk
   return parseShallowObject(text, jsonTexts) ?? { INVALID_JSON: text };
 }
 
-/** Converts IDs with other characters, from a conversation that started with another provider. */
+/** Replaces characters that Anthropic rejects. Other providers' IDs in a conversation may contain them. */
 function toToolUseId(id: string): string {
   return id.slice(0, idLengthMax).replaceAll(/[^\w-]/g, "_");
 }
 
-/** All providers' IDs are shorter, and the API rejects longer ones. */
+/** The API rejects longer IDs. All providers' IDs are shorter. */
 const idLengthMax = 1_024;

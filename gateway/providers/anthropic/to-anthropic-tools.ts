@@ -76,8 +76,8 @@ function toToolChoice(body: ChatRequestBody): ToolChoice | undefined {
 }
 
 /**
- * Declares the tools that the conversation has called, for a request without tools: the API answers 400 to
- * `tool_use` blocks without them.
+ * Declares the tools that the model has called, for a request without tools. The API answers 400 to `tool_use`
+ * blocks without declared tools.
  */
 function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
   const names = messages.flatMap(({ content }) =>
@@ -87,8 +87,8 @@ function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
 }
 
 /**
- * Reduces a JSON schema to the subset that Anthropic enforces, and describes the removed constraints. An open
- * object stays open, although the API rejects it: closing it would change its meaning.
+ * Reduces a JSON schema to the subset that Anthropic enforces, and describes the removed constraints. The API rejects
+ * `additionalProperties: true`, but the value stays, because another value would change the schema's meaning.
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
  */
 export function toStrictSchema(schema: Record<string, unknown>): Record<string, unknown> {

@@ -52,8 +52,8 @@ function think(effort: ClaudeEffort, { traits, messages, toolChoice, maxTokens }
 }
 
 /**
- * Whether the response continues an assistant turn without its first thinking block, usually after tool
- * calls. The API then rejects a thinking budget. Adaptive models accept such a turn.
+ * Whether the response continues an assistant turn that does not start with thinking, usually after tool calls.
+ * The API then rejects a thinking budget. Adaptive models accept such a turn.
  */
 function continuesWithoutThought(messages: AnthropicMessage[]): boolean {
   const requested = messages.findLastIndex(
@@ -64,8 +64,8 @@ function continuesWithoutThought(messages: AnthropicMessage[]): boolean {
 }
 
 /**
- * Drops thinking blocks of an edited conversation, such as a shortened one, so that the request does not
- * fail. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+ * Lets the API drop thinking blocks of an edited conversation, such as a shortened one, instead of rejecting
+ * the request. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
  */
 function withLooseBinding(order: ThinkingOrder, { traits, messages }: Situation): ThinkingOrder {
   const isAdaptive = order.thinking === undefined || order.thinking.type === "adaptive";

@@ -16,7 +16,6 @@ export class AwsEventStreamDecoder implements EventDecoder {
   #filled = 0;
   #isTooLong = false;
 
-  /** @param eventBytesMax the maximum length of a message */
   constructor(eventBytesMax: number) {
     this.#eventBytesMax = eventBytesMax;
   }

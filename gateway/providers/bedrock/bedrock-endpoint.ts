@@ -14,7 +14,7 @@ type BedrockEndpointOptions = {
   credential: BedrockCredential | null;
 };
 
-/** An endpoint of Bedrock, with the credential in its headers or a function that signs each request. */
+/** Builds a Bedrock endpoint. A Bedrock API key is a header. A key pair signs each request. */
 export function bedrockEndpoint(options: BedrockEndpointOptions): Endpoint {
   const { url, path, accept, region, credential } = options;
   const { origin, host, pathname } = new URL(url);
@@ -80,8 +80,8 @@ function signatureFor({ host, path, region, credential }: SignatureOptions): Non
 const contentType = "application/json";
 
 /**
- * Replaces the signer's own hash, which passes keys as bytes instead of key objects and is several times
- * slower.
+ * Replaces the signer's own hash, which is several times slower because it passes keys as bytes instead of key
+ * objects.
  */
 class NodeSha256 {
   readonly #secret: Source | undefined;

@@ -82,7 +82,7 @@ function readEnvironment(environment: Environment): EnvironmentSettings {
       region === undefined
         ? null
         : `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`,
-    // Credentials with a session token expire within hours.
+    // Credentials with a session token expire within hours, so the gateway ignores them.
     key: id && secret && !session ? ["AWS_ACCESS_KEY_ID", `${id}:${secret}`] : null,
   };
 }
@@ -110,8 +110,8 @@ type BedrockHost = {
 };
 
 /**
- * Reads the region from AWS's host names. Other hosts, such as a proxy, need `?region=` in the base URL, which upstream
- * requests omit. Throws `invalid_value`.
+ * Reads the region from `?region=` or an AWS host name. The default for other hosts, such as a proxy, is us-east-1.
+ * Throws `invalid_value` for an invalid region.
  * https://docs.aws.amazon.com/general/latest/gr/bedrock.html
  */
 function readBedrockHost(baseUrl: string): BedrockHost {

@@ -119,7 +119,7 @@ function toSchemaFormat(value: unknown, param: string, family: ModelFamily): Out
 }
 
 /**
- * Whether Bedrock accepts a schema for this Claude. It rejects the parameter for older and many newer models:
+ * Whether Bedrock accepts a schema for this model. Bedrock rejects the parameter for older and many newer Claudes:
  * "output_config.format: Extra inputs are not permitted".
  */
 function takesSchema({ name, version }: ModelFamily): boolean {
@@ -161,7 +161,7 @@ function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: bo
 type RequestedSampling = Record<"temperature" | "topP" | "topK", number | undefined>;
 
 /**
- * Newer Claudes reject all of these parameters, and older ones reject them while they think. Omits the
+ * Newer Claudes reject all of these parameters, and older ones reject them while thinking. Omits the
  * default value 1, because some models reject `temperature` and `top_p` together.
  */
 function claudeSampling(requested: RequestedSampling, version: number, thinks: boolean): Sampling {

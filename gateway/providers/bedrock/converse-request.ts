@@ -7,7 +7,7 @@ export type ConverseRequest = {
   system?: SystemBlock[] | undefined;
   inferenceConfig?: InferenceConfig | undefined;
   toolConfig?: ToolConfig | undefined;
-  /** Parameters of the model, not of Converse. */
+  /** The model's own parameters, which Converse passes on. */
   additionalModelRequestFields?: Record<string, unknown> | undefined;
   outputConfig?: OutputConfig | undefined;
 };

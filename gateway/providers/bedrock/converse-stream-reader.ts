@@ -17,7 +17,7 @@ import { formatOf } from "./reasoning-details.ts";
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html */
 export class ConverseStreamReader implements ChatStreamReader {
   readonly #family: ModelFamily;
-  /** The open tool calls, by the index of their block. */
+  /** The open tool calls, by block index. */
   readonly #openCalls = new Map<unknown, { index: number; hasArguments: boolean }>();
   #callCount = 0;
   /** The index of the last reasoning block, and the number of such blocks before it. */
@@ -61,7 +61,7 @@ export class ConverseStreamReader implements ChatStreamReader {
     }
   }
 
-  /** Bedrock runs some tools itself. Clients need not see those calls. */
+  /** Omits calls of tools that Bedrock runs itself. */
   #startBlock({ contentBlockIndex: block, start }: Fields): ChunkChoice[] {
     const call = isObject(start) ? start["toolUse"] : null;
     if (!isObject(call) || call["type"] === "server_tool_use") return [];
@@ -107,7 +107,7 @@ export class ConverseStreamReader implements ChatStreamReader {
     return { type, format: formatOf(type, this.#family), index: this.#thoughtIndex, ...piece };
   }
 
-  /** A call without arguments may stream nothing, which clients could not parse. */
+  /** Adds empty arguments to a call without any, because clients cannot parse an empty string. */
   #endBlock({ contentBlockIndex: block }: Fields): ChunkChoice[] {
     const call = this.#openCalls.get(block);
     this.#openCalls.delete(block);

@@ -9,7 +9,7 @@ import {
   expectNumber,
 } from "../../wire/parameter-errors.ts";
 
-/** The embeddings format of a model's family. Converse has no embeddings. Null for an unknown family. */
+/** Returns the embeddings format of a model, because Converse has no embeddings. Null for an unknown format. */
 export function findEmbeddingsForm(modelName: string): EmbeddingsForm | null {
   if (/amazon\.titan-embed-(g1-)?text/.test(modelName)) return titanEmbeddings(modelName.includes("text-v2"));
   if (modelName.includes("cohere.embed-")) return cohereEmbeddings(modelName.includes("embed-v4"));
@@ -17,7 +17,7 @@ export function findEmbeddingsForm(modelName: string): EmbeddingsForm | null {
 }
 
 /**
- * Forwards Cohere's parameter `input_type`, the purpose of the embeddings.
+ * Forwards Cohere's own parameter `input_type`, which states the purpose of the embeddings.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html
  */
 function cohereEmbeddings(isV4: boolean): EmbeddingsForm {
@@ -75,7 +75,7 @@ function textsOf({ input }: EmbeddingsRequestBody): string[] {
   });
 }
 
-/** Returns the requested length of the embeddings. Undefined for models with a fixed length. */
+/** Returns the requested length. Throws `unsupported_parameter` for a model with a fixed length. */
 function dimensionsOf(body: EmbeddingsRequestBody, canChoose: boolean): number | undefined {
   const dimensions = ifGiven(body["dimensions"], "dimensions", expectNumber);
   if (dimensions === undefined || canChoose) return dimensions;

@@ -42,7 +42,7 @@ export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAn
   };
 }
 
-/** Text with citations has its own blocks. Chat completions have no field for citations. */
+/** Reads text with and without citations. Omits the citations, because chat completions have no field for them. */
 function textOf({ text, citationsContent: cited }: Record<string, unknown>): string {
   if (typeof text === "string") return text;
   if (!isObject(cited) || !Array.isArray(cited["content"])) return "";
@@ -68,7 +68,7 @@ function readThought(thought: unknown, family: ModelFamily): ReasoningDetail[] {
   ];
 }
 
-/** Bedrock runs some tools itself. Clients need not see those calls. */
+/** Omits calls of tools that Bedrock runs itself. */
 function readToolCall(call: unknown): ToolCall[] {
   if (!isObject(call) || call["type"] === "server_tool_use") return [];
   const { toolUseId: id, name, input } = call;
@@ -79,7 +79,7 @@ function readToolCall(call: unknown): ToolCall[] {
 }
 
 /**
- * Converse's `inputTokens` excludes cache reads and writes. It does not count reasoning tokens.
+ * Converse's `inputTokens` excludes cache reads and writes. Converse does not report reasoning tokens.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
  */
 export function readConverseUsage(usage: unknown): ChatUsage | null {
@@ -98,7 +98,7 @@ export function readConverseUsage(usage: unknown): ChatUsage | null {
 }
 
 /**
- * The terms of a response, in its body or in a stream's last event.
+ * Reads the cache writes, tier and speed, which determine the cost, from a response or a stream's last event.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html
  */
 export function readConverseDetails(reported: Record<string, unknown>): UsageDetails | undefined {
@@ -120,8 +120,8 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * The stop reason. Throws `upstreamReported(…)` for failures such as `malformed_model_output` and for unknown
- * reasons.
+ * Converts the stop reason. Throws `upstreamReported(…)` for failures, such as `malformed_model_output`, and for
+ * unknown reasons.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax
  */
 export function readStopReason(reason: unknown, hasToolCalls: boolean): FinishReason {

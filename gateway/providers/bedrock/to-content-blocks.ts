@@ -231,8 +231,8 @@ function toWords(filename: string): string {
   return words.slice(0, wordsLengthMax).trimEnd() || "document";
 }
 
-/** All file systems have shorter names. */
+/** All file systems have a lower limit. */
 const filenameLengthMax = 1_024;
 
-/** A name may have 200 characters. Ten are reserved for a number. */
+/** Bedrock accepts names of up to 200 characters. Ten are reserved for a number. */
 const wordsLengthMax = 190;

@@ -71,7 +71,7 @@ function addTurn(turns: ConverseMessage[], role: ConverseMessage["role"], conten
   else turns.push({ role, content });
 }
 
-/** Appends one by one, because a spread could exceed the limit of arguments. */
+/** Appends one by one, because a spread could exceed the maximum number of arguments. */
 function append<T>(list: T[], items: T[]): void {
   for (const item of items) list.push(item);
 }
@@ -93,7 +93,7 @@ function toToolResult(message: ChatMessage, param: string, conversation: Convers
   ];
 }
 
-/** The model's reasoning, text and calls, in the order that Claude requires. */
+/** Converts the model's reasoning, text and calls, in the order that Claude requires. */
 function toAssistantBlocks(message: ChatMessage, param: string, conversation: Conversation): ContentBlock[] {
   if (message["function_call"] !== undefined && message["function_call"] !== null) {
     throw unsupported(
@@ -144,8 +144,8 @@ function parseInput(text: unknown, param: string, jsonTexts: ValueCount): Record
 }
 
 /**
- * Converts a tool call's ID to a format that the model accepts. Some models reject even their own (Kimi's
- * `functions.get_weather:0`), which a hash replaces in the call and its result.
+ * Hashes an ID that the model would reject, in the call and in its result. Some models reject even IDs of their own,
+ * such as Kimi's `functions.get_weather:0`.
  */
 function toToolUseId(id: unknown, param: string, { name }: ModelFamily): string {
   const text = expectString(id, param);

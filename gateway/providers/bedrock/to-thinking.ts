@@ -6,7 +6,7 @@ import type { UpstreamModel } from "../provider.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /**
- * Converts the reasoning effort to the model's own parameter. If that is impossible, the model's default
+ * Converts the reasoning effort to the model's own parameter. Without an equivalent, the model's default
  * applies.
  */
 export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingRules {
@@ -31,7 +31,7 @@ function toFields(
     // https://docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html
     case "nova": {
       if (step === null || family.version < 200) return {};
-      // Nova accepts high effort only without limits on its response.
+      // Nova rejects high effort with a token limit, `temperature` or `top_p`.
       const limits = [maxTokens, body["temperature"], body["top_p"]];
       const isLimited = limits.some((limit) => typeof limit === "number");
       const maxReasoningEffort = step === "high" && isLimited ? "medium" : step;
@@ -50,7 +50,7 @@ function readEffort(value: unknown): Effort | null {
   throw invalidValue("reasoning_effort", `must be one of ${efforts.join(", ")}`, name);
 }
 
-/** Converts the effort for models with three levels. */
+/** Converts the effort for models with three levels. Null for `none`. */
 function toStep(effort: Effort): "low" | "medium" | "high" | null {
   if (effort === "none") return null;
   if (effort === "minimal" || effort === "low") return "low";
@@ -92,7 +92,7 @@ function adaptiveFields(effort: ClaudeEffort, version: number): ClaudeFields {
   const isSince47 = version >= 407;
   const name = effort === "minimal" ? "low" : effort === "xhigh" && !isSince47 ? "high" : effort;
   return {
-    // Newer models hide their reasoning by default. Older models reject the field.
+    // Newer models hide their reasoning unless `display` is set. Older models reject `display`.
     thinking: isSince47 ? { type: "adaptive", display: "summarized" } : { type: "adaptive" },
     output_config: { effort: name },
   };
@@ -108,12 +108,12 @@ function limitOf({ maxTokens, model }: Situation): number {
   return maxTokens ?? model.outputTokensMax ?? leastOutputTokensMax;
 }
 
-/** The minimum output limit of all Claude models with a thinking budget. */
+/** The lowest output limit of the Claude models with a thinking budget. */
 const leastOutputTokensMax = 32_000;
 
 /**
- * Whether the response continues an assistant turn after tool calls without its thinking blocks. Claude then
- * rejects a thinking budget. Adaptive models accept such a turn.
+ * Whether the response continues an assistant turn that does not start with thinking, usually after tool calls.
+ * Claude then rejects a thinking budget. Adaptive models accept such a turn.
  */
 function continuesWithoutThought(messages: ConverseMessage[]): boolean {
   const lastUserIndex = messages.findLastIndex(
@@ -128,21 +128,20 @@ export type ThinkingRules = {
   fields: Record<string, unknown>;
   /** The maximum tokens of the response, if thinking requires a limit. */
   maxTokens?: number | undefined;
-  /** Whether Claude will think, because thinking excludes some parameters. */
+  /** Whether Claude will think. Thinking excludes some parameters. */
   claudeThinks: boolean;
 };
 
-/** The facts besides the client's parameters that determine the thinking. */
 export type Situation = {
   family: ModelFamily;
   model: UpstreamModel;
   messages: ConverseMessage[];
   isToolForced: boolean;
-  /** The maximum that the client requests. */
+  /** The maximum tokens of the response that the client requests. */
   maxTokens: number | undefined;
 };
 
-/** OpenAI's names of the efforts. */
+/** OpenAI's names for reasoning efforts. */
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 type Effort = (typeof efforts)[number];

@@ -63,7 +63,7 @@ function oneCallAtMost({ mode }: ChosenTools, name: string | undefined): object 
   return { type, name, disable_parallel_tool_use: true };
 }
 
-/** Whether the model may or must call a tool, and which tool. Null `names` allow all. */
+/** Whether the model may or must call a tool, and which tool. Null `names` allow every tool. */
 type ChosenTools = { mode: "none" | "auto" | "required"; names: ReadonlySet<string> | null };
 
 /** https://platform.openai.com/docs/api-reference/chat/create#chat_create-tool_choice */
@@ -79,8 +79,8 @@ function readToolChoice(choice: unknown): ChosenTools {
 }
 
 /**
- * Converts the functions in `names`, or all. Omits `strict`, because many models reject it, but keeps the
- * schema. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
+ * Converts the functions in `names`, or all if null. Omits `strict`, because many models reject it, but keeps the schema.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
  */
 function toToolSpecs(
   body: ChatRequestBody,
@@ -114,7 +114,7 @@ function toToolSpec({ name, description, parameters }: Record<string, unknown>, 
   };
 }
 
-/** Declares the functions that the conversation called, by their names alone. */
+/** Declares the functions that the model has called, without their lost parameters. */
 function toPastToolSpecs(messages: ConverseMessage[]): ToolConfig["tools"] {
   const blocks = messages.flatMap(({ content }) => content);
   const names = new Set(blocks.flatMap((block) => ("toolUse" in block ? block.toolUse.name : [])));

@@ -30,7 +30,7 @@ function withoutThoughts({ reasoning_content: _text, reasoning_details: _details
   return message as ChatMessage;
 }
 
-/** Messages, parts, tools and calls have markers, so two levels are enough. */
+/** Only messages, parts, tools and calls can have markers, so two levels are enough. */
 function withoutCacheControl(value: unknown, depth = 0): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutCacheControl(item, depth));
   if (!isObject(value) || depth > 1) return value;

@@ -164,7 +164,7 @@ function toolCallId(
 }
 
 /**
- * Identifies a response within its conversation. Without a response ID, the prompt's token count identifies the
- * response, because every turn adds tokens.
+ * Distinguishes the responses of a conversation. If the ID is missing, the prompt's token count does, because every
+ * turn adds tokens.
  */
 type AnswerIdentity = { responseId: string | null; usage: ChatUsage | null };

@@ -3,7 +3,7 @@ import { isObject } from "../../wire/json.ts";
 
 /**
  * The thought signatures in an assistant message from a client. Gemini 3 requires a signature on calls, so
- * `skippedSignature` replaces a lost one. `providers/README.md` describes their two fields.
+ * `skippedSignature` replaces a lost one. `providers/README.md` describes the fields that contain signatures.
  * https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 export class ThoughtSignatures {

@@ -128,7 +128,7 @@ class CalledFunctions {
   }
 }
 
-/** The limit exists because every result repeats the name. Gemini's own limit is lower. */
+/** Limits the size of the request, because every result repeats the name. Gemini's own limit is lower. */
 const nameLengthMax = 1_024;
 
 /** Converts the model's earlier text and calls, with their signatures. */
