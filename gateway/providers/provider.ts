@@ -42,7 +42,7 @@ export type ProviderFields = {
   form?: "aws";
 };
 
-/** Facts about a known upstream, for the form of a new provider. */
+/** Facts about a known upstream, which fill in the provider form. */
 export type Preset = {
   /** The preset's name, which is also the suggested provider name. */
   name: string;
@@ -137,7 +137,6 @@ export type ChatAnswer = {
   usageDetails?: UsageDetails | undefined;
 };
 
-/** Reads one stream, event by event. */
 export type ChatStreamReader = {
   /**
    * Returns the event's choices for the client, often none. The gateway adds the role to the first delta.
@@ -146,7 +145,7 @@ export type ChatStreamReader = {
   read(event: UpstreamEvent): ChunkChoice[];
   /** The counts so far. The getter must be cheap, because the gateway calls it for every delta. */
   readonly usage: ChatUsage | null;
-  /** Details for the cost so far. */
+  /** The cost details so far. */
   readonly usageDetails?: UsageDetails | undefined;
   /**
    * `unfinished`: a closed connection would be an error. `finished`: every choice has its finish reason, but

@@ -35,7 +35,7 @@ export function findProvider(kind: string): Provider {
   );
 }
 
-/** The facts about a known upstream in the form for a new provider. */
+/** The facts about a known upstream that the provider form shows. */
 type PresetOfKind = Pick<Preset, "name" | "label" | "baseUrl" | "keyPageUrl" | "keyVariable"> & {
   kind: ProviderKindName;
   hint: string | null;

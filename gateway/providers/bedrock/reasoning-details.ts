@@ -4,8 +4,8 @@ import type { ReasoningBlock } from "./converse-request.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /**
- * Claude's signatures are valid on every platform, so they have Anthropic's format. Bedrock encrypts redacted reasoning
- * a second time, so only Converse can read it.
+ * Claude's signatures are valid on every platform, so they have Anthropic's format. Bedrock adds a second layer to
+ * encrypted reasoning, so only Converse can read the result.
  */
 export function formatOf(type: ReasoningDetail["type"], { name }: ModelFamily): string {
   if (name !== "claude") return "bedrock-converse-v1";
