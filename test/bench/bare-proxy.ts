@@ -2,10 +2,10 @@ import { Agent, createServer, request as requestUpstream } from "node:http";
 import { listenOnLoopback } from "./listen.ts";
 import { answerParent, cpuMicroseconds } from "./measured-process.ts";
 
-/** The reference: Node's HTTP between a client and an upstream, without keys or records. */
+/** The reference for the gateway: a proxy with Node's HTTP client and server, without keys or records. */
 function createBareProxy(upstreamPort: number) {
   const agent = new Agent({ keepAlive: true });
-  // The timeout equals the gateway's, so that neither opens connections between rounds.
+  // As long as the gateway's, so that connections stay open between rounds.
   return createServer({ keepAliveTimeout: 120_000 }, (incoming, response) => {
     const { method, url, headers } = incoming;
     const options = { agent, host: "127.0.0.1", port: upstreamPort, method, path: url, headers };

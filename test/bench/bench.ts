@@ -16,7 +16,7 @@ import { startFlags } from "./start-flags.ts";
 
 /**
  * `npm run bench` compares the CPU time per request with a bare `node:http` proxy under the same load.
- * `-- --profile <folder>` also writes a CPU profile of each case. Only broken cases fail.
+ * `-- --profile <folder>` also writes a CPU profile of each case. Fails only on wrong responses, not on slow ones.
  */
 async function bench(profileFolder: string | undefined): Promise<void> {
   const upstream = startProcess<ScriptedUpstream>("scripted-upstream.ts");
@@ -34,7 +34,7 @@ async function bench(profileFolder: string | undefined): Promise<void> {
       const { name, rounds } = benchmarkCase;
       const result = { ...benchmarkCase, ...(await runner.runBoth(benchmarkCase, rounds)) };
       if (profileFolder === undefined) return result;
-      // The profile comes after the measurement, because profiling costs time.
+      // The profile is recorded after the measurement, because profiling costs time.
       mkdirSync(profileFolder, { recursive: true });
       await gateway.ask("startProfile");
       for (let round = 0; round < rounds; round++) await runner.run("gateway", benchmarkCase);
@@ -43,9 +43,9 @@ async function bench(profileFolder: string | undefined): Promise<void> {
     };
 
     const results: Result[] = [];
-    // Most gateways serve OpenAI's form alone.
+    // OpenAI's format comes first, because most gateways serve only that format.
     for (const cases of [openAiCases, [...vendorCases, ...dialectCases]]) {
-      // All cases run before the measurement, because V8 optimizes for all code seen so far.
+      // All cases run before the measurement, because new kinds of requests make V8 deoptimize code.
       for (const benchmarkCase of cases) {
         await runner.check(benchmarkCase);
         await runner.runBoth(benchmarkCase, benchmarkCase.warmUpRounds);
@@ -82,7 +82,6 @@ function checkRecords({ records, succeeded, inputTokens, outputTokens }: RecordC
 
 const { values } = parseArgs({ options: { profile: { type: "string" } } });
 
-// The children exit with this process.
 const benchTimeoutMs = values.profile === undefined ? 360_000 : 480_000;
 setTimeout(() => {
   console.error(`The benchmark took more than ${benchTimeoutMs} ms.`);

@@ -7,7 +7,7 @@ import type { Answer, ProviderKind, VendorForm } from "../helpers/native-upstrea
 import { answerText, cannedAnswer, cannedEvents, streamedText, upstreamModel } from "./canned-answers.ts";
 import { chatPath } from "./chat-request.ts";
 
-/** One scripted provider, which always sends the same bytes in the form of its kind. */
+/** One scripted provider, which always sends the same bytes in the format of its kind. */
 export type CannedUpstream = {
   kind: ProviderKind;
   /** The model's name for the gateway's clients. */
@@ -55,7 +55,7 @@ const asked: ClaudeAsked = {
   omitsThoughts: false,
 };
 
-/** One upstream of each other kind, with the same content as OpenAI's. */
+/** One upstream for each provider kind except OpenAI's, with the same content. */
 export const vendorUpstreams: CannedUpstream[] = [
   inFormOf(anthropicForm(claudeHaiku), "/v1/messages"),
   inFormOf(

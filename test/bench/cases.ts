@@ -2,7 +2,7 @@ import { chatPath, messagesPath } from "./chat-request.ts";
 import { cannedAnswer, cannedEvents } from "./canned-answers.ts";
 import { type CannedUpstream, openAiUpstream, vendorUpstreams } from "./canned-upstreams.ts";
 
-/** One kind of request, with the expected response of either proxy. */
+/** One kind of request, with the expected responses of both proxies. */
 export type BenchmarkCase = {
   name: string;
   slug: string;
@@ -46,7 +46,7 @@ export const openAiCases: BenchmarkCase[] = [
     aim: 0.8,
     body: {
       bare: Buffer.concat(openAiUpstream.events),
-      // The gateway requested the usage and withholds it from the client.
+      // The gateway removes the usage, which the client did not request.
       gateway: Buffer.from([...chunks, done].join("")),
     },
   },
@@ -57,7 +57,7 @@ export const vendorCases: BenchmarkCase[] = vendorUpstreams.flatMap((upstream) =
   streamOf(upstream),
 ]);
 
-/** Clients of another dialect: one native, two translated. */
+/** Requests of a messages client, to one native and two translated upstreams. */
 export const dialectCases: BenchmarkCase[] = vendorUpstreams
   .filter(({ kind }) => kind === "anthropic" || kind === "gemini")
   .map((upstream) => ({

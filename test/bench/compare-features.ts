@@ -5,8 +5,7 @@ import type { MeasuredProcess } from "./measured-process.ts";
 import type { RoundRunner } from "./round-runner.ts";
 
 /**
- * Reports the savings of the gateway's own HTTP client, and the cost of limits and of usage records in spool
- * and database.
+ * Reports what the gateway's own HTTP client saves, and what limits and usage records cost.
  * @param bareUs the CPU time of the bare proxy per request
  */
 export async function compareFeatures(

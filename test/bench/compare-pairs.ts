@@ -3,7 +3,7 @@ export type PairedCost = { without: number; with: number; more: number; error: n
 
 /**
  * Compares the same requests with and without a feature, in short alternating turns. Returns the median
- * difference with its standard error, estimated from quartiles, so disturbed turns do not count.
+ * difference with its standard error, estimated from quartiles to ignore outliers.
  * @param run runs one turn and returns the cost per request
  */
 export async function comparePairs(run: (variant: Variant) => Promise<number>): Promise<PairedCost> {

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 
-/** Profiles its own process for a while. `--cpu-prof` would mix the start and every case. */
+/** Profiles this process during one case. `--cpu-prof` would include the startup and all cases. */
 export class CpuProfiler {
   readonly #session = new Session();
 

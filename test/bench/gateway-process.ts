@@ -10,13 +10,12 @@ import { CpuProfiler } from "./cpu-profiler.ts";
 import { answerParent, cpuMicroseconds } from "./measured-process.ts";
 import { createUndiciCall } from "./undici-call.ts";
 
-/** Runs the gateway as in production, with a database in a temporary folder. */
 const folder = mkdtempSync(path.join(tmpdir(), "gateway-bench-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const databaseFile = path.join(folder, "gateway.db");
 
 let gateway: RunningGateway | undefined;
-/** The number of requests without a record. */
+/** The number of requests sent while records were off. */
 let left = 0;
 const profiler = new CpuProfiler();
 const undiciCall = createUndiciCall();

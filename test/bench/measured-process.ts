@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 
-/** A child process that answers requests. `Answers` is the file's argument to `answerParent`. */
+/** A child process that answers requests. `Answers` is the type of its argument to `answerParent`. */
 export type MeasuredProcess<Answers extends AnswerTable> = {
   ask<Name extends keyof Answers & string>(
     name: Name,
@@ -18,7 +18,7 @@ export function startProcess<Answers extends AnswerTable>(
   file: string,
   nodeFlags: string[] = [],
 ): MeasuredProcess<Answers> {
-  // Plain JSON cannot carry bytes.
+  // JSON, the default, cannot contain binary data.
   const child = fork(path.resolve(import.meta.dirname, file), {
     execArgv: nodeFlags,
     serialization: "advanced",
@@ -65,7 +65,7 @@ export function answerParent(answers: AnswerTable): void {
     process.send?.(answer);
   });
   process.on("disconnect", () => process.exit());
-  // Ctrl-C reaches every process of the terminal. This one exits in order after the benchmark.
+  // Ctrl-C also signals this process, which must run until the benchmark disconnects.
   process.on("SIGINT", () => {});
 }
 

@@ -34,7 +34,7 @@ export class RoundRunner {
     return this.#sentToGateway;
   }
 
-  /** Checks one gateway response in detail, which then serves as the reference. */
+  /** Checks one gateway response in detail. Its length is the reference for later ones. */
   async check(benchmarkCase: BenchmarkCase): Promise<void> {
     const { load, ports } = this.#options;
     const request = this.#requestOf("gateway", benchmarkCase);

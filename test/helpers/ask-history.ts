@@ -25,7 +25,7 @@ type AskOptions = {
   variables?: Record<string, unknown>;
   headers?: Record<string, string>;
   method?: string;
-  /** A body that replaces the query. */
+  /** The request body, if it is not built from the query. */
   body?: string;
 };
 

@@ -6,8 +6,8 @@ import { eventually } from "./eventually.ts";
 import { isFull } from "./scale.ts";
 
 /**
- * Checks the page with axe in light and dark, and that nothing overflows at a phone's width. Restores the width and the
- * light theme. In the short form, axe checks each page and dialog once per file.
+ * Checks the page with axe in light and dark, and that nothing overflows at a phone's width. Then restores the width
+ * and the light theme. Below full scale, axe checks each page and dialog once per file.
  */
 export async function assertAccessible(t: ExecutionContext<unknown>, page: Page): Promise<void> {
   const html = page.locator("html");
@@ -19,7 +19,7 @@ export async function assertAccessible(t: ExecutionContext<unknown>, page: Page)
     if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axeSource);
     for (const theme of ["dark", "light"] as const) {
       await html.evaluate((element, dark) => element.classList.toggle("dark", dark), theme === "dark");
-      // Another theme changes only the colors.
+      // The themes differ only in colors.
       const found = await findViolations(page, theme === "dark" ? colourRules : null);
       t.deepEqual(found, [], `${page.url()} in ${theme}`);
     }

@@ -11,7 +11,7 @@ export function assertError(
   return assertErrorBody(t, JSON.parse(answer.text), members);
 }
 
-/** Checks the parts that do not depend on the body's form. */
+/** Checks the parts that do not depend on the body's format. */
 export function assertErrorHead(
   t: Assertions,
   answer: Answer,
@@ -23,7 +23,7 @@ export function assertErrorHead(
   for (const [name, value] of Object.entries(headers)) t.is(answer.headers.get(name), value, name);
 }
 
-/** Checks that the form has exactly its four members. Returns the message. */
+/** Checks that the error has exactly its four members. Returns the message. */
 export function assertErrorBody(
   t: Assertions,
   body: unknown,
@@ -46,7 +46,7 @@ export type ErrorRow = {
   headers?: Record<string, string>;
 };
 
-/** Returns a row for the client's error, the most common kind. */
+/** Returns a row for a client error, the most common kind. */
 export function clientError(status: number, code: string | null, param: string | null = null): ErrorRow {
   return { status, type: "invalid_request_error", param, code };
 }

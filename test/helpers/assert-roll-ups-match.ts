@@ -4,7 +4,7 @@ import { queryDatabase } from "./query-database.ts";
 /**
  * Checks that the roll-ups equal the sums of the usage records by hour and by day. Reads the database
  * directly. Throws if they differ. Returns the number of records.
- * @param areOld whether an earlier release wrote them, which recorded no tool, error reason and time to first
+ * @param areOld whether an earlier release wrote the records, without tools, error reasons and times to first
  * token
  */
 export async function assertRollUpsMatch(url: string, { areOld = false } = {}): Promise<number> {

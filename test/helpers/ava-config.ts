@@ -57,7 +57,7 @@ function toCounts(stats: Stats, times: FileTimes): TestCounts {
 }
 
 /**
- * Mixes the folders, because the files of one need the same resource: a browser, a server or a core. Slow files are in the
+ * Mixes the folders, because the files of a folder need the same resource: a browser, a server or a core. Slow files are in the
  * first three quarters, so that none runs alone at the end.
  */
 function positionOf(file: string): number {

@@ -79,7 +79,7 @@ export type Outcome = {
   headers: UpstreamHeaders;
   /** The body, with one character per byte. */
   body: string;
-  /** Code and message. Null after a regular end. */
+  /** The error's code and message. Null after a regular end. */
   error: string | null;
   /** The code of the underlying error. */
   cause: string | null;

@@ -56,7 +56,7 @@ export async function openConsole(
   });
   page.on("console", (message) => {
     if (message.text().includes("Content Security Policy")) page.complaints.push(`CSP: ${message.text()}`);
-    // Chromium reports this for a bar of negative height.
+    // Chromium reports invalid attributes, such as a bar's negative height.
     if (/<\w+> attribute/.test(message.text())) page.complaints.push(`markup: ${message.text()}`);
   });
   page.on("request", (request) => {
@@ -80,7 +80,7 @@ type OpenOptions = {
   path?: string | null;
 } & BrowserContextOptions;
 
-/** Opens a page signed in as the administrator or another person, without using the form. */
+/** Opens a page signed in as the administrator or another person, without using the sign-in form. */
 export async function openSignedIn(
   t: ExecutionContext<unknown>,
   {

@@ -16,7 +16,7 @@ export type ClientDialect = {
   events(model: string): string[];
   /** The event that ends only successful streams. */
   endEvent: string;
-  /** The upstream's error for a rejected request, and mid-stream. */
+  /** The upstream's errors: for a rejected request, and mid-stream. */
   refusal(message: string): object;
   errorEvent(message: string): string;
   /** Checks a row of the contract's error table in this dialect. Returns the message. */

@@ -1,8 +1,8 @@
 import { createKey, type TestGateway } from "./test-gateway.ts";
 
 /**
- * Creates a provider for the upstream, with the model `<name>/model` that is `upstream-model` there. Returns
- * a key. The name is `test` unless a gateway has several providers.
+ * Creates a provider for the upstream, with a model `<name>/model` that the upstream calls `upstream-model`.
+ * Returns a key. The name is `test` unless a gateway has several providers.
  */
 export async function connectUpstream(
   gateway: Pick<TestGateway, "admin">,

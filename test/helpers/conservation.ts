@@ -4,8 +4,8 @@ import { Attempts } from "../../gateway/routing/attempts.ts";
 import { recordedRequests } from "./recorded-requests.ts";
 
 /**
- * Records the gateway's admissions and calls. Compares them with the usage records after the gateway stops:
- * one per request, with all its calls. Throws if they differ.
+ * Counts admitted requests and upstream calls. The returned function runs after the gateway stops. It throws
+ * unless each request has one usage record and the records contain all calls.
  */
 export function watchConservation(
   { openExchanges, upstreams }: Pick<Services, "openExchanges" | "upstreams">,

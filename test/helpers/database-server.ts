@@ -7,8 +7,8 @@ import { createInterface } from "node:readline";
 import { freePort } from "./free-port.ts";
 
 /**
- * Starts an empty MariaDB or MySQL on 127.0.0.1 with a passwordless `root`, or restarts one in its folder and
- * port. It stops with `stop`, and when this process dies by any signal (see database-server.sh).
+ * Starts an empty MariaDB or MySQL on 127.0.0.1 with a passwordless `root`, or restarts one on its folder and
+ * port. The server stops on `stop()`, or when this process ends for any reason (see database-server.sh).
  */
 export async function startDatabaseServer(
   { installer, server }: ServerPrograms,
@@ -32,7 +32,7 @@ export async function startDatabaseServer(
 
   const timer = setTimeout(() => guard.stdin.end(), startTimeoutMs);
   const said: string[] = [];
-  // The log shows when the server is ready, because a connection mocked by nock would look like a server.
+  // The log is more reliable than a connection attempt, because nock mocks connections in some tests.
   for await (const line of createInterface({ input: guard.stderr })) {
     said.push(line);
     if (!line.includes("ready for connections")) continue;
@@ -45,7 +45,7 @@ export async function startDatabaseServer(
   throw new Error(`The database server did not start:\n${said.slice(-20).join("\n")}`);
 }
 
-/** The folder is in memory if enough is available, because hundreds of tests create and sync tables. */
+/** Returns a folder in memory if enough is available, because hundreds of tests create and sync tables. */
 async function quickFolder(): Promise<string> {
   const memory = await statfs("/dev/shm").catch(() => null);
   return memory && memory.bavail * memory.bsize >= plentyBytes ? "/dev/shm" : tmpdir();
@@ -62,7 +62,7 @@ export type ServerPrograms = { installer: string; server: string; client?: strin
 /** `newData` is the folder with the data of a new server. */
 export type DatabaseServer = { url: string; port: number; newData: string; stop(): Promise<void> };
 
-/** `folder` holds the persistent data, which begins as `newData`. `parameters` are passed to the server. */
+/** `folder` holds the persistent data, and starts as a copy of `newData`. `parameters` are passed to the server. */
 type ServerOptions = { folder?: string; port?: number; newData?: string | undefined; parameters?: string[] };
 
 const startTimeoutMs = 60_000;

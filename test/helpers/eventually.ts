@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Polls a condition that has no event until its result is neither null, undefined nor false. */
+/** Polls a condition until its result is not null, undefined or false. Prefer an event if there is one. */
 export async function eventually<Value>(
   ask: () => Value | null | undefined | false | Promise<Value | null | undefined | false>,
   timeoutMs = 10_000,

@@ -28,7 +28,7 @@ export async function startFakeKms(t: Pick<ExecutionContext, "teardown">): Promi
   });
 
   const arrived = Promise.withResolvers<void>();
-  /** Resolves at once, except for held operations. */
+  /** Waits if the operation is held, otherwise resolves at once. */
   async function held({ operation }: Call): Promise<void> {
     if (kms.holdUntil?.operation !== operation) return;
     const count = kms.calls.filter((call) => call.operation === operation).length;

@@ -4,15 +4,15 @@ import type { ExecutionContext } from "ava";
 import { eventually } from "./eventually.ts";
 
 /**
- * Starts a gateway process, to test signals, exit codes and output. It receives only these environment
- * variables and is killed with the test.
+ * Starts a gateway process, to test signals, exit codes and output. The process receives only these
+ * environment variables and is killed with the test.
  */
 export function startGatewayProcess(
   t: Pick<ExecutionContext, "teardown">,
   environment: Record<string, string>,
   ...parameters: string[]
 ): GatewayProcess {
-  // A test may provide its own Node and delete it.
+  // One test runs a copy of Node and removes it while the gateway runs.
   const { TEST_NODE: node = process.execPath, ...variables } = environment;
   const child = spawn(node, [main, ...parameters], {
     env: { PATH: process.env["PATH"] ?? "", ...variables },
@@ -33,7 +33,7 @@ export function startGatewayProcess(
   const listening = () =>
     eventually(() => {
       if (child.exitCode !== null) throw new Error(`The gateway ended: ${said.stderr}`);
-      // The output is complete once it ends with an empty line.
+      // The startup output ends with an empty line.
       return said.stdout.endsWith("\n\n") ? /listening at (http\S+)/.exec(said.stdout)?.[1] : undefined;
     }, 40_000);
   return { child, stdout: () => said.stdout, stderr: () => said.stderr, exited, listening };

@@ -18,7 +18,7 @@ const fine = (body = "hello", status = 200): Pick<HttpAnswer, "result" | "isKept
   isKept: true,
 });
 const last = (body = "hello", status = 200): Pick<HttpAnswer, "result"> => ({ result: { status, body } });
-/** Valid responses, in every form that HTTP permits. */
+/** Valid responses, in every format that HTTP permits. */
 const wellFormed: HttpAnswer[] = [
   { name: "a content-length", bytes: hello("Content-Length: 5\r\n"), ...fine() },
   { name: "no words after the status", bytes: "HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\nhi", ...fine("hi") },

@@ -15,7 +15,7 @@ type ImportRule = Omit<Rule, "findings"> & { breaks: (from: string, to: string, 
 
 /**
  * A pure function over parsed files that returns one line per offense. `seeds` break the rule, so that a rule
- * without effect is detected. `permitted` files come close and are valid.
+ * without effect is detected. `permitted` files are similar, but valid.
  */
 export type Rule = {
   title: string;

@@ -29,7 +29,7 @@ type CertificateOptions = {
   name: string;
   hosts?: string[];
   issuer?: Certificate;
-  /** The validity in days. A negative number has expired. */
+  /** The validity in days. Negative for an expired certificate. */
   days?: number;
 };
 

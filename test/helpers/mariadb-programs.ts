@@ -2,7 +2,7 @@ import type { ServerPrograms } from "./database-server.ts";
 import { findProgram, installPackages } from "./system-packages.ts";
 
 /**
- * Returns this machine's MariaDB, and installs it on Debian-like systems for root. Undefined without it.
+ * Returns this machine's MariaDB. Root on a Debian-like system installs it first. Undefined if it is missing.
  * `say` receives one line about the result.
  */
 export function provideMariadb(say: (line: string) => void): ServerPrograms | undefined {

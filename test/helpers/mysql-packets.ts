@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 
-/** Reads packets: three bytes of length, one of sequence, the payload. */
+/** Reads MySQL packets: three bytes of length, one of sequence, the payload. */
 export class PacketReader {
   readonly #stream: Duplex;
   #bytes = Buffer.alloc(0);

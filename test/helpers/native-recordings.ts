@@ -23,7 +23,7 @@ const folder = path.resolve(import.meta.dirname, "../fixtures/providers");
 const sse = "text/event-stream";
 const awsEvents = "application/vnd.amazon.eventstream";
 
-/** Recordings of every translated kind. */
+/** Recordings of every provider kind that the gateway translates. */
 export const nativeRecordings: NativeRecording[] = [
   {
     ...recorded("anthropic", "text-stream", sse),

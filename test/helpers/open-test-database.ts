@@ -28,7 +28,7 @@ export async function openDatabaseAt(
   return database;
 }
 
-/** Returns a row that can be inserted, with the given changes. */
+/** Returns a valid row with the given changes. */
 export function userRow(id: string, more: Partial<UserRow> = {}): UserRow {
   return {
     id,

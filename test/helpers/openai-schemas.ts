@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { Ajv, type ValidateFunction } from "ajv";
 
-/** Validators of responses and events by OpenAI's schemas. Each returns the errors. */
+/** Validates responses and events against OpenAI's schemas. Each function returns the errors. */
 export type OpenAiSchemas = {
   faultsOfAnswer(answer: unknown): string[];
   faultsOfEvent(event: unknown): string[];
@@ -10,7 +10,7 @@ export type OpenAiSchemas = {
   faultsOfChunk(chunk: unknown): string[];
 };
 
-/** Returns null without the schemas, whose license forbids publishing them. */
+/** Returns null if the schemas are missing, because their license forbids publishing them. */
 export function loadOpenAiSchemas(): OpenAiSchemas | null {
   const responses = readDocument("openai-responses.schema.json");
   const chat = readDocument("openai-chat.schema.json");
@@ -23,7 +23,7 @@ export function loadOpenAiSchemas(): OpenAiSchemas | null {
   const answer = compile("responses#/components/schemas/Response");
   const completion = compile("chat#/components/schemas/CreateChatCompletionResponse");
   const chunk = compile("chat#/components/schemas/CreateChatCompletionStreamResponse");
-  // One form is validated at a time, because an event that fits none of sixty forms would have hundreds of errors.
+  // Each event is validated against the schema of its type. Against all sixty, one error would become hundreds.
   const { schemas } = responses.components;
   const events = new Map(
     (schemas["ResponseStreamEvent"]?.anyOf ?? []).map(({ $ref }) => {

@@ -5,7 +5,7 @@ import { findMysql } from "./mysql-programs.ts";
 import { serverKinds } from "./test-database.ts";
 import { createTestFolder } from "./test-folder.ts";
 
-/** Programs for faults that shared servers must not suffer: `for (const own of ownServers) test(…)`. */
+/** Database servers for tests of faults, which would disturb the shared ones: `for (const own of ownServers) test(…)`. */
 export const ownServers: OwnPrograms[] = serverKinds.flatMap((kind) => {
   const programs = kind === "mysql" ? findMysql() : provideMariadb(console.error);
   return programs ? [{ kind, programs }] : [];

@@ -8,7 +8,7 @@ export type ShownResponse = {
   output: { id: string; type: string; call_id?: string; encrypted_content?: string }[];
 };
 
-/** Sends requests about responses with one key. */
+/** Calls `/v1/responses` with one key. */
 export function responsesClient({ url }: Pick<TestGateway, "url">, keyValue: string) {
   const headers = { authorization: `Bearer ${keyValue}`, "content-type": "application/json" };
   const call = async (method: string, path: string, body?: object) => {
@@ -18,7 +18,7 @@ export function responsesClient({ url }: Pick<TestGateway, "url">, keyValue: str
   };
   return {
     call,
-    /** Returns the finished response, streamed or not. Throws an error's body. */
+    /** Returns the finished response, streamed or not. Throws an Error with the body of an error response. */
     async create(body: { stream?: boolean; [name: string]: unknown }): Promise<ShownResponse> {
       const { status, text } = await call("POST", "", body);
       if (status !== 200) throw new Error(`${status} ${text}`);
@@ -35,7 +35,7 @@ export const weatherTool = {
   parameters: { type: "object", properties: { city: { type: "string" } } },
 };
 
-/** Returns the result of the call in a response. */
+/** Returns the tool result for the call in a response. */
 export function weatherResultOf({ output }: ShownResponse): object {
   const call = output.find(({ type }) => type === "function_call");
   return { type: "function_call_output", call_id: call?.call_id, output: "22 degrees" };

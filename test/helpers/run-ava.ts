@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { TestCounts } from "./ava-config.ts";
 
 /**
- * Runs ava and counts its tests. A failure outside of tests adds one.
+ * Runs ava and counts its tests. A failure outside of tests counts as a failed test.
  * @param config a configuration that sends its counts, as ava-config.ts does
  */
 export async function runAva(

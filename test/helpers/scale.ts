@@ -1,4 +1,4 @@
-/** `npm run test:full`, `test:chaos` and `test:attack` run at full scale. `npm test` uses a short form. */
+/** `npm run test:full`, `test:chaos` and `test:attack` run at full scale. `npm test` runs at a reduced scale. */
 export const isFull = process.env["TEST_SCALE"] === "full";
 
 /** Returns a harness's measurements as one line. */

@@ -50,7 +50,7 @@ async function readSchema(server: string): Promise<string> {
     const read = async (sql: string, ...names: unknown[]) =>
       (await connection.query<RowDataPacket[]>(sql, names))[0];
     const [database] = await read("SELECT @@collation_database AS collation");
-    // The tables refer to one another.
+    // Some tables have foreign keys to tables that do not exist yet.
     const statements = [`ALTER DATABASE COLLATE ${database?.["collation"]}`, "SET foreign_key_checks = 0"];
     for (const name of (await read("SHOW TABLES")).flatMap(Object.values)) {
       const [table] = await read("SHOW CREATE TABLE ??", name);

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import path from "node:path";
 
-/** Returns the first of these programs on this machine. */
+/** Returns the path of the first of these programs that is installed. */
 export function findProgram(...names: string[]): string | undefined {
   // Servers are in /usr/sbin, which an ordinary user's PATH omits.
   const folders = [...(process.env.PATH ?? "").split(path.delimiter), "/usr/local/sbin", "/usr/sbin"];
@@ -35,7 +35,7 @@ export function installPackages(
   return lists.problem ?? aptGet("install", "-y", "--no-install-recommends", ...packages);
 }
 
-/** The result of updating apt-get's package lists once. */
+/** The result of apt-get's update, which runs at most once. */
 let lists: { problem: string | undefined } | undefined;
 
 /** Runs apt-get quietly. Returns the error in one line. */

@@ -1,6 +1,6 @@
 import type { openDataSource } from "../../db/data-source.ts";
 
-/** Reverts the newest migrations down to the named one, as in the release before it. */
+/** Reverts the named migration and all newer ones, to restore the schema of an earlier release. */
 export async function undoMigrations(
   dataSource: Awaited<ReturnType<typeof openDataSource>>,
   name: string,

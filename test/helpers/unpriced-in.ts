@@ -1,7 +1,7 @@
 import type { ConsolePage } from "./chromium.ts";
 
 /**
- * The cell "Unpriced" of a row of the usage page's table. Throws if the page mentions unpriced requests anywhere but in
+ * Returns the cell "Unpriced" of a row in the usage page's table. Throws if the page mentions unpriced requests anywhere but in
  * the column's header.
  */
 export async function unpricedIn(page: ConsolePage, name: string): Promise<string> {

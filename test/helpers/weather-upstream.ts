@@ -21,7 +21,7 @@ export function createWeatherUpstream(t: Pick<ExecutionContext, "teardown">): Pr
   });
 }
 
-/** Connects the upstream under three names, and returns the models of a key. */
+/** Connects the upstream as three providers. Returns their models. */
 export async function connectWeather(gateway: TestGateway, upstream: ScriptedUpstream): Promise<string[]> {
   await connectUpstream(gateway, upstream, { name: "chat" });
   await connectUpstream(gateway, upstream, { name: "claude", kind: "anthropic" });

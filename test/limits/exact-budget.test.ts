@@ -64,7 +64,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     const budget = 1_500_000_000;
 
     const open = new Set<string>();
-    // The sum on the client's side.
+    // The test's own sum of all costs, to compare with the budget's.
     let sum = 0;
     const recorder = {
       start: (...start: Parameters<UsageRecorder["start"]>) => services.recorder.start(...start),

@@ -20,7 +20,7 @@ import {
   type ScenarioRequest,
 } from "./scenario-client.ts";
 
-/** Vercel's AI SDK, which runs the tools itself and drops `reasoning_details`, but no signatures of calls. */
+/** Vercel's AI SDK, which runs the tools itself. It drops `reasoning_details`, but keeps signatures of calls. */
 export const aiSdkClient: ScenarioClient = {
   name: "ai",
   dialect: "chat",

@@ -46,13 +46,13 @@ const saidAndDone: Asked["turns"] = [
 ];
 
 for (const client of [openAiClient, messagesClient, responsesClient]) {
-  // Thinking budgets change the request's form.
+  // A native vendor with thinking budgets needs a different request from the other vendors.
   const vendors = vendorsFor(client).filter((vendor) => !vendor.thinksByBudget || !isNative(client, vendor));
   const connected = vendors.map((vendor) => ({ vendor, prepare: shareVendor(gateway, vendor) }));
   for (const [row, first] of connected.entries()) {
     for (const [column, next] of connected.entries()) {
       if (first === next) continue;
-      // The short form streams half of the changes.
+      // Below full scale, half of the changes are streamed.
       for (const stream of isFull ? [false, true] : [(row + column) % 2 === 0]) {
         const how = `${client.name}${stream ? ", streamed" : ""}`;
         test.serial(
@@ -97,7 +97,7 @@ function answerOf(answers: Partial<Answer>[], { turns }: Asked, begunAt: number)
   return { ...plainAnswer, ...answer };
 }
 
-/** Returns whether the client's request passes without translation. */
+/** Returns whether the client's requests reach the vendor without translation. */
 function isNative({ dialect }: ScenarioClient, { form, responsesForm, preset }: Vendor): boolean {
   if (dialect === "messages") return form.kind === "anthropic";
   return dialect === "responses" && (responsesForm !== undefined || preset === "openai");

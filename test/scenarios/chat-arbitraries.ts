@@ -5,7 +5,7 @@ import { plainAnswer } from "./step.ts";
 /** A chat completion request without the model and the stream option. */
 export type RandomRequest = { messages: object[]; tools?: object[]; [field: string]: unknown };
 
-/** Returns conversations of any turns, which end with a request to the model. */
+/** Returns conversations of random turns. The model's turn is next. */
 export function chatRequests(): fc.Arbitrary<RandomRequest> {
   return fc
     .record({

@@ -1,7 +1,7 @@
 import type { Asked } from "../helpers/native-upstreams/native-upstream.ts";
 
 /**
- * Returns the named members in a form comparable across vendors. Removes schema keywords that some vendors lack and no
+ * Returns the named members, comparable across vendors. Removes schema keywords that some vendors lack and no
  * model needs.
  */
 export function comparableAsked(asked: Partial<Asked>, names: string[]): object {

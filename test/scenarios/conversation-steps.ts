@@ -1,6 +1,6 @@
 import { type Step, user } from "./step.ts";
 
-/** Characters of two, three and four bytes, and one composed of two of those. The pieces are not words. */
+/** Contains characters of two, three and four bytes, and an emoji of two code points. A word is split. */
 const greeting = ["Grü", "ß dich, ", "wörld 👋🏽", " — 你好", "!"];
 
 /** A red square of one pixel. */

@@ -6,7 +6,7 @@ import { weather, zurich } from "./tool-steps.ts";
 const tooLong = "The prompt is longer than the context window of this model.";
 const tooMany = "You have asked too often in this minute.";
 
-/** Failed responses that must not look successful. */
+/** Incomplete and failed responses, which must not look successful. */
 export const endingSteps: Step[] = [
   {
     title: "a response truncated at the token limit",

@@ -5,12 +5,12 @@ import type { Play } from "./expected.ts";
 import type { SharedConnection } from "./share-vendor.ts";
 import { plainAnswer, user } from "./step.ts";
 
-/** The response starts and then stalls. */
+/** A response that starts and then stalls. */
 export const slowAnswer: Answer = { ...plainAnswer, text: ["One, ", "two"], ending: "silence" };
 
 /**
- * Disconnects at the first text or, without streaming, when the upstream has the request. The upstream must notice, or
- * its model continues at a cost.
+ * Disconnects at the first text or, without streaming, when the upstream has the request. The upstream must be
+ * disconnected, too, because a vendor bills until then.
  */
 export async function leave(
   t: ExecutionContext,

@@ -59,7 +59,7 @@ export const messagesClient: ScenarioClient = {
   },
 };
 
-/** The SDK's own API version has no temperature, but the previous one has. */
+/** The SDK's default API version has no temperature, but the previous version does. */
 function createClient({ temperature }: ScenarioRequest, { baseUrl, apiKey }: ConverseOptions): Anthropic {
   const baseURL = baseUrl.replace(/\/v1$/, "");
   const defaultHeaders = temperature === undefined ? {} : { "anthropic-version": "2023-06-01" };
@@ -126,7 +126,7 @@ function toUserMessage({ text, image }: UserMessage): MessageParam {
   };
 }
 
-/** Anthropic IDs have a pattern, so foreign IDs could not be sent to it. */
+/** Replaces characters that Anthropic does not permit in IDs, as a program does for another vendor's calls. */
 function toEarlierTurn({ text, calls }: AssistantMessage): MessageParam[] {
   if (calls === undefined) return [{ role: "assistant", content: text }];
   const toId = (id: string) => id.replaceAll(/[^\w-]/g, "_");
@@ -172,7 +172,7 @@ function toParameters(request: ScenarioRequest, { thinksByBudget }: ConverseOpti
   };
 }
 
-/** Both count toward the limit, and the SDK requires a stream above 21,333 tokens. */
+/** Thoughts and text both count toward `max_tokens`. The SDK requires streaming above 21,333 tokens. */
 function thinkByBudget(budget: number): Partial<Parameters> {
   return { thinking: { type: "enabled", budget_tokens: budget }, max_tokens: budget + 4096 };
 }
@@ -219,7 +219,7 @@ function toUsage(usage?: Anthropic.Usage): Outcome["usage"] {
 function toFailure(error: APIError, text: string[]): ScenarioFailure {
   const message = error.apiMessage ?? `Not in Anthropic's form: ${error.message}`;
   if (error.status === undefined) return new ScenarioFailure(null, message, text);
-  // Programs catch errors by SDK class and type, so both must be correct.
+  // Programs distinguish errors by the SDK's class and type, so both must be correct.
   const [errorClass, type] = errors[error.status] ?? [InternalServerError, "api_error"];
   const isRight = error instanceof errorClass && error.type === type;
   return new ScenarioFailure(isRight ? error.status : null, message, text);

@@ -5,7 +5,7 @@ import { ScenarioFailure } from "./scenario-client.ts";
 export function toOpenAiFailure(error: unknown, text: string[]): unknown {
   if (!(error instanceof APIError)) return error;
   if (error.status === undefined) return new ScenarioFailure(null, error.message, text);
-  // Programs catch errors by SDK class, so it must be correct.
+  // Programs distinguish errors by the SDK's class, so the class must be correct.
   const isRight = error instanceof (errorClasses[error.status] ?? InternalServerError);
   return new ScenarioFailure(isRight ? error.status : null, error.message, text);
 }

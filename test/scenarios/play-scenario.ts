@@ -22,7 +22,7 @@ export function playScenario(client: ScenarioClient): void {
       const how = stream ? ", streamed" : "";
       for (const [index, step] of scenario.entries()) {
         if (step.onlyStreamed && !stream) continue;
-        // The short form plays the other steps once per vendor, and streams half of them.
+        // Below full scale, each step that can do both runs either streamed or not, in turn.
         const isPlayed = isFull || step.onlyStreamed || ((index + row) % 2 === 0) === stream;
         if (!isPlayed) continue;
         test.serial(`${vendor.name}: ${step.title}${how}`, async (t) => {
@@ -63,7 +63,7 @@ async function playStep(
   }
 }
 
-/** Selects the response by the number of responses since the step started. */
+/** Selects the response by the number of the model's turns since the step started. */
 function answerOf({ request, answers }: Step, { turns }: Asked): Answer | VendorRefusal {
   const before = request.messages.filter(({ role }) => role === "assistant").length;
   const answer = answers[turns.filter(({ role }) => role === "assistant").length - before];

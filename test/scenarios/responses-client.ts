@@ -71,7 +71,7 @@ async function ask(
   return response;
 }
 
-/** The SDK's helper assembles the pieces and throws for inconsistent ones. */
+/** Uses the SDK's helper, which assembles the pieces and throws if they are inconsistent. */
 async function askStreaming(
   openai: OpenAI,
   body: Body,
@@ -159,7 +159,7 @@ function thoughtsOf({ output }: Response): string {
     .join("");
 }
 
-/** Returns the finish reason of chat completions, or none for irregular ends. */
+/** Returns the finish reason that chat completions use. Throws if the response failed. */
 function finishOf({ status, incomplete_details: incomplete, output }: Response): string {
   if (status === "incomplete")
     return finishReasons[incomplete?.reason ?? ""] ?? `incomplete: ${incomplete?.reason}`;

@@ -11,8 +11,8 @@ import { plainAnswer } from "./step.ts";
 import { vendors } from "./vendors.ts";
 
 /**
- * Every vendor's model receives the same request, and every client the same response. The upstream with OpenAI's form
- * defines the meaning, so the test needs no translation.
+ * Every vendor's model receives the same request, and every client the same response. The upstream with OpenAI's API
+ * receives requests unchanged and serves as the reference.
  */
 const gateway = shareGateway();
 
@@ -60,7 +60,7 @@ function read(request: RandomRequest): Asked {
   return readOpenAiRequest({ method: "POST", url: "", headers, body: JSON.stringify(request) }, null);
 }
 
-/** Ignores the division of texts into parts and the joining of system messages. */
+/** Ignores how texts are split into parts, and whether system messages are joined. */
 function meaningOf(asked: Asked | undefined): object {
   return {
     ...comparableAsked(asked ?? {}, ["tools", "forcedTool", "stop"]),

@@ -1,4 +1,4 @@
-/** A client library, as far as the scenario uses it. */
+/** A client library under the scenario's common interface. */
 export type ScenarioClient = {
   name: string;
   dialect: "chat" | "messages" | "responses";
@@ -19,7 +19,7 @@ export type ConverseOptions = {
   /** The model for the next question, if different. */
   nextModel?: string;
   stream: boolean;
-  /** Whether thoughts are requested by a token budget, where the client's API has both forms. */
+  /** Whether to request thoughts with a token budget, if the client's API also supports effort. */
   thinksByBudget: boolean;
   signal?: AbortSignal;
   /** Receives each piece of streamed text. */

@@ -5,7 +5,7 @@ import { thinkingSteps } from "./thinking-steps.ts";
 import { toolSteps } from "./tool-steps.ts";
 
 /**
- * Common uses of a model, written once. Each step has a client's request, the model's responses and input,
- * and the client's result. Tests play every step with every client and kind of provider, with the same result.
+ * Common uses of a model. Tests play every step with every client and kind of provider, and expect the same
+ * result.
  */
 export const scenario: Step[] = [...conversationSteps, ...toolSteps, ...thinkingSteps, ...endingSteps];

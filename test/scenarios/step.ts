@@ -10,13 +10,13 @@ export type Step = {
   answers: (Partial<Answer> | VendorRefusal)[];
   /** The expected outcome. A client without streaming receives the text in one piece. */
   outcome: Partial<Outcome> | Failure;
-  /** The relevant part of the last request. */
+  /** The expected part of the last request that the model receives. */
   asked?: Partial<Asked>;
   /** Limits the step to streams. */
   onlyStreamed?: true;
 };
 
-/** `status` is null for an error after the stream's start. It is missing if vendors differ. */
+/** `status` is null for an error after the stream's start. A missing status matches any, because vendors differ. */
 export type Failure = { failure: { status?: number | null; message: string; text?: string[] } };
 
 export const plainAnswer: Answer = {
@@ -28,7 +28,7 @@ export const plainAnswer: Answer = {
   ending: "complete",
 };
 
-/** These counts are the same for every kind. Input includes cached tokens, and output includes thoughts. */
+/** The same counts for every kind of provider. Input includes cached tokens, and output includes thoughts. */
 export const plainUsage: Outcome["usage"] = { input: 120, cached: 40, output: 30, thinking: 0, total: 150 };
 
 export function user(text: string, image?: string): ScenarioMessage {

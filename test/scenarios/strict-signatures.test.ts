@@ -4,7 +4,6 @@ import { signSigV4 } from "../helpers/native-upstreams/sigv4-signature.ts";
 import type { SeenRequest } from "../helpers/scripted-upstream.ts";
 import { converseBody, post, signed } from "./vendor-requests.ts";
 
-// These tests complement strict-vendors.test.ts for the vendor with signed requests.
 test("Bedrock rejects wrong, late and partial signatures", (t) => {
   const request = signed(post(`/model/${encodeURIComponent(bedrockForm.model)}/converse`, {}, converseBody));
   const { headers } = request;

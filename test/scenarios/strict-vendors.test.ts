@@ -25,7 +25,7 @@ import {
 } from "./vendor-requests.ts";
 
 /**
- * A permissive upstream would prove nothing. For each vendor, this lists a documented request and changes that it
+ * A permissive upstream would prove nothing. Each case has a documented request, and changes that the vendor
  * rejects.
  */
 type Case = {

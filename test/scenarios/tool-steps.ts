@@ -17,14 +17,14 @@ export const weather: ScenarioTool = {
   results: { '{"city":"Zürich"}': "18 °C, sunny ☀️", '{"city":"Bern"}': '{"celsius":17,"rain":true}' },
 };
 
-/** Several vendors have special rules for tools without arguments. */
+/** A tool without arguments, because several vendors have special rules for those. */
 const clock: ScenarioTool = {
   description: "The time.",
   parameters: { type: "object", properties: {}, additionalProperties: false },
   results: { "{}": "12:30" },
 };
 
-/** Returns nothing, which is a valid result. */
+/** A tool with an empty result, which is valid. */
 const bell: ScenarioTool = {
   description: "Rings.",
   parameters: { type: "object", properties: { times: { type: "integer" } }, required: ["times"] },
@@ -36,7 +36,7 @@ export const bern = { name: "weather", input: { city: "Bern" } };
 const time = { name: "clock", input: {} };
 const ring = { name: "bell", input: { times: 2 } };
 
-/** IDs with lengths and characters that some vendors reject. */
+/** A conversation whose call IDs have lengths and characters that some vendors reject. */
 const foreignMessages: ScenarioMessage[] = [
   user("Weather and time?"),
   {

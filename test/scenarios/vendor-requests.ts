@@ -89,7 +89,7 @@ export const converseBody = {
   ],
 };
 
-/** Adds a missing signature, which only Bedrock checks. */
+/** Adds an AWS signature if it is missing. Only Bedrock checks it. */
 export function signed(request: SeenRequest): SeenRequest {
   const [accessKeyId = "", secretKey = ""] = bedrockForm.credential.split(":");
   const identity = { accessKeyId, secretKey, region: "us-east-1", service: "bedrock" };

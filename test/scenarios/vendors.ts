@@ -13,7 +13,7 @@ import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 import type { ScenarioClient } from "./scenario-client.ts";
 
-/** Every kind of provider with an upstream. Vendors with two forms appear twice. */
+/** Every kind of provider with an upstream. Vendors with two APIs appear twice. */
 export const vendors: Vendor[] = [
   { name: "openai-compatible", form: openAiForm, takesThoughts: "as text of chat" },
   { name: "openai-compatible, deepseek", preset: "deepseek", form: openAiForm, takesThoughts: "as text" },
@@ -59,7 +59,7 @@ export const vendors: Vendor[] = [
   },
 ];
 
-/** This vendor is separate from the others, because it rejects the forced tools of random requests. */
+/** Not among `vendors`, because it rejects the forced tools of random requests. */
 const alwaysThinking: Vendor = {
   name: "anthropic, always thinking",
   form: anthropicForm(claudeOpus55),
@@ -68,7 +68,7 @@ const alwaysThinking: Vendor = {
   takesNoForcedTool: true,
 };
 
-/** `openai-compatible` covers its chat completions. */
+/** OpenAI with its responses API. `openai-compatible` covers its chat completions. */
 const openAi: Vendor = {
   name: "openai",
   preset: "openai",
@@ -76,7 +76,7 @@ const openAi: Vendor = {
   takesThoughts: "sealed",
 };
 
-/** Returns every vendor in the form that the client uses. */
+/** Returns every vendor with the API that the client's requests use. */
 export function vendorsFor({ dialect }: ScenarioClient): Vendor[] {
   const all = [...vendors, alwaysThinking];
   if (dialect !== "responses") return all;
@@ -87,20 +87,20 @@ export function vendorsFor({ dialect }: ScenarioClient): Vendor[] {
 export type Vendor = {
   name: string;
   form: VendorForm;
-  /** The vendor's form of OpenAI's responses, relayed without translation. */
+  /** The vendor's version of OpenAI's responses API, which is relayed without translation. */
   responsesForm?: VendorForm;
   /** The preset in the console. */
   preset?: string;
   /**
-   * The form of returned thoughts. `as text of chat` means text from chat completion clients only, and
-   * `sealed` the vendor's seal in `reasoning_details`.
+   * How the vendor accepts returned thoughts: `as text`, `as text of chat` only from chat completion clients, or
+   * `sealed` in `reasoning_details`.
    */
   takesThoughts: "as text" | "as text of chat" | "sealed";
   /** Whether the vendor takes a thinking budget in tokens. */
   thinksByBudget?: true;
   /** Whether the model reasons only before tool results. */
   thinksOnceATurn?: true;
-  /** Whether the vendor counts thoughts only as part of the response. */
+  /** Whether the vendor reports no separate count of thoughts. */
   countsNoThoughts?: true;
   /** Whether the model rejects a temperature. */
   takesNoTemperature?: true;

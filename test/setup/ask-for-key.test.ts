@@ -13,7 +13,7 @@ import { shellNames } from "./shells.ts";
 const gateway = shareGateway();
 const model = setupModel("demo/echo");
 const models = { light: model, daily: model, hard: model, connected: [model] };
-// The pasted command contains the prompt, too, but not at the start of a line.
+// The pasted command also contains this text, but not at the start of a line.
 const prompt = /[\r\n]Gateway API key \(hidden\): $/;
 const settings = ".claude/settings.json";
 

@@ -9,7 +9,7 @@ import { hostileText } from "./hostile-text.ts";
 import { createSetupHome, readTree } from "./setup-home.ts";
 import { shellNames } from "./shells.ts";
 
-/** Texts that TOML can express with JSON's escapes. */
+/** Texts that are valid TOML strings when written as JSON. */
 const tomlText = hostileText.filter((text) => !text.includes("\u007f")).map((text) => text.toWellFormed());
 const settings = fc.record({
   values: fc.dictionary(

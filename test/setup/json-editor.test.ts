@@ -18,7 +18,7 @@ const { object } = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({
     fc.array(tie("value"), { maxLength: 3 }),
     tie("object"),
   ),
-  // The reference below, not the editor, fails for an own member __proto__.
+  // `applyAll`, not the editor, fails for a member __proto__.
   object: fc.dictionary(
     name.filter((text) => text !== "__proto__"),
     tie("value"),
@@ -36,7 +36,7 @@ const operation: fc.Arbitrary<JsonOperation> = fc
     verb === "remove" ? { do: "remove", path } : { do: verb as "set", path, value },
   );
 
-/** Spellings of the same value, with the inverse for those that JSON.parse rejects. */
+/** The format of a file. `hasComments` has no effect without indentation. */
 const style = fc.record({
   indent: fc.constantFrom("", "  ", "\t"),
   end: fc.constantFrom("\n", "\r\n"),
@@ -106,7 +106,7 @@ test("own entries are replaced, and others stay in place", (t) => {
   }
 });
 
-/** Returns null if the path contains a value that is not an object. */
+/** A simple reference for the editor. Returns null if a path leads through a value that is not an object. */
 function applyAll(before: JsonObject, operations: JsonOperation[]): Json {
   let value: JsonObject | null = before;
   for (const each of operations) value = value && apply(value, each, each.path);

@@ -17,7 +17,7 @@ const toml: Merge = {
   ],
 };
 
-/** Cases of the macOS and Linux command that are system-independent. */
+/** Cases from the tests of the macOS and Linux command that apply to every system. */
 const cases: { title: string; text: string; change: Merge; expected: string | RegExp }[] = [
   { title: "an empty file", text: "", change: sonnet, expected: '{\n  "model": "sonnet"\n}\n' },
   {
@@ -211,7 +211,7 @@ test("a second run changes nothing", async (t) => {
   await fc.assert(repeatable, { numRuns: 150, interruptAfterTimeLimit: 20_000 });
 });
 
-/** Keeps one operation, because random ones undo each other. Those of the tools do not. */
+/** Keeps one operation, because several random operations may undo each other. */
 function settle(change: Merge): Merge {
   return { ...change, operations: change.operations.slice(0, 1) } as Exclude<FileChange, { format: "own" }>;
 }

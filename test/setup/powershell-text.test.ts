@@ -43,7 +43,7 @@ for (const tool of toolIds) {
       t.deepEqual(mistakes, []);
       t.deepEqual(parse(undo).mistakes, []);
       t.is(command.includes(keyValue), key !== null);
-      // A single block ends with the last bracket, so that a window runs it as a unit.
+      // A window runs a single block only after the last bracket is pasted.
       t.regex(tree.text.trimEnd(), /^& \{\n[^]*\n\}$/);
       t.is(tree.type, "command");
     });
@@ -82,7 +82,7 @@ function checkNames(is: (one: string, other: string) => unknown, text: string): 
   const nodes = [...walk(parse(text).tree)];
   const defined = nodes.filter(({ type }) => type === "function_name").map((node) => node.text);
   const called = nodes.filter(({ type }) => type === "command_name").map((node) => node.text);
-  // The command omits editors of unused formats.
+  // A command contains only the editors that it needs.
   const editors = ["edit_json", "edit_toml", "edit_env"];
   const known = [...defined, ...commands, ...editors];
   // An alias of the same name would take precedence.
@@ -96,7 +96,7 @@ function checkNames(is: (one: string, other: string) => unknown, text: string): 
   );
   const written = nodes.flatMap(writtenBy);
   is(written.filter((name) => automatic.includes(name.toLowerCase())).join(), "");
-  // Operators without a c ignore case.
+  // Operators without the prefix `c` ignore case.
   const operators = nodes
     .filter(({ type }) => type === "comparison_operator")
     .map((node) => node.text.toLowerCase());
@@ -165,13 +165,13 @@ test("a quoted text stays a text, whatever its content", (t) => {
       [quote(text), "'after'"],
     );
     t.is(readVerbatim(quote(text)), text);
-    // PowerShell ends a string at a typographic quote, which the grammar does not know.
+    // PowerShell ends a string at a typographic quote, but the grammar does not.
     t.regex(quote(text).slice(1, -1), /^(?:[^'\u2018-\u201b]|(?:['\u2018-\u201b]{2}))*$/);
   });
   fc.assert(property, { numRuns: 500 });
 });
 
-/** The parser ends the text at a zero byte. */
+/** Excludes zero bytes, at which the parser ends the text. */
 function isWhole(text: string): boolean {
   return !text.includes("\0");
 }

@@ -109,14 +109,14 @@ test("a script of any cut length changes nothing and fails", async (t) => {
 
 const shells = ["bash", "zsh", "dash", "fish"];
 for (const [row, shell] of shells.entries()) {
-  // The short form sets up every tool in one shell, and command-matrix.test.ts in others.
+  // Below full scale, each tool is set up in one shell here, and in others in command-matrix.test.ts.
   const tools = toolIds.filter((_, column) => isFull || column % shells.length === row);
   const declare = findProgram(shell) ? test : test.skip;
   declare(`in ${shell}, one line sets up, repeats, checks and undoes ${tools.length} tools`, async (t) => {
     t.timeout(120_000);
     const { home, run } = await createSetupHome(t);
     const { value: key } = await createKey(gateway(), ["demo/echo"]);
-    // The first fish in a home creates its folders.
+    // fish creates its folders in a new home.
     await run(shell, "true\n");
     for (const tool of tools) {
       const lines = linesFor(tool);

@@ -17,7 +17,7 @@ export async function createSetupHome(
   for (const each of [home, bin, path.join(folder, "tmp")])
     await mkdir(each, { recursive: true, mode: 0o700 });
   for (const program of ["sh", ...posixPrograms, ...programs]) {
-    // Python's version managers install wrapper scripts.
+    // python3 on the PATH may be a version manager's script, which fails in another home.
     const file = program === "python3" ? "/usr/bin/python3" : findProgram(program);
     if (file) await symlink(program === "node" ? process.execPath : file, path.join(bin, program));
   }
@@ -36,7 +36,7 @@ export async function createSetupHome(
 }
 
 type SetupHomeOptions = {
-  /** The programs in addition to POSIX. */
+  /** Programs in addition to those of POSIX. */
   programs?: string[];
   awk?: string;
   name?: string;
@@ -52,7 +52,6 @@ export type SetupHome = {
 
 export type Outcome = { code: number | null; stdout: string; stderr: string };
 
-/** Programs that the command may need in addition to an HTTP client. */
 const posixPrograms =
   "basename cat chmod cksum cmp cp date dirname find grep head mkdir mktemp mv readlink rm rmdir sed stty tail tr uname wc".split(
     " ",

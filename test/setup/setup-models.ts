@@ -23,5 +23,5 @@ export function setupModels(slugs: Partial<Record<"light" | "daily" | "hard", st
   return { light, daily, hard, connected: [light, daily, hard, setupModel("local/llama-4@q8")] };
 }
 
-/** A key in the gateway's form. */
+/** A valid key of the gateway. */
 export const keyValue = `sk-gateway-${"0123456789".repeat(4)}AbCdEfGhI`;

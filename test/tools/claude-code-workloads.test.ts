@@ -13,7 +13,7 @@ import { chatUpstream, claudeUpstream, geminiUpstream } from "./tool-upstreams.t
 
 const gateway = shareGateway();
 const prepare = shareToolUpstreams(gateway);
-// Claude Code's names of its workloads. The first is the default.
+// The parameters select a workload's model. Claude Code uses the first by default.
 const workloads = [
   { workload: "daily", upstream: claudeUpstream, parameters: [] },
   { workload: "light", upstream: chatUpstream, parameters: ["--model", "haiku"] },

@@ -17,6 +17,6 @@ enabled = false
 `,
   },
   run: (prompt) => ["exec", "--skip-git-repo-check", prompt],
-  // The shell is its only file tool.
+  // Codex reads files only through its shell tool.
   readFile: (file) => ({ name: "exec_command", input: { cmd: `cat '${file}'` } }),
 };

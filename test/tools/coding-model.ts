@@ -36,7 +36,7 @@ export type ModelScript = {
   conclude(results: string): string[];
 };
 
-/** Returns whether the prompt has only been answered with calls. */
+/** Returns whether every response to the prompt so far contains calls. */
 function isOpen(turns: Turn[], prompt: string): boolean {
   const at = turns.findIndex(
     ({ role, parts }) =>

@@ -10,7 +10,7 @@ export type CodingTool = {
   registry?: PythonRegistry;
   version: string;
   command: string;
-  /** Upstreams for the tests: one with the tool's own wire form, and others. */
+  /** Upstreams for the tests: one with the tool's native API, and others. */
   upstreams: ToolUpstream[];
   /** The tool's tab in the setup generator. */
   tab: ToolId;
@@ -24,18 +24,18 @@ export type CodingTool = {
   isInRepository?: boolean;
   /** Whether a shell profile contains the setup. */
   isSetUpByProfile?: boolean;
-  /** Returns arguments that answer a prompt with tools permitted. */
+  /** Returns the arguments that run one prompt with all tools permitted. */
   run(prompt: string): string[];
-  /** Returns the model's call that reads a file. Null for a tool that itself adds the files that a prompt names. */
+  /** Returns the model's call that reads a file. Null for a tool that adds the prompt's files to the request itself. */
   readFile: ((file: string) => ToolCall) | null;
 };
 
-/** The versions of Python that run the tool, as its package declares. */
+/** The Python versions that the tool's package supports, from `pythonAtLeast` to below `pythonBelow`. */
 export type PythonRegistry = { name: "pypi"; pythonAtLeast: PythonVersion; pythonBelow: PythonVersion };
 
 export type PythonVersion = [major: number, minor: number];
 
-/** The user's information about the gateway. */
+/** The settings that a user enters into a tool. */
 export type GatewayAccess = {
   /** The URL without a path. */
   url: string;

@@ -13,7 +13,7 @@ for (const tool of selectTools({ isFast: process.env["TEST_TOOLS_FAST"] === "1" 
   for (const [index, upstream] of tool.upstreams.entries()) {
     for (const model of upstream.models ?? [upstream.form.model]) {
       const title = `${tool.name} ${tool.version} on ${upstream.provider}/${model} (${upstream.form.kind})`;
-      // Reading a file includes everything that a plain prompt tests.
+      // Reading a file also covers a plain prompt, so only the first upstream has a separate test for one.
       for (const isToolUsed of index === 0 ? [false, true] : [true]) {
         declare(`${title}: ${isToolUsed ? "a file read by a tool" : "a plain prompt"}`, async (t) => {
           t.timeout(400_000);

@@ -16,7 +16,7 @@ import { openCode } from "./opencode.ts";
 import { pi } from "./pi.ts";
 import { qwenCode } from "./qwen-code.ts";
 
-/** The tools of the setup generator that a registry gives. */
+/** The setup generator's tools that npm or PyPI provides. */
 export const allTools: CodingTool[] = [
   claudeCode,
   codex,

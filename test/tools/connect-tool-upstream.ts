@@ -53,7 +53,7 @@ export async function connectToolUpstream(
   });
 }
 
-/** Uses one catalogue model for all workloads. */
+/** Uses one model for all workloads. */
 function onlyModel(slug: string, kind: string): SetupModels {
   const dialects = nativeDialects[kind] ?? [];
   const model = setupModel(slug, { aiSdkName: findKind(kind)?.aiSdkName ?? null, dialects });
@@ -74,9 +74,9 @@ export type ToolConnection = {
   /** Returns the usage records since the last call. */
   newRecords(): ReturnType<typeof usageOf>;
   gatewayLog: string[];
-  /** The violations of OpenAI's schemas in the responses. */
+  /** Violations of OpenAI's schemas in the gateway's responses. */
   faults: string[];
-  /** The paths of WebSockets. */
+  /** The paths of the tool's WebSocket connections. */
   upgrades: string[];
   /** The pieces of responses that the tool has received. */
   relayed: string[];

@@ -3,7 +3,7 @@ import { globSync } from "node:fs";
 import { homedir } from "node:os";
 import type { PythonRegistry, PythonVersion } from "./coding-tool.ts";
 
-/** Returns the program of a Python in the permitted range, on the PATH or from pyenv. */
+/** Returns a Python in the supported range, from the PATH or pyenv. Null if none is installed. */
 export function findPython({ pythonAtLeast, pythonBelow }: PythonRegistry): string | null {
   for (let minor = pythonBelow[1] - 1; minor >= pythonAtLeast[1]; minor--) {
     const version: PythonVersion = [pythonAtLeast[0], minor];
@@ -13,13 +13,13 @@ export function findPython({ pythonAtLeast, pythonBelow }: PythonRegistry): stri
   return null;
 }
 
-/** Older versions of Debian name only one of them `python3`. */
+/** Some systems name their only Python `python3`, without the version. */
 function candidates([major, minor]: PythonVersion): string[] {
   const installed = globSync(`${homedir()}/.pyenv/versions/${major}.${minor}.*/bin/python3`);
   return [`python${major}.${minor}`, "python3", ...installed];
 }
 
-/** pyenv's stand-ins exist for versions that cannot be started. */
+/** Runs the program, because pyenv has stand-ins for versions that are not selected. Debian may lack `venv`. */
 function isVersion(program: string, [major, minor]: PythonVersion): boolean {
   const print = "import sys, venv; print(*sys.version_info[:2])";
   const { status, stdout } = spawnSync(program, ["-c", print], { encoding: "utf8" });

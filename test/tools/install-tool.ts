@@ -35,7 +35,7 @@ export async function installTool(tool: Wanted, parameters: string[] = []): Prom
 
 type Wanted = Pick<CodingTool, "package" | "registry" | "version" | "command">;
 
-/** `tookMs` is 0 for a cached tool. `isRefused` means that the registry refuses it. */
+/** `tookMs` is 0 for a cached tool. `isRefused` means that the registry refuses the package. */
 export type Installation =
   | { folder: string; command: string; tookMs: number }
   | { isRefused: boolean; said: string };
@@ -94,7 +94,7 @@ async function runNpm(
   const environment = Object.fromEntries(
     Object.entries(process.env).filter(([variable]) => !/^(npm_.*|node_env|node_options)$/i.test(variable)),
   );
-  // Some packages write to the home folder on installation. npm keeps its settings and its cache.
+  // Some packages write to the home folder on installation. Only npm uses the real one.
   environment["npm_config_userconfig"] = path.join(homedir(), ".npmrc");
   environment["npm_config_cache"] = path.join(homedir(), ".npm");
   environment["HOME"] = folder;

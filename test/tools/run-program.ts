@@ -21,7 +21,7 @@ export async function runProgram(
   program.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   program.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
   const closed = once(program, "close");
-  // A failed start emits an error in place of both events.
+  // If the start fails, `once` rejects both events. The error of "exit" is thrown below.
   closed.catch(() => {});
   const timer = setTimeout(() => endGroup(program.pid), timeoutMs);
   try {
@@ -29,7 +29,7 @@ export async function runProgram(
     const tookMs = performance.now() - started;
     endGroup(program.pid);
     await endMarked(mark);
-    // An escaped process keeps its end of the pipes open.
+    // A process outside of the group may keep the pipes open, so "close" may never come.
     await Promise.race([closed, sleep(2_000, undefined, { ref: false })]);
     return { ...output, code, isTooLate: tookMs >= timeoutMs, tookMs };
   } finally {

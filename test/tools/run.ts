@@ -45,7 +45,7 @@ async function installTools(tools: CodingTool[]): Promise<string[]> {
       refused.push(tool.name);
       console.error(`${title}: SKIPPED, its registry does not give it:\n${installed.said}`);
     } else {
-      // The tool's tests retry and then report the same error.
+      // The tests repeat the installation and fail with the same error.
       console.error(`${title}: could not be installed:\n${installed.said}`);
     }
   }

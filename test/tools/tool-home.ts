@@ -25,7 +25,7 @@ export async function createToolHome(
     await writeFile(file, content, { mode: 0o600 });
   }
   const environment = {
-    // Tools that need Node use the tests' one.
+    // Tools that need Node use the version that runs the tests.
     PATH: [path.dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(path.delimiter),
     HOME: home,
     XDG_CONFIG_HOME: path.join(home, ".config"),

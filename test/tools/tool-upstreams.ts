@@ -8,7 +8,7 @@ import { readJson } from "../helpers/native-upstreams/vendor-refusal.ts";
 import type { SeenRequest } from "../helpers/scripted-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 
-/** An upstream for coding tools and its provider's name, because tools inspect slugs. */
+/** An upstream for coding tools. It has a realistic provider name, because tools inspect slugs. */
 export type ToolUpstream = {
   provider: string;
   preset?: string;
@@ -25,7 +25,7 @@ const responsesUpstream: ToolUpstream = {
   form: responsesForm,
 };
 
-/** Names in Codex's own list, and one that it does not know. */
+/** Names from Codex's built-in list, and one that is not in the list. */
 const codexModels = ["gpt-5.5", "gpt-5.6-terra", "gpt-6-sol", "gpt-6.1-sol", "gpt-7-unknown"];
 
 export const codexUpstream: ToolUpstream = {
@@ -40,7 +40,7 @@ export const azureUpstream: ToolUpstream = {
   form: withModels(azureResponsesForm, ["gpt-6-luna"], checkAzureCall),
 };
 
-/** A form of responses whose upstream has several models. */
+/** Returns a form whose upstream has several models. */
 function withModels(
   form: VendorForm,
   models: readonly string[],

@@ -35,14 +35,14 @@ export async function tryTool(
     ? codingModel({ prompt, reader: call.name, calls: isToolUsed ? [call] : [], conclude })
     : modelWithoutTools(conclude);
 
-  // A new terminal reads the profile first.
+  // Runs the profile first, like a new terminal.
   const profile = ["-c", '. ~/.bashrc && exec "$0" "$@"', installed.command];
   const [command, start] = tool.isSetUpByProfile ? ["bash", profile] : [installed.command, []];
   const parameters = [...start, ...tool.run(prompt)];
   const result = await runProgram(command, parameters, { folder: project, environment, timeoutMs: 200_000 });
   if (wanted.length > 0) t.log(`${tool.name} wanted to reach ${[...new Set(wanted)].join(", ")}`);
   t.deepEqual(upstream.refusals, []);
-  // Native responses pass unchanged. Only translated ones are ours to validate.
+  // Native responses are relayed unchanged, so only translated ones are validated.
   if (!["openai-compatible", "azure-openai"].includes(upstream.kind)) t.deepEqual(connection.faults, []);
   check(t, result, `The word is ${word}.`, connection.gatewayLog);
   const records = await connection.newRecords();

@@ -6,7 +6,7 @@ import { loadOpenAiSchemas, type OpenAiSchemas } from "../helpers/openai-schemas
 
 /**
  * Starts a proxy between a tool and the gateway that relays everything and validates OpenAI responses and events
- * against OpenAI's schemas, if available. WebSockets pass unread. It stops with the test.
+ * against OpenAI's schemas, if available. WebSocket messages are not validated. It stops with the test.
  */
 export async function watchAnswers(
   t: Pick<ExecutionContext, "teardown">,

@@ -20,13 +20,13 @@ export type ClaudeModel = {
 export type ClaudeThinking = {
   isOn: boolean;
   isOmitted: boolean;
-  /** The messages without thoughts that no longer match. */
+  /** The messages, without thoughts that no longer match the conversation. */
   messages: unknown[];
   prefix: string;
 };
 
 /**
- * Returns the thinking settings of a request and the returned thoughts.
+ * Returns a request's thinking settings, and its messages without mismatched thoughts.
  * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
  * https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking
  * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks
@@ -56,7 +56,7 @@ export function readThinking(body: Fields, model: ClaudeModel, betas: string): C
   };
 }
 
-/** Checks models from Opus 4.7. */
+/** Checks the rules of Opus 4.7 and later models. */
 function checkAdaptive(body: Fields, type: string, model: ClaudeModel): void {
   const isKnown = type === "adaptive" || (type === "disabled" && model.thinking !== "always");
   demand(
@@ -113,7 +113,7 @@ function typesIn(message: unknown): unknown[] {
 }
 
 /**
- * Drops thoughts of other models. Own thoughts after a changed prefix are rejected, or dropped on request.
+ * Drops other models' thoughts. Rejects the model's own thoughts after a changed prefix, or drops them on request.
  * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
  */
 function withBoundThoughts(body: Fields, messages: unknown[], thinking: Fields): unknown[] {
@@ -138,7 +138,7 @@ function withBoundThoughts(body: Fields, messages: unknown[], thinking: Fields):
   });
 }
 
-/** Ignores cache markers, which clients move between turns, and the form of a single text. */
+/** Ignores cache markers, which clients move between turns. A text equals a list of one text. */
 function prefixOf({ system, tools }: Fields, messages: unknown[]): string {
   const prefix = JSON.stringify([system, tools, messages], (name, value: unknown) => {
     if (name === "cache_control") return undefined;

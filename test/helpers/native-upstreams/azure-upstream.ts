@@ -11,8 +11,8 @@ import {
 import { type Fields, type RefusalReason, VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * Azure OpenAI: OpenAI's form with Microsoft's content filter results, at paths of two generations. In this
- * newer one, the model is the deployment's name.
+ * Azure OpenAI's newer API: OpenAI's format with Microsoft's content filter results. The model is the
+ * deployment's name.
  * https://learn.microsoft.com/en-us/azure/ai-foundry/openai/reference
  * https://learn.microsoft.com/en-us/azure/ai-foundry/openai/api-version-lifecycle
  */

@@ -152,7 +152,7 @@ function contentBlocks({ thoughts, text, calls }: Answer, asked: Asked): Block[]
   return blocks;
 }
 
-/** The cache is counted separately, thoughts are not. */
+/** Input tokens exclude cache tokens. Output tokens include thoughts. */
 function toUsage({ usage: { input, cached, cacheWritten, output } }: Answer): object {
   return {
     cacheReadInputTokens: cached,

@@ -57,7 +57,7 @@ export type VendorForm = {
   kind: ProviderKind;
   credential: string;
   model: string;
-  /** The base URL in the console's form. */
+  /** The base URL as entered in the console. */
   baseUrl(origin: string): string;
   /** Throws a `VendorRefusal` for every request that the vendor rejects. */
   read(request: SeenRequest): Asked;
@@ -114,8 +114,8 @@ export type Answer = {
   finish: "stop" | "length" | "tool_calls" | "content_filter";
   usage: { input: number; cached: number; cacheWritten: number; output: number; thinking: number };
   /**
-   * The end of a stream: regular, with an error event, a broken connection, or none. `early` is valid for
-   * HTTP but not for the vendor.
+   * The end of a stream: regular, with an error event, a broken connection, or none. `early` ends a valid HTTP
+   * body before the vendor's last event.
    */
   ending: "complete" | "error" | "break" | "early" | "silence";
 };

@@ -83,7 +83,7 @@ function buildUsage({ usage: { input, cached, output, thinking } }: Answer): obj
   };
 }
 
-/** `begun` is the first form in the stream. `events` come between it and the complete item. */
+/** `begun` is the item when it starts in the stream, `whole` the complete item. `events` come between them. */
 type Item = { begun: Fields; events: Fields[]; whole: Fields };
 
 function buildItems({ thoughts, text, calls }: Answer, asked: Asked): Item[] {

@@ -1,4 +1,4 @@
-/** A request that a vendor rejects, with the reason. Each vendor has its own error form. */
+/** A request that a vendor rejects, with the reason. Each vendor has its own error format. */
 export class VendorRefusal extends Error {
   readonly reason: RefusalReason;
 
@@ -38,7 +38,7 @@ export function asList(value: unknown, where: string): unknown[] {
   return value;
 }
 
-/** Returns a list. A missing list is empty. */
+/** Returns an empty list if the value is missing. */
 export function asOptionalList(value: unknown, where: string): unknown[] {
   return value === undefined ? [] : asList(value, where);
 }
@@ -48,7 +48,7 @@ export function asText(value: unknown, where: string): string {
   return value;
 }
 
-/** Reads an image or a file that the request contains. */
+/** Reads an image or a file from its `data:` URL. */
 export function readDataUrl(value: unknown, where: string): { image: string; mediaType: string } {
   const [, mediaType, image] = /^data:([^;,]+);base64,(.+)$/.exec(asText(value, where)) ?? [];
   demand(mediaType !== undefined && image !== undefined, `${where}: Failed to download the file.`);

@@ -76,7 +76,7 @@ export const accessChecks: Record<number, Check> = {
     findings(graph) {
       const keys = [find(graph, keyType, "provider-keys"), find(graph, keyType, "storage")];
       const [providers, storage] = keys.map(({ inputs }) => json<Policy>(inputs["policy"]));
-      // A preview does not know the role yet.
+      // In a preview, the policies are not computed yet.
       if (!providers || !storage) return [];
       const task = policiesOf(graph, "task");
       const execution = policiesOf(graph, "service-execution");

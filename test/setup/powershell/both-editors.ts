@@ -20,7 +20,7 @@ import { createPowerShellParser } from "./parse-powershell.ts";
 import { runPowerShell } from "./run-powershell.ts";
 import { Thrown } from "./values.ts";
 
-/** A file's resulting text with characters as bytes, or the reason of a refusal. */
+/** A file's resulting text, with one character per byte, or the reason of a refusal. */
 export type Edited = { text: string } | { why: string };
 
 export type Merge = Exclude<FileChange, { format: "own" }>;

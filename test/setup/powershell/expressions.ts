@@ -139,7 +139,6 @@ function add(left: unknown, operator: string, right: unknown): unknown {
   return operator === "+" ? toNumber(left) + toNumber(right) : toNumber(left) - toNumber(right);
 }
 
-/** Culture-sensitive comparison ignores some characters. */
 function compare(left: unknown, operator: string, right: unknown): unknown {
   switch (operator) {
     case "-ceq":

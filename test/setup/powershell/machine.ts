@@ -4,7 +4,7 @@ import type { System } from "./stand-in-system.ts";
 
 /** Callbacks that expressions need from the statement runner. */
 export type Machine = {
-  /** The environment of the text. The editors need none. */
+  /** Files, commands and variables. Undefined for the editors, which need none. */
   system: System | undefined;
   runCommand(command: Tree, scope: Scope): unknown;
   /** Returns the output of the statements. */

@@ -1,12 +1,12 @@
 import { createRequire } from "node:module";
 import { Language, type Node, Parser } from "web-tree-sitter";
 
-/** A text as a tree. A node with a single named child is replaced by the child. */
+/** A node of the syntax tree. A node with a single named child is replaced by the child. */
 export type Tree = { type: string; text: string; line: number; children: Tree[] };
 
 export type ParsePowerShell = (text: string) => { tree: Tree; mistakes: string[] };
 
-/** Returns a parser of tree-sitter's grammar in WebAssembly, which needs no build. */
+/** Returns tree-sitter's parser in WebAssembly, which needs no native build. */
 export async function createPowerShellParser(): Promise<ParsePowerShell> {
   const require = createRequire(import.meta.url);
   await Parser.init();
@@ -35,7 +35,7 @@ function toTree(node: Node, mistakes: string[]): Tree {
       `line ${line}: ${node.isError ? "not understood" : `no ${node.type}`}: ${node.text.slice(0, 80)}`,
     );
   }
-  // PowerShell ends a string at a typographic quote, which the grammar does not know.
+  // PowerShell ends a string at a typographic quote, but the grammar does not.
   if (
     node.type === "verbatim_string_characters" &&
     !/^'(?:[^'\u2018-\u201b]|['\u2018-\u201b]{2})*'$/.test(node.text)

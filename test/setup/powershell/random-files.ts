@@ -8,7 +8,7 @@ import {
 } from "../../../gateway/setup/setup-plan.ts";
 import type { Merge } from "./both-editors.ts";
 
-/** Realistic files, some slightly invalid, with a change. Characters are bytes. */
+/** A realistic file, possibly slightly invalid, with a change. Each character of `text` is one byte. */
 export type RandomFile = { text: string; change: Merge };
 
 const blank = fc.constantFrom(

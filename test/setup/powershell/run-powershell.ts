@@ -7,7 +7,7 @@ import { enumerate, Hash, isTrue, List, Native, Thrown, toNumber, toText } from 
 
 /**
  * Runs functions in the editors' subset of PowerShell, where PowerShell is not installed: uncaught output is
- * returned, scopes are dynamic, and StrictMode applies. Unknown syntax throws. Proves only the text's logic.
+ * returned, scopes are dynamic, and StrictMode applies. Throws on unknown syntax.
  */
 export function runPowerShell(
   tree: Tree,
@@ -24,7 +24,7 @@ export function runPowerShell(
       return output;
     },
   };
-  // A command is one block that is called at once.
+  // The whole command is a script block, `& { … }`, and runs like a list of statements.
   const block = tree.type === "command" ? need(tree.children[1]).children.slice(1, -1) : [tree];
   for (const statement of block.flatMap(statementsOf)) {
     if (statement.type === "function_statement") functions.set(need(statement.children[1]).text, statement);
@@ -41,7 +41,7 @@ class Leave extends Error {
   }
 }
 
-/** These are created once, because unread stack traces take half of the run time. */
+/** Created once, because their stack traces would take half of the run time. */
 const leaves = new Map(["break", "continue", "return"].map((how) => [how, new Leave(how)]));
 
 function statementsOf(tree: Tree): Tree[] {
@@ -79,7 +79,7 @@ function runCommand(command: Tree, scope: Scope, functions: Map<string, Tree>, m
   const words = (elements?.children ?? []).filter(({ type }) => type !== "command_argument_sep");
   const parameters = words.flatMap((each, index) => {
     const named = words[index - 1];
-    // Only the text or the path of a named parameter matters.
+    // Parameters such as -Encoding do not affect the result.
     if (each.type === "command_parameter" || /^-(Error|Fore|Encoding|Version)/.test(named?.text ?? ""))
       return [];
     if (each.type === "argument_list")
@@ -164,7 +164,6 @@ function runStatement(statement: Tree, scope: Scope, output: unknown[], machine:
       if (children[1]) output.push(...enumerate(go(children[1])));
       throw need(leaves.get(how));
     }
-    // A single word is its own only child.
     case "break":
     case "continue":
     case "return":
@@ -174,7 +173,7 @@ function runStatement(statement: Tree, scope: Scope, output: unknown[], machine:
   }
 }
 
-/** Catches exceptions of the text and of .NET methods, but no StrictMode errors. */
+/** Catches exceptions from `throw` and from .NET methods, but not StrictMode errors. */
 function runTry(children: Tree[], scope: Scope, output: unknown[], machine: Machine): void {
   const clauses = children
     .slice(2)

@@ -1,4 +1,4 @@
-/** Variables of a function, which reads its callers' and writes its own. */
+/** The variables of a function. Functions read their callers' variables, but write only their own. */
 export class Scope {
   readonly #variables = new Map<string, unknown>();
   readonly #caller: Scope | null;

@@ -149,7 +149,7 @@ function environmentStatics(
   };
 }
 
-/** A status of 400 or above throws an exception. So does a missing response, without a response in the exception. */
+/** A status of 400 or above throws an exception with the response. A missing response throws one without. */
 function webStatics({ status, text }: Answer): System["statics"] {
   const reader = new Native(
     {},

@@ -1,7 +1,7 @@
-/** The few .NET types that the editors use, with the same bounds checks. */
+/** .NET's Hashtable, as far as the editors use it. */
 export class Hash {
   readonly members = new Map<string, unknown>();
-  /** A literal ignores case, and an instance of the class does not. */
+  /** Whether a literal `@{}` created the table. Its keys ignore case, unlike those of `New-Object`. */
   readonly isLiteral: boolean;
   constructor(isLiteral: boolean) {
     this.isLiteral = isLiteral;
@@ -30,7 +30,7 @@ export class Pattern {
   }
 }
 
-/** Exceptions of `throw` and of .NET methods. */
+/** An exception from `throw` or a .NET method. */
 export class Thrown extends Error {
   readonly inner: Native | null;
   constructor(message: string, inner: Native | null = null) {
@@ -39,7 +39,7 @@ export class Thrown extends Error {
   }
 }
 
-/** A .NET object with its used members. */
+/** A .NET object with the members that the editors use. */
 export class Native {
   readonly members: Record<string, unknown>;
   readonly methods: Record<string, (...parameters: unknown[]) => unknown>;
@@ -50,7 +50,7 @@ export class Native {
   }
 }
 
-/** In the used subset, .NET and JavaScript differ only in the end of a text. */
+/** Translates the anchors for the end of a text. The editors use no other syntax in which .NET differs. */
 export function toRegExp(source: string, flags: string): RegExp {
   const ended = source.replace(/\\z$/, "(?![^])").replace(/\$$/, "(?=\\n?(?![^]))");
   return new RegExp(ended.replace(/^\\G/, ""), flags);
@@ -79,7 +79,7 @@ export function isTrue(value: unknown): boolean {
   throw new Error("A condition that is neither true nor false.");
 }
 
-/** Returns the output of a statement with lists unrolled. */
+/** Returns a value's items, because PowerShell outputs a list item by item. */
 export function enumerate(value: unknown): unknown[] {
   if (value === undefined) return [];
   if (value instanceof List) return value.items;
