@@ -92,7 +92,7 @@ export type Vendor = {
   /** The preset in the console. */
   preset?: string;
   /**
-   * How the vendor accepts returned thoughts: `as text`, `as text of chat` only from chat completion clients, or
+   * The format in which the vendor accepts thoughts: `as text`, `as text of chat` only from chat completion clients, or
    * `sealed` in `reasoning_details`.
    */
   takesThoughts: "as text" | "as text of chat" | "sealed";
