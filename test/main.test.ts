@@ -120,7 +120,7 @@ test.serial("a closed output pipe does not stop requests in flight", async (t) =
   const { gateway, url, keyValue } = await startFirst(t);
   const { child } = gateway;
   const stream = await openStream({ url }, keyValue, "/slow 100 one two three four five six");
-  // `tee` behind a pipe also ends on Ctrl-C.
+  // Ctrl-C also ends a program that reads the output, such as `tee`.
   child.stdout?.destroy();
   child.stderr?.destroy();
 

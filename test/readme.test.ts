@@ -68,7 +68,7 @@ for (const name of documents) {
   });
 }
 
-/** Anchors as GitHub forms them. */
+/** Returns the headings' anchors, in GitHub's format. */
 function headingsOf(text: string): string[] {
   return Array.from(text.matchAll(/^#+ (.+)$/gm), ([, title = ""]) =>
     title

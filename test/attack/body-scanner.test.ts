@@ -25,7 +25,7 @@ test.serial("the body scanner and JSON.parse agree on every text", (t) => {
 
 /** Throws if the two results differ. */
 function compare(text: string, offset: number): "accepted" | "refused" {
-  // Long texts are read in words, whose boundaries lie anywhere.
+  // The scanner reads long texts word by word, so the position of the text in memory matters.
   const bytes = Buffer.from(`${"-".repeat(offset)}${text}`).subarray(offset);
   const members: [name: string, value: unknown][] = [];
   const visit = (keyStart: number, keyEnd: number, start: number, end: number) => {
@@ -38,7 +38,7 @@ function compare(text: string, offset: number): "accepted" | "refused" {
   if (typeof expected === "object" && expected !== null && !Array.isArray(expected)) {
     parseBody(bytes, bodyLimits, visit);
     compareOutline(bytes, expected);
-    // The last of several members of one name counts.
+    // The last of several members with the same name counts.
     const found = Object.fromEntries(members);
     if (!isDeepStrictEqual(found, expected))
       assert.equal(JSON.stringify(found), JSON.stringify(parseInNewContext(text)), text);
@@ -50,7 +50,7 @@ function compare(text: string, offset: number): "accepted" | "refused" {
   return "refused";
 }
 
-/** The outline has every value but long texts. */
+/** Compares the outline, which contains every value except long texts. */
 function compareOutline(bytes: Buffer, expected: object): void {
   const { outline, readWhole } = outlineModelBody(bytes, bodyLimits, noMembers);
   assert.deepEqual(readWhole(), expected);

@@ -32,7 +32,7 @@ const worstShapes = [...structureShapes, ...longTextShapes];
 const otherShapes = [...chatShapes, ...messagesShapes, ...responsesShapes, ...embeddingsShapes];
 const slugs = cannedUpstreams.flatMap(({ kind, slug }) => (kind === "azure-openai" ? [] : [slug]));
 
-/** The short form tests one pair of each kind. */
+/** Below full scale, a small sample of shapes is tested, each with one kind of provider. */
 const pairs = isFull
   ? [...worstShapes, ...otherShapes.filter((_, place) => place % 3 === 0)].map((shape) => ({ shape, slugs }))
   : [...structureShapes, ...otherShapes]
@@ -134,7 +134,7 @@ async function measureBlock(
   return { blockMs, status };
 }
 
-/** The shapes name one model. Each kind of provider has its own. */
+/** Replaces the shape's model by the model of a provider kind. */
 function withModel(bytes: Buffer, slug: string): Buffer {
   const at = bytes.indexOf(modelInShapes);
   const model = Buffer.from(JSON.stringify(slug));

@@ -1,4 +1,4 @@
-/** Returns the best ratio of CPU times for four times the size. 0 if the time is clearly linear. */
+/** Returns the ratio of the CPU times for a size and four times that size. 0 if the growth is clearly linear. */
 export async function measureGrowth(runSmall: () => unknown, runLarge: () => unknown): Promise<number> {
   let [smallMs, largeMs] = [Infinity, Infinity];
   for (let tries = 0; tries < triesMax; tries++) {

@@ -11,7 +11,7 @@ import { countFor, type Shape, toBytes } from "./shapes/shape.ts";
 
 const shapes = [...chatShapes, ...messagesShapes, ...responsesShapes, ...embeddingsShapes];
 
-/** The size of the larger body. The smaller one has a quarter. */
+/** The size of the larger body. The smaller body has a quarter of this size. */
 const largeBytes = isFull ? 2 * 1024 * 1024 : 384 * 1024;
 
 test.serial("every kind of body takes linear time with every kind of provider", async (t) => {
@@ -47,7 +47,7 @@ function bodiesOf(shape: Shape, count: number): Bodies {
   return { small: toBytes(shape.body(Math.floor(count / 4))), large: toBytes(shape.body(count)) };
 }
 
-/** The short form tests two kinds of provider per shape, at least one of them with a translation. */
+/** Below full scale, each shape runs on two kinds of provider, at least one with a translation. */
 function isTried({ kind }: RequestPipeline, place: number): boolean {
   return isFull || (providerKindNames.indexOf(kind) - place) % 3 === 0;
 }

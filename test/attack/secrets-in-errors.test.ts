@@ -60,7 +60,7 @@ const endpoints: Record<string, object> = {
   embeddings: { input: "Hello" },
 };
 
-/** Every client form with every kind of provider. */
+/** Every endpoint with every kind of provider. */
 const ways = Object.entries(endpoints).flatMap(([path, body]) =>
   providers
     .filter(({ name }) => path !== "embeddings" || name !== "claude")
@@ -93,7 +93,7 @@ for (const [row, { path, name, body }] of ways.entries()) {
         { message: `Bad key: ${quoted} (is it yours?)`, type: quoted, param: quoted, code: quoted },
         quoted,
       ];
-      // The short form sends one of them.
+      // Below full scale, half of the errors are sent.
       for (const error of errors.filter((_, place) => isFull || (row + index + place) % 2 === 0)) {
         answer = (response) => sendJson(response, 400, { error });
         const text = await send(path, body);
@@ -132,7 +132,7 @@ for (const [how, escape] of Object.entries(wireForms)) {
   });
 }
 
-/** Mid-stream errors in the upstream's form. */
+/** Mid-stream errors in the upstream's format. */
 const events: Record<string, (message: string) => string> = {
   chat: (message) => `${chunkEvent("Hel")}data: ${JSON.stringify({ error: { message, code: message } })}\n\n`,
   openai: (message) =>

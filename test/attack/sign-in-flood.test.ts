@@ -12,7 +12,7 @@ const { email, password } = administrator;
 const clients = isFull ? 50 : 16;
 const requestsPerRound = isFull ? 1_000 : 150;
 const roundsMax = isFull ? 15 : 5;
-// In the short form, the p99 latency would mostly measure the load of other tests.
+// Below full scale, the p99 latency would mostly measure the load of other tests.
 const quantile = isFull ? 0.99 : 0.5;
 const ratioMax = isFull ? 1.2 : 1.5;
 const growthMiBMax = 128;
@@ -61,7 +61,7 @@ test("a flood of sign-ins affects neither chat latency nor memory", async (t) =>
     floodedMiB.push(await residentMiB());
     await flood.stop();
     ratios.push(flooded / quiet);
-    // The heap reaches its size in the first round.
+    // The first round does not count, because the heap still grows.
     if (round > 0 && Math.min(...ratios) <= ratioMax) break;
   }
 

@@ -72,7 +72,7 @@ const ways: [title: string, path: string, body: Record<string, unknown>, names: 
   ["embeddings", "embeddings", { model: "chat/model", input: "Hello" }, ["model", "input", "dimensions"]],
 ];
 
-/** Returns spellings that decoders accept for the name, each with its form in an error. */
+/** Returns spellings that decoders accept for the name, each as an error quotes it. */
 function spellingsOf(name: string): Map<string, string> {
   const [capital, rest] = [name.slice(0, 1).toUpperCase(), name.slice(1)];
   const escapeOf = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
@@ -243,7 +243,7 @@ test.after("the upstream receives only the checked model and limit", (t) => {
   }
 });
 
-/** `s` and `k` each have one more form under Unicode case folding. */
+/** Under Unicode case folding, `s` and `k` each equal one more character. */
 function foldAsGo(name: string): string {
   return name.toUpperCase().toLowerCase();
 }

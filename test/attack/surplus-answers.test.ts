@@ -31,7 +31,7 @@ for (const [delay, send] of Object.entries(surplusAfter)) {
     const { url } = await createRawUpstream(t, async (connection, request) => {
       const [, path = ""] = /\/(\S+) HTTP/.exec(request) ?? [];
       if (path.startsWith("attacker")) return send(connection, answerOf(path));
-      // The delay of a real model lets the surplus arrive before the response.
+      // Like a real model's delay, this wait lets the surplus arrive before the response.
       await wait(20);
       connection.socket.write(answerOf(path));
     });

@@ -8,7 +8,6 @@ import { systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway } from "../../gateway/start/start-gateway.ts";
 import { answerParent } from "../bench/measured-process.ts";
 
-/** Runs a gateway in its own process, which reports how long a request blocks the others. */
 const folder = mkdtempSync(path.join(tmpdir(), "gateway-attack-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const delay = monitorEventLoopDelay({ resolution: 1 });

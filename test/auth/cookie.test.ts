@@ -3,7 +3,7 @@ import { Browser } from "../helpers/browser.ts";
 import { callProcedure } from "../helpers/call-procedure.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
-/** Returns the attributes of `Path=/trpc; HttpOnly` as a map with lowercase names. */
+/** Returns a cookie's attributes, such as `Path=/trpc; HttpOnly`, as a map with lowercase names. */
 function attributesOf(setCookie: string): Map<string, string> {
   const [, ...attributes] = setCookie.split(";").map((part) => part.trim());
   return new Map(

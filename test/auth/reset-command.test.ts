@@ -7,7 +7,7 @@ import { databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { administrator, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// `npm run people:reset` restores access for an administrator without a password.
+/** Runs `npm run people:reset`, which restores access for an administrator without a password. */
 async function run(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
   const command = startGatewayProcess(t, environment, "people:reset", ...parameters);
   return { exitCode: await command.exited, said: command.stdout(), complained: command.stderr() };

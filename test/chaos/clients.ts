@@ -81,8 +81,8 @@ export function failuresOf({ broken, errors }: Ledger): number {
 }
 
 /**
- * Returns the responses without a record and those with two. A record of a request that died with its process does not
- * count.
+ * Returns the responses without a record and those with two. A record of a request that a killed process
+ * interrupted does not count.
  */
 export function compare(
   { complete }: Ledger,

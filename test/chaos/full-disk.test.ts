@@ -43,7 +43,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
   const failedWithFullDisk = failuresOf(ledger) - failedBefore;
   database.signal("SIGKILL");
   await database.ended();
-  // The gateway notices after a while and then rejects every request. With the bug, it serves all.
+  // Soon, the gateway rejects every request. With the bug, it serves all of them.
   const refusedOrServed = (refusals: number, answers: number) => {
     const before = ledger.complete.length;
     return eventually(

@@ -123,6 +123,6 @@ test.serial("negative control: a greedy key starves the others", async (t) => {
   const { slower, most, seen } = await play(t, "let-everybody-in.ts");
   t.true(most.long > long.concurrentRequests);
   t.true(seen.often > often.requestsPerMinute);
-  // Short runs beside other tests check counts, not times.
+  // Short runs beside other tests have no reliable times.
   if (isFull) t.true(slower > plan.slowerMax, `${slower}`);
 });

@@ -37,7 +37,7 @@ export async function createKillableDatabase(t: ExecutionContext): Promise<Killa
   else await cp(newData, `${folder}/data`, { recursive: true });
 
   const port = await freePort();
-  // Unlike the shared test database, this one syncs commits to disk, because it has to survive.
+  // Unlike the shared test database, this one syncs commits to disk, because they must survive a kill.
   const serve = [
     ...common,
     `--socket=${folder}/socket`,

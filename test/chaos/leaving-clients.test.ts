@@ -22,7 +22,7 @@ const places = [
 ];
 type Place = (typeof places)[number];
 
-/** The client's number is the end of its prompt. */
+/** Returns the number of the client, which ends its prompt. */
 const numberOf = (body: string) => Number(/client (\d+)/.exec(body)?.[1]);
 
 async function play(t: ExecutionContext, bug?: string) {
@@ -90,7 +90,7 @@ function placeOf(client: number): Place {
   return places[client % places.length] ?? { name: "", stream: false, words: 0 };
 }
 
-/** Resolves when the client has received what it waits for. */
+/** Resolves when the response has reached the position at which the client disconnects. */
 async function openRequest({ url, key, model }: Stage, client: number, hasArrived: Promise<void>) {
   const { stream, words } = placeOf(client);
   const request = httpRequest(`${url}/v1/chat/completions`, {

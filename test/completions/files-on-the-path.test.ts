@@ -6,7 +6,7 @@ import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scrip
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 test("a streamed chat completion passes through at most 36 files", async (t) => {
-  // Shipping runs beside requests.
+  // Shipping must not run during the measured requests.
   const gateway = await startTestGateway(t, { environment: { USAGE_FLUSH_INTERVAL_MS: "60000" } });
   const { slug } = await addModel(t, gateway, (response) => {
     beginStream(response);
@@ -28,7 +28,7 @@ test("a streamed chat completion passes through at most 36 files", async (t) => 
     await stream();
     rounds.push(await executedFiles());
   }
-  // Timers run beside some requests. The path is what every request executes.
+  // Timers call files during some requests. Only files that every request uses are on its path.
   const files = [...(rounds[0] ?? [])].filter((file) => rounds.every((round) => round.has(file))).toSorted();
   t.true(files.includes("completions/answer-request.ts"));
   t.true(files.length <= 36, `${files.length} files:\n${files.join("\n")}`);
@@ -54,5 +54,5 @@ async function startCoverage(t: ExecutionContext): Promise<() => Promise<Set<str
   };
 }
 
-/** These files serve every request of the port. */
+/** These files serve every request, before the router. */
 const beforeTheRouter = ["start/start-gateway.ts", "app.ts"];

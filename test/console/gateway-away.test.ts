@@ -4,7 +4,6 @@ import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** The gateway stops after a page was opened, and comes back. */
 const browser = shareBrowser(test);
 
 browserTest("a new page keeps the navigation without a gateway, and recovers with it", async (t) => {

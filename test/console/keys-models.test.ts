@@ -40,7 +40,7 @@ browserTest("models are connected and removed, and leaving warns about unsaved c
   const connected = page.getByRole("region", { name: "Key models" }).getByRole("listitem");
   t.deepEqual(await connected.allInnerTexts(), models, "each as requests have to call it");
 
-  // Leaving once must not disable the warning.
+  // The warning must also appear the second time.
   for (let time = 0; time < 2; time++) {
     await page.getByRole("link", { name: "Models" }).last().click();
     await page.getByRole("button", { name: "Edit models" }).click();

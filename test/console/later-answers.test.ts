@@ -4,7 +4,6 @@ import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-/** These pages have a pending response. */
 const browser = shareBrowser(test);
 
 browserTest("a pending deactivation blocks other calls on the key", async (t) => {

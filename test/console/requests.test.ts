@@ -165,7 +165,7 @@ browserTest("the list follows new requests until it is paused, and keeps its den
   await page.getByRole("row").nth(2).click();
   await page.getByRole("dialog", { name: "Request" }).waitFor();
   await page.keyboard.press("Escape");
-  // The drawer has rows too.
+  // The drawer also contains rows, so it must be closed first.
   await page.getByRole("dialog", { name: "Request" }).waitFor({ state: "detached" });
   t.is(await page.getByRole("row").count(), 3, "paused");
   await page.getByRole("button", { name: "Resume" }).click();

@@ -4,7 +4,7 @@ import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-// Some systems have scrollbars that take room. Headless browsers hide them by default.
+// On some systems, scrollbars take up space. Headless browsers hide them by default.
 const browser = shareBrowser(test, { ignoreDefaultArgs: ["--hide-scrollbars"] });
 
 browserTest("tabs show no scrollbar where scrollbars take room", async (t) => {
@@ -36,7 +36,7 @@ browserTest("a dialog covers the page and moves nothing where scrollbars take ro
     await opener.click();
     await page.getByRole("dialog").waitFor();
     const [edge, beside] = [await redAt(right - 3), await redAt(right - 20)];
-    // Browsers round half a color value differently.
+    // Rounding may differ by one color value.
     t.true(Math.abs(edge - beside) <= 1, `${colorScheme}: ${edge} beside ${beside}`);
     t.is((await opener.boundingBox())?.x, before?.x);
   }

@@ -70,7 +70,7 @@ browserTest("every tool shows changes, verification and undo for both systems", 
       }
     }
   }
-  // The address follows the choice after the page shows it.
+  // The address changes after the page shows the choice.
   await page.waitForURL(/tool=other&system=windows|system=windows&tool=other/);
   await page.getByText("Changes", { exact: true }).click();
   await page.getByText("Undo", { exact: true }).click();
@@ -93,7 +93,7 @@ browserTest("the tool picker is searched and used with the keyboard alone", asyn
   await page.getByRole("radio", { name: "Grok Build", checked: true }).waitFor();
   await page.keyboard.press("ControlOrMeta+A");
   await page.keyboard.press("Delete");
-  // The selected tool stays in sight, after the ten most used.
+  // The selected tool stays visible, after the ten most used tools.
   t.is(await tools.count(), 11);
   await page.keyboard.press("Tab");
   await page.keyboard.press("ArrowUp");

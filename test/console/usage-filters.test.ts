@@ -66,7 +66,7 @@ browserTest("bars of several models are drawn without errors, with whole request
   await postChat(gateway, key.value, chatBody("demo/echo", "/fail 500"));
   await postChat(gateway, key.value, chatBody("nobody/nothing"));
   await gateway.services.recorder.flush();
-  // An error of the page fails the test when it ends.
+  // `openSignedIn` fails the test if the page reports an error.
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage?status=FAILED" });
   const figure = page.getByRole("figure", { name: "Requests by model" });
   const bars = figure.locator('path[stroke="var(--surface)"]');

@@ -9,8 +9,8 @@ import { createKey, startTestGateway, type TestGateway } from "../helpers/test-g
 
 const browser = shareBrowser(test);
 /**
- * This zone is three and a half hours behind UTC in winter, so its days start neither with UTC's nor on an
- * hour.
+ * This zone is three and a half hours behind UTC in winter, so its days start at neither midnight
+ * UTC nor a full hour.
  */
 const timezoneId = "America/St_Johns";
 

@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       ...awsEnvironment(kms),
     };
     t.is(await startGatewayProcess(t, environment, "migrate").exited, 0);
-    // KMS answers only after all have asked, so that each has its own data key.
+    // KMS responds only after all processes have sent a request, so that each has its own data key.
     kms.holdUntil = { operation: "GenerateDataKey", count: 3 };
     const processes = [1, 2, 3].map(() => startGatewayProcess(t, environment));
     const urls = await Promise.all(processes.map((each) => each.listening()));
@@ -114,7 +114,7 @@ test.serial("a start without KMS is live, not ready, reports why, and recovers",
   });
   await t.throwsAsync(adding, { message: /encryption key is not loaded.*\/readyz/ });
 
-  // KMS answers again, but with an error.
+  // KMS responds again, but with an error.
   kms.behave = () => "AccessDeniedException";
   await kms.start();
   await eventually(async () => JSON.stringify(await readiness(gateway)).includes("AccessDeniedException"));

@@ -173,7 +173,7 @@ test.serial("a running process loads the new data key and needs no KMS afterward
   await eventually(() => kms.calls.filter(({ operation }) => operation === "Decrypt").length === 2);
   await kms.stop();
 
-  // The running process opens all secrets again and seals with the new key.
+  // The running process opens all secrets and seals new ones with the new key.
   await connectUpstream(gateway, upstream, { name: "another" });
   t.is((await postChat(gateway, value, chatBody(model))).status, 200);
   const credentials = await database.read(({ providers }) => providers.listCredentials());

@@ -80,7 +80,7 @@ for (const own of ownServers) {
   });
 
   test(`${own.kind}: a server without TLS is refused where TLS is required`, async (t) => {
-    // By default, MySQL makes itself a certificate.
+    // Disables TLS, because MySQL creates a certificate by default.
     const plain = await startOwnServer(t, own, ["--tls-version="]);
     await t.throwsAsync(Database.open(urlOf(plain, `?ssl-ca=${localhost.right}`), limits), {
       instanceOf: DatabaseUnavailableError,
@@ -94,7 +94,7 @@ for (const own of ownServers) {
     t.teardown(() => root.end());
     await root.query("CREATE USER ada@'%' IDENTIFIED BY 'p@ss word'");
     await root.query("GRANT SELECT ON mysql.* TO ada@'%'");
-    // MySQL's caching_sha2_password takes another path once it knows the password.
+    // MySQL's caching_sha2_password uses another protocol once the password is cached.
     const ada = `mysql://ada:${encodeURIComponent("p@ss word")}@localhost:${port}/mysql?ssl-ca=${localhost.right}`;
     for (let count = 0; count < 2; count++) await connect(t, ada);
     await t.throwsAsync(Database.open(ada.replace("word", "work"), limits), {

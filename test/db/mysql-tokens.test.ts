@@ -17,7 +17,7 @@ const credentials = {
   AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
 };
 
-/** The suite's server behind one that requires tokens. */
+/** Puts a server that requires tokens in front of the suite's server. */
 async function setUp(
   t: Parameters<typeof createTestFolder>[0],
   accepts: (token: string) => boolean = () => true,
@@ -72,7 +72,7 @@ if (serverKind) {
     await eventually(async () => {
       guard.cutAll();
       await database.read(({ users }) => users.count()).catch(() => {});
-      // A token contains the second of its creation.
+      // A token contains the time in seconds, so a later one differs.
       return tokens.at(-1) !== first;
     });
     t.is(await database.read(({ users }) => users.count()), 1);

@@ -3,7 +3,7 @@ import { askHistory } from "../helpers/ask-history.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 
-// Expensive documents must be rejected cheaply. The CPU time of this thread counts, because the machine may be busy.
+// Rejecting an expensive document must be cheap. CPU time is measured, because the machine may be busy.
 const shared = shareGateway();
 let token: string;
 let mostUs = 0;

@@ -14,7 +14,7 @@ import { findProgram } from "../helpers/system-packages.ts";
 
 /**
  * Fills an empty folder with the parts of `node:…-slim` that the Dockerfile needs, because not every machine
- * can fetch images. The parts are from this machine, with the running Node.
+ * can fetch images. They are copied from this machine, with the running Node.
  */
 export function fillBaseImage(folder: string): void {
   for (const name of [

@@ -85,7 +85,7 @@ if (process.env["TEST_IMAGE"] === "build")
 
 /**
  * Runs the image as a strict orchestrator does: read-only root file system, a data volume and its own user. As process
- * 1 it receives only signals that it handles.
+ * 1, the gateway receives only signals that it handles.
  */
 async function runImage(
   t: ExecutionContext,

@@ -25,7 +25,7 @@ export function readDockerfile(text: string): Instruction[][] {
   return stages;
 }
 
-/** The exec form is JSON. Any other form is words. */
+/** Docker's exec form is JSON, and its shell form consists of words. */
 function readWords(value: string): string[] {
   return value.startsWith("[") ? (JSON.parse(value) as string[]) : value.split(/\s+/);
 }

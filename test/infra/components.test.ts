@@ -21,7 +21,7 @@ await pulumi.runtime.setMocks(
   "gateway",
   "prod",
 );
-// A component imported before the mocks has no engine.
+// Components must be imported after the mocks, which replace Pulumi's engine.
 const { Data } = await import("../../infra/data.ts");
 const { Edge } = await import("../../infra/edge.ts");
 const { Network } = await import("../../infra/network.ts");

@@ -133,7 +133,7 @@ async function graphOf(key: string): Promise<Graph> {
 
 async function othersOf(key: string): Promise<Others> {
   const [stack = "", phase] = key.split(" ");
-  // The wide stack has no preview, because its additions contain no new unknowns. In the short form, dev has none.
+  // The wide stack has no preview, because its additions have no new unknowns. Below full scale, dev has none.
   const otherKey = `${stack} ${phase === "update" ? "preview" : "update"}`;
   const otherPhase = await graphOf(recorded.has(otherKey) ? otherKey : key);
   const isAgreed = phase === "update" && stack !== "wide";

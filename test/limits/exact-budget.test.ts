@@ -26,7 +26,7 @@ const variables = {
 
 for (const [index, [whose, variable]] of Object.entries(variables).entries()) {
   for (const [place, kind] of allDatabaseKinds.entries()) {
-    // The short form tests each budget once, on another kind of database.
+    // Below full scale, each budget is tested on one kind of database.
     if (isFull || place === index % allDatabaseKinds.length) spendExactly(kind, whose, variable);
   }
 }

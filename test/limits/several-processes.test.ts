@@ -56,7 +56,7 @@ for (const kind of databaseKinds.filter((each) => each !== "sqlite")) {
       return admitted;
     });
     t.deepEqual(alone, [200, 200, 200], "each keeps to its share");
-    // Every process has published before each reads.
+    // After two rounds, every process has read the counts of all others.
     for (const gateway of [...gateways, ...gateways]) await gateway.services.exchangeLimits();
     t.false(isAdmitted(one.services.limiter, key));
   });

@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
       await addPerson(one, "linus@example.com"),
     ];
     const expected: string[] = [];
-    // Requests run serially, because spending everything at once warns only at 100 %.
+    // Requests run serially, because spending everything at once causes only the warning at 100 %.
     const spend = async (cents: number, value: string, ...warnings: string[]) => {
       for (let cent = 0; cent < cents; cent++) {
         t.is((await spendCent(cent % 2 === 0 ? one : other, value)).status, 200);

@@ -21,13 +21,13 @@ type Methods = { whole: Method[]; streamed: Method[] };
 const methods = {
   chat: { whole: ["jsonSchema", "functionCalling"], streamed: ["jsonSchema", "functionCalling"] },
   responses: { whole: ["jsonSchema", "functionCalling"], streamed: [] },
-  // Before 1.0, LangChain cannot parse a text of responses.
+  // Before 1.0, LangChain cannot parse the text of a response from the responses API.
   oldResponses: { whole: ["functionCalling"], streamed: [] },
   messages: { whole: ["jsonSchema", "functionCalling"], streamed: ["jsonSchema"] },
   oldMessages: { whole: ["functionCalling"], streamed: ["functionCalling"] },
 } satisfies Record<string, Methods>;
 
-// LangChain 0.3 is still in wide use. The project cannot hold it beside 1.x.
+// LangChain 0.3 is still in wide use, but cannot be installed beside 1.x.
 const oldOpenai = await loadSdk("@langchain/openai", "0.6.17");
 const oldAnthropic = await loadSdk("@langchain/anthropic", "0.3.34");
 const current = { messages: coreMessages, tools: coreTools };
@@ -108,7 +108,7 @@ function withAnthropic(name: string, { ChatAnthropic }: typeof anthropic, core: 
     {
       name,
       dialect: "messages",
-      // LangChain 0.3 always sends a temperature to names that it does not know.
+      // LangChain 0.3 always sends a temperature to models with unknown names.
       claude: claudeHaiku,
       start({ baseUrl, apiKey, model, ...options }) {
         const anthropicApiUrl = baseUrl.replace(/\/v1$/, "");

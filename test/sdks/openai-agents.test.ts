@@ -21,7 +21,7 @@ function runAgents(options: SdkOptions, useResponses: boolean): SdkConversation 
     description: "The weather of a city.",
     parameters: z.object({ city: z.string() }),
     execute: getWeather,
-    // The default hides a failure from the test.
+    // By default, the SDK sends a tool's error to the model, which hides it from the test.
     errorFunction: null,
   });
   const instructions = "Answer in one sentence.";

@@ -40,7 +40,7 @@ export async function installPythonSdk(...packages: string[]): Promise<PythonSdk
   }
 }
 
-/** `packages`: the folder of the packages. */
+/** `packages` is the folder of the installed packages. */
 export type PythonSdk = { python: string; packages: string };
 
 function skip(packages: string[], problem: string): null {
@@ -76,7 +76,7 @@ export function pythonClients(
 
 function start(sdk: PythonSdk, program: string, owner: ReturnType<typeof sharedByFile>): ChildProcess {
   const child = spawn(sdk.python, [path.join(import.meta.dirname, "python", program)], {
-    // The bytecode of the packages, which takes 10 s of CPU time, stays with them and outside of the project.
+    // Compiling the packages takes 10 s of CPU time, so later runs reuse the bytecode.
     env: {
       PATH: process.env["PATH"],
       PYTHONPATH: sdk.packages,
@@ -90,7 +90,7 @@ function start(sdk: PythonSdk, program: string, owner: ReturnType<typeof sharedB
 
 type Message = { answer?: unknown; error?: string; city?: string };
 
-/** A request gets calls of the tool, which are answered, and then an answer or an error. */
+/** Returns a function that sends a request, answers tool calls, and returns the result or throws. */
 function openLines({ stdin, stdout }: ChildProcess) {
   if (stdin === null || stdout === null) throw new Error("The program has no pipes.");
   const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();

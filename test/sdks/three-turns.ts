@@ -14,8 +14,8 @@ import type { Vendor } from "../scenarios/vendors.ts";
 import { answerAboutWeather, answers, questions, results, summary } from "./weather-model.ts";
 
 /**
- * Tests that a client holds three turns on four upstreams, streamed and not: two with a tool call, and one with
- * structured output. The upstreams reject what the vendors reject. The model rejects an incomplete history.
+ * Tests a client with three turns on four upstreams, streamed and not: two with a tool call, and one with
+ * structured output. The upstreams reject the same requests as the vendors. The model rejects an incomplete history.
  */
 export function playThreeTurns(clients: SdkClient[]): void {
   const shared = sharedByFile();
@@ -24,7 +24,7 @@ export function playThreeTurns(clients: SdkClient[]): void {
   for (const [row, client] of clients.entries()) {
     for (const [column, [name, vendor]] of Object.entries(upstreamsFor(client)).entries()) {
       const connectionKey = `${name} ${client.claude?.name}`;
-      // The short form tests each client on every upstream, streamed on half of them.
+      // Below full scale, half of the upstreams are streamed.
       for (const stream of isFull ? [false, true] : [(row + column) % 2 === 0]) {
         const title = `${client.name} holds three turns on ${name}${stream ? ", streamed" : ""}`;
         test.serial(title, async (t) => {
@@ -41,7 +41,7 @@ export function playThreeTurns(clients: SdkClient[]): void {
   }
 }
 
-/** An SDK, as far as these tests use it. */
+/** An SDK under the tests' common interface. */
 export type SdkClient = {
   name: string;
   dialect: "chat" | "messages" | "responses";
@@ -49,7 +49,7 @@ export type SdkClient = {
   usesStateOf?: string;
   /** Claude's model, if not the latest. */
   claude?: ClaudeModel;
-  /** Starts a conversation that keeps its history as the SDK's documentation says. */
+  /** Starts a conversation that keeps its history as the SDK documents. */
   start(options: SdkOptions): SdkConversation;
 };
 

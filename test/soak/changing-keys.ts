@@ -3,7 +3,7 @@ import { createConsoleClient } from "../helpers/test-gateway.ts";
 
 type KeysOptions = { url: string; email: string; password: string; models: string[] };
 
-/** A few keys, of which one is replaced and deactivated every second, and the usage history is read. */
+/** Provides a few keys. Every second, replaces and deactivates one of them and reads the usage history. */
 export class ChangingKeys {
   readonly #options: KeysOptions;
   readonly #keys: { id: string; value: string }[] = [];
@@ -11,7 +11,7 @@ export class ChangingKeys {
   #isStopping = false;
   #turn = 0;
   changes = 0;
-  /** While the database is away, nobody can change a key. */
+  /** The number of changes that failed, because the database was unavailable. */
   refusedChanges = 0;
 
   private constructor(options: KeysOptions, keys: { id: string; value: string }[]) {
@@ -71,7 +71,7 @@ async function createKey(admin: Admin, models: string[]): Promise<{ id: string; 
   return { id: key.id, value };
 }
 
-/** Throws unless the gateway knows the key from now on. An unused key needs the database, which may be away. */
+/** Uses a new key once, so that it is cached when the database is unavailable. Throws if that fails. */
 async function useKey(url: string, value: string): Promise<void> {
   const response = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${value}` } });
   await response.body?.cancel();

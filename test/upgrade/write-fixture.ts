@@ -28,7 +28,7 @@ async function writeFixtures(folder: string): Promise<void> {
   }
 }
 
-/** The helpers read the servers' variables as they load, so a process of its own runs them. */
+/** Runs this script in a new process, because the helpers read the servers' variables when they are imported. */
 async function withServers(folder: string): Promise<void> {
   const servers = await startTestServers(console.error);
   const script = fileURLToPath(import.meta.url);

@@ -66,7 +66,7 @@ function read({ closes }: HttpAnswer, pieces: Buffer[]) {
   let hasSurplus = false;
   for (const piece of pieces) {
     if (reader.problem) break;
-    // The connection has closed, or is idle and closed for it.
+    // After a complete response, further bytes are surplus, for which the gateway closes the connection.
     if (reader.isComplete) {
       hasSurplus ||= piece.length > 0;
       continue;

@@ -45,7 +45,7 @@ function makePlan(random: SeededRandom): Plan {
   // Bytes after a body that ends with the connection belong to it.
   const fault = drawn === "surplus" && endsWithConnection ? null : drawn;
   const bytes = spoil(whole, fault, random);
-  // The number of pieces is limited, so that no response takes too long.
+  // At most 300 pieces, so that no response takes too long.
   const pieceBytesMax = Math.max(random.pick([1, 7, 100, 20_000, 200_000]), Math.ceil(bytes.length / 300));
   return {
     pieces: cutAnywhere(bytes, random, pieceBytesMax),

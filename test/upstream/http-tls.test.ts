@@ -14,7 +14,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 const authority = makeCertificate({ name: "Test authority" });
-// This call has the effect of NODE_EXTRA_CA_CERTS.
+// Like NODE_EXTRA_CA_CERTS, but without a new process.
 setDefaultCACertificates([authority.certificate]);
 
 /** Returns a server's certificate and key. */

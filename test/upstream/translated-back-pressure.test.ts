@@ -76,7 +76,7 @@ for (const form of forms) {
     );
   });
 
-  // The short form pours as much through one kind.
+  // Below full scale, only one kind is tested.
   const declare = isFull || form === geminiFlash ? test.serial : test.serial.skip;
   declare(`${form.kind}: 100 MB of a stream leak nothing`, async (t) => {
     const pieces = 25_600;

@@ -6,7 +6,7 @@ import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// The provider's own cost, and charges by factors.
+// These tests cover reported costs and charge factors.
 const shared = sharedByFile();
 let gateway: TestGateway;
 
@@ -50,7 +50,7 @@ for (const [usage, cost] of reported) {
     const sum = record?.costDetails?.lines.reduce((total, { amount }) => total + (amount ?? 0), 0);
     t.is(sum, ours, "our own figure stays beside it");
 
-    // The first one follows the provider's setting now.
+    // The first record now follows the provider's new setting.
     await recomputeCosts(gateway.services.database, { ...day(), model: slug });
     t.deepEqual(
       (await usageOf(gateway, id)).map((each) => each.cost),

@@ -56,7 +56,7 @@ for (const kind of databaseKinds) {
         UPSTREAM_EVENT_BYTES_MAX: "65536",
         UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "500",
         UPSTREAM_IDLE_TIMEOUT_MS: "500",
-        // Each has its own provider and no retries.
+        // Without retries, each record has the reason of a single call.
         UPSTREAM_ATTEMPTS_MAX: "1",
       },
     });
@@ -106,7 +106,7 @@ test("an error mid-stream differs from a malformed one in every dialect", async 
   const { id, value, model } = await connectUpstream(gateway, upstream, { kind: "anthropic" });
   const body = chatBody(model, "Hello", { stream: true, max_tokens: 9 });
   for (answer of Object.values(answers)) {
-    // This endpoint covers Anthropic's form, native and translated to OpenAI's.
+    // This endpoint covers Anthropic's format, native and translated to OpenAI's.
     await postTo(gateway, "/v1/messages", { "x-api-key": value }, body);
     await postChat(gateway, value, body);
   }

@@ -76,7 +76,7 @@ for (const kind of databaseKinds) {
       upstreamSecret,
       keyValue: key.value,
       echoKeyValue: echo.value,
-      // The value without the prefix, which all keys share.
+      // The key's value without the common prefix.
       bareKeyValue,
       password: administrator.password,
     };

@@ -6,7 +6,7 @@ export type PricedAnswer = {
   model: string;
   usage: object;
   usd: string;
-  /** The members beside the usage, such as `service_tier`. */
+  /** Other members of the response, such as `service_tier`. */
   beside?: object;
 };
 

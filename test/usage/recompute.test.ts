@@ -45,7 +45,7 @@ async function openHistory(t: ExecutionContext, kind: DatabaseKind) {
   const records = Array.from({ length: 3_000 }, () => {
     const moment = new Date(Date.UTC(2026, 10, 1) + random.upTo(7 * 86_400_000));
     const record = randomUsage(random, moment, { keys: 5, models: 3, providers: 1, owners: 2 });
-    // Some prices seem to have been entered late.
+    // Half of the records have no price, as if the prices were entered later.
     return random.chance(0.5) ? { ...record, ...noPrices, cost: null } : record;
   });
   await database.write(({ usageRecords }) => usageRecords.insertAll(records));

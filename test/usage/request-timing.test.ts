@@ -31,7 +31,7 @@ for (const kind of allDatabaseKinds) {
     let earliestMs = timing.receivedMs;
     t.true(earliestMs >= 0);
     for (const { startMs, durationMs } of timing.attempts) {
-      // Start and duration are rounded on their own.
+      // Start and duration are rounded separately.
       t.true(startMs >= earliestMs - 1 && durationMs >= 0, JSON.stringify(timing));
       earliestMs = startMs + durationMs;
     }

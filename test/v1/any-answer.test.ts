@@ -98,7 +98,7 @@ test.before(async () => {
 
 for (const name of Object.keys(vendors) as (keyof typeof vendors)[]) {
   for (const client of Object.keys(clients) as (keyof typeof clients)[]) {
-    // OpenAI differs from its imitators only in its other dialects.
+    // OpenAI differs from compatible providers only for clients of the responses API.
     if (name === "openai" && client !== "responses") continue;
     const form: VendorForm = name === "openai" ? responsesForm : vendors[name].form;
     const { path, more, end } = clients[client];

@@ -23,7 +23,7 @@ test.before(async () => {
 
 const upstreamName = "its-own-name-2026";
 
-/** An upstream's stream in its own form. */
+/** An upstream's stream in the upstream's format. */
 type Written = {
   /** The events up to the first text. */
   begun: string;

@@ -29,7 +29,7 @@ test.before(async () => {
 
 const said = "The upstream says no.";
 
-/** Sends an upstream response with an error body in its own form. */
+/** Sends an upstream response with an error body in the upstream's format. */
 type Failure = (response: ServerResponse, refusal: (message: string) => object) => void;
 
 function sendJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
@@ -141,12 +141,12 @@ for (const dialect of clientDialects) {
   }
 }
 
-/** Returns an error in OpenAI's form. */
+/** Returns an error in OpenAI's format. */
 function refuseChat(message: string): object {
   return { error: { message, type: "invalid_request_error", param: "messages", code: "too_long" } };
 }
 
-/** OpenAI's form has more members from the upstream. Anthropic's has only the message. */
+/** OpenAI's format has more of the upstream's members. Anthropic's format has only the message. */
 function inUpstreamsWords({ refusal }: ClientDialect, isNative: boolean, row: ErrorRow): ErrorRow {
   const { error } = (isNative ? refusal : refuseChat)("") as { error: Partial<ErrorRow> };
   const { type = row.type, param = null, code = null } = error;

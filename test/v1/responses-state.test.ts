@@ -52,7 +52,7 @@ for (const model of ["chat/model", "claude/model", "gemini/model"]) {
       const parts = [mark, "Let me look.", "22 degrees", "It is sunny.", "And tomorrow?"];
       for (const part of parts) t.is(last.split(part).length - 1, 1, part);
       t.false(last.includes("previous_response_id"));
-      // Claude and Gemini need their signatures again. The client did not request them.
+      // Claude and Gemini require their signatures, but the client did not request them.
       t.is(last.includes("c2lnbmVk"), model !== "chat/model");
       t.true(first.output.every((item) => item.encrypted_content === undefined));
     });

@@ -11,7 +11,7 @@ function split(pieces: Buffer[], bytesMax = 1_000_000): string[] {
   const splitter = new EventSplitter(bytesMax);
   const events: string[] = [];
   for (const piece of pieces) {
-    // The memory of a piece may be reused afterwards, as undici does.
+    // The memory of a piece may be reused afterwards.
     const lent = Buffer.from(piece);
     const whole = splitter.push(lent);
     if (whole !== null) events.push(whole.toString("latin1"));

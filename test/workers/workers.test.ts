@@ -90,7 +90,7 @@ mysqlTest("every worker refuses a deactivated key within a second", async (t) =>
   const tookMs = performance.now() - deactivatedAt;
   t.true(tookMs <= 1_000, `${tookMs} ms`);
 
-  // Connections are spread, so a worker takes only its own down.
+  // A worker's death closes only the connections of this worker.
   kill(workersOf(stage)[0], "SIGKILL");
   const isLeft = ({ socket }: Answer) => socket?.destroyed === false;
   const left = await eventually(() => {

@@ -30,7 +30,7 @@ function relay(pieces: Buffer[], includeUsage = false): Relayed {
   return relayed;
 }
 
-/** One piece of an upstream's stream as sent and as received by the client. */
+/** One piece of a stream: as the upstream sends it, and as the client receives it. */
 type Piece = { sent: string; got: string; isUsage?: true };
 
 const traps = ['"model":"x"', ',"usage":{"prompt_tokens":1}', '"error":{}', "data: [DONE]\n\n", "é😀", '\\"'];
@@ -92,7 +92,7 @@ test("a stream cut anywhere arrives unchanged except for the model's slug", (t) 
   t.notThrows(() => fc.assert(property, { numRuns: 300 }));
 });
 
-/** Last events, and how each ends a stream. */
+/** Last events, each with the outcome of the stream. */
 const endings = [
   ["done", "data: [DONE]"],
   ["done", "data:[DONE] "],

@@ -16,7 +16,7 @@ const openAi = {
 } as const;
 const upstreamJson = JSON.stringify(upstreamModel.name);
 
-/** Members that the gateway reads are rejected with escapes. */
+/** Members that the gateway reads. Their names must not contain escapes. */
 const plainKeys = ["model", "messages", "stream", "stream_options"];
 
 /** Returns the upstream's bytes for a client's request. */

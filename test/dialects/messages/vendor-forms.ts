@@ -25,7 +25,7 @@ export function buildVia(
   return viaJson(request) as Record<string, unknown>;
 }
 
-/** A turn with a thought, a text and a call by Claude. */
+/** The signature of the first thought in `content`. */
 export const signature = "EqQBCgIYAhIM1gbcDa9GJwZA2b3hGgxBdjrkzLoky3dl1pkiMOYds";
 export const content = [
   { type: "thinking", thinking: "The tool.", signature },

@@ -17,7 +17,7 @@ type Recorded = { body: { model: string; stream?: boolean; tools?: { type: strin
 
 for (const file of files) {
   const text = readFileSync(path.join(folder, file), "utf8");
-  // A cut schema is a text.
+  // The schemas were cut and are texts now.
   const { body } = JSON.parse(text.replaceAll(/"parameters": "[^"]*"/g, '"parameters": {}')) as Recorded;
 
   test(`${file} becomes a chat completion`, (t) => {

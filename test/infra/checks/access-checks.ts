@@ -35,7 +35,7 @@ export const accessChecks: Record<number, Check> = {
             return `${name} allows actions by pattern`;
           if (statement.Principal === "*" || list(principalOf(statement)).includes("*"))
             return `${name} allows everybody`;
-          // `*` in a key policy is the key itself.
+          // In a key policy, `*` means the key itself.
           if (type === keyType || !list(statement.Resource).includes("*")) return false;
           return (
             list(statement.Action).join() !== "ecr:GetAuthorizationToken" && `${name} is about everything`

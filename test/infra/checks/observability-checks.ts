@@ -73,7 +73,7 @@ type Body = { widgets: { properties: { metrics: string[][] } }[] };
 
 /** Returns whether a dimension's value names a resource of the graph. */
 function exists(graph: Graph, dimension: string, value: unknown): boolean {
-  // A preview does not know the name in AWS yet.
+  // In a preview, the name in AWS is unknown.
   if (typeof value !== "string") return graph.phase === "preview";
   const named = (type: string, property: string) =>
     ofType(graph, type).some(({ inputs }) => inputs[property] === value);

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { ExecutionContext } from "ava";
 
 type Input = Record<string, unknown>;
-/** A body is a 200 response. An error has its status. "hang" never responds. */
+/** A body with status 200, an error with its status, or no response. */
 type Answer = object | { status: number; error: string } | "hang";
 type Answers = Record<string, (input: Input, attempt: number) => Answer>;
 

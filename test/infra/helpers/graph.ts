@@ -1,4 +1,4 @@
-/** Registrations of a program, sorted by name. */
+/** The resources that a program registers, sorted by name. */
 export type Graph = {
   phase: "preview" | "update";
   stack: string;

@@ -1,7 +1,7 @@
 import { type Inputs, unknown, type Value } from "./graph.ts";
 
 /**
- * Converts values with the markers of Pulumi's programs to the plain form of `Graph`. The markers are those of
+ * Converts values with the markers of Pulumi's programs to the plain values of `Graph`. The markers are those of
  * @pulumi/pulumi/runtime/rpc.
  */
 export function readInputs(fields: Record<string, unknown>): Inputs {

@@ -36,7 +36,7 @@ export async function runProgram(options: RunOptions): Promise<Run> {
     const child = spawn(
       process.execPath,
       [
-        // The host traces every output, which is half of its work.
+        // The host records a stack trace for every output, which takes half of its time.
         "--stack-trace-limit=4",
         languageHost,
         ...Object.entries(parameters).map(([name, value]) => `--${name}=${value}`),

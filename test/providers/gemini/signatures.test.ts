@@ -35,7 +35,7 @@ function returned(message: AssistantMessage, modelName = "gemini-3.1-pro-preview
   return contents[1]?.parts ?? [];
 }
 
-/** Messages after clients that keep only known members. */
+/** Messages as clients return them. Some clients drop unknown members. */
 const clients: Record<string, (message: AssistantMessage) => AssistantMessage> = {
   "that returns everything": (message) => message,
   "that drops reasoning_details": ({ reasoning_details: _, ...message }) => message,
