@@ -8,7 +8,7 @@ import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
 import { compressed, toAnswerError, tooLong } from "../wire/bad-answer.ts";
 
-/** Converts an upstream's answer. May throw any error for a malformed one. */
+/** Converts an upstream's answer. May throw any error for a malformed answer. */
 export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };
 
 /** Relays a whole answer (no stream), buffered until it can be validated. */
@@ -35,7 +35,7 @@ export class AnswerRelay implements UpstreamEvents, Answer {
     } else this.#exchange.answered(this);
   }
 
-  /** Counts the output tokens so far on each read, because reads are rare. */
+  /** Counts the output tokens so far on each access, because accesses are rare. */
   get tokens(): number {
     const meter = new OutputMeter(answerNames());
     const text = this.#body.bytes.toString("latin1");

@@ -49,7 +49,7 @@ export function answerRequest(
   // 6. Record: the relay ends the exchange, which writes the usage record before the client's last bytes.
 }
 
-/** Adds the request to the exchange, even an invalid one, because its record has the requested model. */
+/** Parses the request. The exchange receives even an invalid request's model, for the usage record. */
 function read(
   { catalogue, recordedModelNames, limits }: AnswerContext,
   exchange: Exchange,
@@ -69,7 +69,7 @@ function read(
   }
 }
 
-/** A second parse would take the same time and fail again. */
+/** Whether a second parse would take the same time and fail again. */
 function isUnreadable(error: unknown): boolean {
   return (
     !(error instanceof GatewayError) || error.code === "invalid_body" || error.code === "request_too_large"

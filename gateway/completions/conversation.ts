@@ -149,7 +149,6 @@ function relayStream({ context, exchange }: Call, reading: StreamReading): Strea
   return new StreamRelay(exchange, reading, { pingIntervalMs, clientStallTimeoutMs });
 }
 
-/** The body of a translated request. The gateway itself requests the usage chunk. */
 function toChatBody(dialect: Dialect, request: DialectRequest): ChatRequestBody {
   return { ...dialect.toChatRequest(request), stream: request.stream };
 }

@@ -59,7 +59,7 @@ export class Exchange {
   constructor(options: ExchangeOptions) {
     this.#options = options;
     this.id = options.id;
-    // The time is that of the ID, so that a period is a range of IDs.
+    // The time comes from the ID, so that a period of time is a range of IDs.
     this.createdAt = new Date(timeOfId(options.id));
     this.endpoint = options.endpoint;
     this.clientTool = options.clientTool;
@@ -77,7 +77,7 @@ export class Exchange {
     this.key = key;
   }
 
-  /** Runs when the whole body has arrived. Later time counts as the gateway's. */
+  /** Runs when the whole body has arrived. The gateway's overhead starts here. */
   received(): void {
     this.receivedAt = performance.now();
   }
@@ -129,7 +129,7 @@ export class Exchange {
     return this.#admission?.addHeaders(headers) ?? headers;
   }
 
-  /** The answer is complete. `sendRest` sends its last bytes once the record is written. */
+  /** Ends the exchange after a complete answer. `sendRest` sends the last bytes once the record is written. */
   succeed(sendRest: () => void): void {
     this.#end({ status: "SUCCEEDED", httpStatus: 200, error: null }, sendRest);
   }
@@ -143,7 +143,7 @@ export class Exchange {
     });
   }
 
-  /** The client closed its connection, for which nginx has the status 499. */
+  /** Ends the exchange after the client closed its connection. Status 499 is nginx's code for this. */
   cancel(): void {
     this.#end({ status: "CANCELLED", httpStatus: this.reply.hasBegun ? 200 : 499, error: null }, () => {});
   }
@@ -207,14 +207,14 @@ export class OpenExchanges {
     return [...new Set(this.#open.map(({ key }) => key.id))];
   }
 
-  /** Hashes of the values that the key's open requests were authenticated with. */
+  /** Returns the hashes of the key values that authenticated the key's requests in flight. */
   hashesOf(keyId: string): Set<string> {
     return new Set(this.#open.flatMap(({ key }) => (key.id === keyId ? key.hash : [])));
   }
 
   /**
-   * Applies a changed key to the requests with this value. Requests that it no longer allows end with
-   * `error`.
+   * Applies a changed key to its requests in flight. Requests that the key no longer allows end with `error`.
+   * @param hash selects the requests with this key value
    */
   update(keyId: string, hash: string, key: KnownKey | null, error: GatewayError): void {
     const affected = this.#open.filter((exchange) => exchange.key.id === keyId && exchange.key.hash === hash);

@@ -81,7 +81,7 @@ export function errorWithoutSecrets(error: GatewayError, secret: string | null):
   });
 }
 
-/** Also removes keys in the usual formats, because an upstream may quote one of its own. */
+/** Also removes keys in the usual formats, because an upstream may quote a key of its own. */
 function withoutSecrets(message: string, secret: string | null): string {
   return (secret === null ? message : hideSecret(message, secret))
     .replaceAll(/\b(sk|gsk|xai|key|pk|rk)[-_][\w*.-]{8,}/gi, "[key removed]")
@@ -99,7 +99,7 @@ type ErrorMembers = {
 const noMembers: ErrorMembers = { message: null, type: null, param: null, code: null, details: null };
 
 /**
- * Reads OpenAI's error format and its variants: a plain string, a numeric code, a list that holds the error.
+ * Reads OpenAI's error format and its variants: a plain string, a numeric code, an array with the error.
  */
 function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers {
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
@@ -119,7 +119,7 @@ function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers 
   };
 }
 
-/** Null for an object that is too long, or that is invalid JSON without its secrets. */
+/** Removes secrets from an object. Returns null if it is too long, or invalid JSON after the removal. */
 function withoutSecretsIn(details: object, secret: string | null): object | null {
   const text = JSON.stringify(details);
   if (text.length > messageLengthMax) return null;

@@ -6,7 +6,7 @@ import type { RecordedAnswer } from "../usage/recording/build-usage-record.ts";
 export type Reply = {
   /** Whether the head was sent, so that an error can no longer change the status. */
   readonly hasBegun: boolean;
-  /** The status of an error that precedes the head. */
+  /** The HTTP status for an error, if the head has not been sent. */
   statusOf(error: GatewayError): number;
   beginStream(headers: string[]): void;
   /**
@@ -29,6 +29,6 @@ export type Reply = {
 
 /** An upstream's answer with status 200, in flight to the client. */
 export type Answer = RecordedAnswer & {
-  /** The request has ended, successfully or not. */
+  /** Runs when the request has ended, successfully or not. */
   onOver?(): void;
 };

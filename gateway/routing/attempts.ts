@@ -15,11 +15,11 @@ export type AttemptsOptions = {
   retryWaitMsMax: number;
 };
 
-/** A prepared call of one candidate, which has not started. */
+/** A prepared call of one candidate. `begin` starts the call. */
 export type Attempt = {
   /** The names of the request's parts that its translation drops, separated by commas. */
   dropped?: string | null;
-  /** Receives the call's events, unless another candidate replaces it. */
+  /** Receives the call's events, unless the call fails and the next candidate is tried. */
   events: UpstreamEvents;
   begin(events: UpstreamEvents): UpstreamCall;
 };
@@ -27,12 +27,13 @@ export type Attempt = {
 type Caller = {
   /** Throws a `GatewayError` for a candidate that cannot serve the request. */
   prepare(candidate: Candidate): Attempt;
-  /** The candidate rejected the call without processing it, or was unreachable. */
+  /** Runs when a candidate was unreachable, or rejected the call without processing it. */
   refused(candidate: Candidate, why: CoolDownCause): void;
 };
 
 /**
- * One logical call over several candidates. The next candidate is called only before the first byte, and only if no upstream processed the request.
+ * One logical call over several candidates. The next candidate is called only before the first byte, and only
+ * if no upstream processed the request.
  */
 export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   readonly #options: AttemptsOptions;
@@ -45,7 +46,7 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   #refusal: unknown = null;
   #calls = 0;
   #candidate: Candidate | null = null;
-  /** Only the events of the current attempt are kept, because the attempt holds the request's body. */
+  /** The current attempt's events. The attempt itself is not kept, because it contains the request's body. */
   #events: UpstreamEvents | null = null;
   #call: UpstreamCall | null = null;
   /** The parts that the current attempt drops. */

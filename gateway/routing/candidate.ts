@@ -7,8 +7,8 @@ import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
 export type Candidate = Readonly<{
   providerId: string;
   providerName: string;
-  /** The preset is null for a provider that was created without one. */
   providerKind: string;
+  /** Null for a provider that was created without a preset. */
   preset: string | null;
   /** Null for a provider without authentication. */
   credentialId: string | null;
@@ -19,9 +19,9 @@ export type Candidate = Readonly<{
     ModelRow,
     "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice" | "priceDetails"
   >;
-  /** `provider`: the provider's own figure is the cost, if it reports one. */
+  /** With `provider`, a cost that the provider reports replaces the calculated cost. */
   costSource: "provider" | null;
-  /** The charge, in ten-thousandths of the cost. Null charges the cost. */
+  /** The charge in ten-thousandths of the cost. Null means that the cost itself is charged. */
   chargeFactor: number | null;
   timeouts: UpstreamTimeouts;
   /** An error if the gateway's own configuration prevents the call. */

@@ -11,7 +11,6 @@ import type { Candidate } from "./candidate.ts";
 import type { KnownKey } from "../keys/authenticate-key.ts";
 import { isBareName, parseSlug } from "./slug.ts";
 
-/** A callable model, with its candidates. */
 export type CatalogueModel = Readonly<{
   id: string;
   slug: string;
@@ -48,7 +47,7 @@ export class Catalogue {
     return this.#models.values();
   }
 
-  /** One endpoint for each credential in use. */
+  /** Returns the endpoints of all candidates, to keep their connections. May repeat endpoints. */
   *endpoints(): Generator<Endpoint> {
     for (const { candidates } of this.#models.values()) {
       for (const { target } of candidates.flat()) {
@@ -102,7 +101,7 @@ function toCatalogue(rows: CatalogueRows, options: CatalogueOptions): Map<string
   );
 }
 
-/** The route of a request, resolved once. */
+/** A request resolves its route once, so that later changes to the catalogue do not affect it. */
 export type Route = CatalogueModel;
 
 /** Throws `model_not_found`. The message does not reveal whether the model exists for other keys. */

@@ -13,7 +13,7 @@ import type { Target, Candidate } from "./candidate.ts";
 
 type ConnectedProviderOptions = { secretBox: SecretBox; limits: Settings; log: Log };
 
-/** A provider with its upstream's operations, once per credential. */
+/** A provider, connected to its upstream with each of its credentials. */
 export class ConnectedProvider {
   readonly #row: ProviderRow;
   readonly #timeouts: UpstreamTimeouts;
@@ -37,7 +37,7 @@ export class ConnectedProvider {
     });
   }
 
-  /** One candidate per credential. */
+  /** Returns one candidate per credential. */
   candidatesFor(model: ModelRow): Candidate[] {
     const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice, priceDetails } = model;
     const upstreamModel = {

@@ -17,12 +17,12 @@ export class CoolDowns {
     return coolDown === undefined ? 0 : Math.max(0, coolDown.until - this.#now());
   }
 
-  /** Null for a candidate that may be called. */
+  /** Returns null for a candidate that may be called. */
   find(candidate: CoolingCandidate): CoolDown | null {
     return this.leftMs(candidate) === 0 ? null : (this.#current.get(nameOf(candidate)) ?? null);
   }
 
-  /** The provider name of each candidate that is cooling down. */
+  /** Returns one provider name per cooling credential, so names can repeat. */
   coolingProviders(): string[] {
     const now = this.#now();
     const cooling = [...this.#current.values()].filter(({ until }) => until > now);

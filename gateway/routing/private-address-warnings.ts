@@ -8,8 +8,8 @@ import type { Candidate } from "./candidate.ts";
 type PrivateAddressWarningsOptions = { log: Log; guard: AddressGuard };
 
 /**
- * Logs providers that are not called because their address is private, and the setting that allows it. Logs
- * each provider and address once.
+ * Logs a warning for providers that are not called because their address is private. The warning includes the
+ * setting that allows the address, and is logged once per provider and address.
  */
 export class PrivateAddressWarnings {
   readonly #options: PrivateAddressWarningsOptions;

@@ -5,7 +5,7 @@ type RecordedModelNamesOptions = {
   catalogue: Pick<Catalogue, "find">;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Bounds names of unknown models that are recorded in an hour. */
+  /** The maximum number of unknown model names that are recorded in an hour. */
   unknownPerHourMax: number;
 };
 
@@ -57,7 +57,7 @@ function isWord(text: string): boolean {
   return text.length <= wordLengthMax && (text.match(/(?<=\d)\D|(?<=\D)\d/g) ?? []).length <= 3;
 }
 
-/** Keys of OpenAI, of the gateway and of many others. */
+/** Matches the start of keys of OpenAI, the gateway and many others. */
 const keyBeginning = /(?:^|[^a-z])sk[-_]/i;
 const bareLengthMax = 64;
 const wordLengthMax = 14;

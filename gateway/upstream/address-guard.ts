@@ -61,7 +61,7 @@ export class AddressGuard {
   };
 }
 
-/** IPv6 addresses have brackets in URLs and none in Node. */
+/** IPv6 addresses have brackets in URLs, but not in Node's functions. */
 function withoutBrackets(host: string): string {
   return host.toLowerCase().replace(/^\[(.*)\]/, "$1");
 }
@@ -95,7 +95,7 @@ const reserved = blockList([
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
-  // Azure's platform services, which use one public address.
+  // A public address that Azure uses for its platform services.
   ["168.63.129.16", 32],
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],

@@ -6,14 +6,14 @@ export type AnswerHead = {
   status: number;
   /** Names in lower case. */
   headers: UpstreamHeaders;
-  /** The end of the body: by length, by its last chunk, or with the connection. */
+  /** The length of the body, or the event that ends it: the last chunk or the close of the connection. */
   end: number | "chunked" | "close";
-  /** The time that the connection may stay idle afterwards. 0 forbids reuse. */
+  /** The maximum idle time of the connection after this answer. 0 forbids reuse. */
   keepAliveMs: number;
 };
 
 /**
- * Parses strictly, because another reading of a length would mix up two answers.
+ * Parses strictly, because a misread length would mix up two answers.
  * @param text from the status line, without the final empty line, with one character per byte
  * https://www.rfc-editor.org/rfc/rfc9112.html#section-6.3
  */
@@ -29,7 +29,7 @@ export function parseAnswerHead(text: string, limits: HttpLimits): AnswerHead {
   const isOld = minorVersion === "0";
   const announced = announcedEnd(headers, isOld);
   const hasNoBody = status === 204 || status === 304;
-  // An upstream that announces a forbidden body may send one.
+  // Upstreams that announce a body may send it even where HTTP forbids one.
   const isLast = hasNoBody ? announced !== 0 && announced !== "close" : announced === "close";
   return {
     status,
@@ -96,7 +96,7 @@ function keepAliveMs(headers: UpstreamHeaders, isOld: boolean, msMax: number): n
   return Math.min(Math.max(Number(seconds) * 1000 - marginMs, 0), msMax);
 }
 
-// Some servers omit the space after a code without a phrase.
+// Some servers omit the space after the status code if no phrase follows.
 const statusLineForm = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
@@ -132,7 +132,7 @@ export class ChunkDecoder {
     return this.#length;
   }
 
-  /** Copies the data to `target`. Returns the end position: of the body or of the bytes. */
+  /** Copies the data to `target`. Returns the position after the body, or the end of the bytes. */
   decode(bytes: Buffer, from: number, target: Buffer): number {
     let at = from;
     this.#length = 0;

@@ -34,12 +34,12 @@ export class AnswerReader {
     return this.#problem;
   }
 
-  /** The time that the connection may stay idle afterwards. 0 forbids reuse. */
+  /** The maximum idle time of the connection after this answer. 0 forbids reuse. */
   get keepAliveMs(): number {
     return this.#hasSurplus ? 0 : (this.#head?.keepAliveMs ?? 0);
   }
 
-  /** Returns the head once, after its arrival. */
+  /** Returns the head once after its arrival, otherwise null. */
   takeHead(): AnswerHead | null {
     if (this.#isHeadTaken || this.#head === null) return null;
     this.#isHeadTaken = true;

@@ -9,7 +9,7 @@ export type CollectedAnswer = { status: number; headers: UpstreamHeaders; body: 
 type CollectOptions = {
   timeouts: UpstreamTimeouts;
   bytesMax: number;
-  /** A body makes it a POST request instead of GET. */
+  /** With a body, the request is a POST, otherwise a GET. */
   body?: readonly Buffer[];
   signal?: AbortSignal;
 };

@@ -5,8 +5,8 @@ import type { CallHolder, NetworkCall } from "./network-call.ts";
 import type { UpstreamRequest } from "./upstream-call.ts";
 
 /**
- * The connections to one origin and the calls that wait for one, first in, first out. A connection serves one
- * credential only.
+ * The connections to one origin, and a first-in, first-out queue of calls. Each connection serves only one
+ * credential.
  */
 export class ConnectionPool implements CallHolder, ConnectionOwner {
   readonly #dialler: Dialler;
@@ -204,7 +204,7 @@ class IdleConnections {
     yield this.#resting;
   }
 
-  /** Connections become available after the next poll phase, which reads what arrived while they rested. */
+  /** Connections become available after the next poll phase, which reads data that arrived while they rested. */
   #tick(): void {
     const rested = this.#restingLonger;
     this.#restingLonger = this.#resting;
@@ -232,7 +232,7 @@ class IdleConnections {
 
 /** A surplus answer within this time closes the connection. Connections rest for one to two times as long. */
 const restMs = 25;
-/** This number suffices for about 1,000 calls a second. */
+/** Above this number, resting connections are reused early. About 1,000 calls a second reach it. */
 const restingMax = 32;
 const sweepIntervalMs = 1_000;
 

@@ -216,7 +216,7 @@ export class Dialler {
     socket.once("close", () => clearTimeout(timer));
     return socket.once(this.#isSecure ? "secureConnect" : "connect", () => {
       clearTimeout(timer);
-      // Calls keep the process alive, idle connections do not.
+      // The timers of calls keep the process alive. Idle connections must not.
       socket.unref();
       onOpen();
     });

@@ -23,10 +23,10 @@ export function holdsSecret(text: string, secret: string, length: number): boole
   return text.length > lengthMax || findSecret(readEscapes(text), secret, length).length > 0;
 }
 
-/** Positions in the unescaped text. */
+/** A range of positions in the unescaped text. */
 type Range = { start: number; end: number };
 
-/** Pieces of the secret, in order and without overlaps. */
+/** Finds pieces of the secret. Returns their ranges in order and without overlaps. */
 function findSecret({ text, source, starts, ends }: UnescapedText, secret: string, length: number): Range[] {
   const whole = readEscapes(secret).text.toLowerCase();
   if (whole === "") return [];
@@ -38,13 +38,13 @@ function findSecret({ text, source, starts, ends }: UnescapedText, secret: strin
     ({ start, end }) =>
       whole.length >= length || standsAlone(source, starts[start] ?? 0, ends[end - 1] ?? source.length),
   );
-  // Any decoded text contains two given bytes by chance.
+  // One or two given bytes occur in decoded text by chance.
   const encoded = size < 3 ? [] : encodings.flatMap((encoding) => findEncoded(text, pieces, size, encoding));
   return merge([...plain, ...encoded]);
 }
 
 function findPieces(text: string, pieces: ReadonlySet<string>, size: number): Range[] {
-  // Only this letter becomes two in lower case, which would shift positions.
+  // Only this letter becomes two characters in lower case, which would shift positions.
   const lowerCase = text.replaceAll("İ", "i").toLowerCase();
   const found: Range[] = [];
   for (let at = 0; at + size <= lowerCase.length; at++) {
@@ -56,7 +56,7 @@ function findPieces(text: string, pieces: ReadonlySet<string>, size: number): Ra
 type Encoding = {
   name: "base64" | "hex";
   alphabet: RegExp;
-  /** The size of one encoded group. */
+  /** The number of characters that encode a group of `bytes` bytes. */
   characters: number;
   bytes: number;
 };
@@ -117,14 +117,14 @@ function isWord(
   return words.length > 1 && words.includes(word);
 }
 
-/** Replacing `test` within `latest` would reveal the secret. */
+/** Replacing `test` within `latest` would reveal that the secret contains `test`. */
 function standsAlone(text: string, start: number, end: number): boolean {
   return !letterOrDigit.test(text.charAt(start - 1)) && !letterOrDigit.test(text.charAt(end));
 }
 
 const letterOrDigit = /[\p{L}\p{N}]/u;
 const pieceLength = 8;
-/** Twice the length of a shown message. */
+/** Twice the maximum length of an error message for clients. */
 const lengthMax = 8_192;
 
 /** Text without escapes and whitespace, and the source position of each character. */
@@ -203,7 +203,7 @@ const names: Record<string, string> = {
   tilde: "~",
 };
 
-/** Repeated escapes are decoded in one pass, so that many backslashes or `%25` stay linear. */
+/** Repeated escapes are decoded in one pass, so that many backslashes or `%25` take linear time. */
 const escapeForm = new RegExp(
   [
     String.raw`\\+(?:u(?<hex>[0-9a-f]{4})|u\{0*(?<hex>[0-9a-f]{1,6})\}|x(?<hex>[0-9a-f]{2})|[nrt])?`,

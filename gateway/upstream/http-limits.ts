@@ -1,6 +1,6 @@
 import type { Settings } from "../config/limit-variables.ts";
 
-/** Bounds connections to one upstream, and the bytes of a response head. */
+/** The limits of the connections to one upstream, and of their answers. */
 export type HttpLimits = Pick<
   Settings,
   | "upstreamConnectionsMax"

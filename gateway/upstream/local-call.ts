@@ -90,7 +90,7 @@ export class LocalCall implements UpstreamCall {
 
   #finish(): void {
     const { ending } = this.#answer;
-    // A silent answer waits for the longest timeout.
+    // A silent answer waits until a timeout ends the call.
     if (ending === "silent") return this.#wait(Infinity);
     this.#isOver = true;
     if (ending === "complete") return this.#events.onEnd();

@@ -11,8 +11,8 @@ export type CallHolder = {
 };
 
 /**
- * One HTTP call between its connection and the relay. One timer covers all timeouts. It compares times when
- * it fires, so chunks need not reset it.
+ * One HTTP call between its connection and the relay. One timer covers all timeouts. The timer compares times
+ * when it fires, so that chunks need not reset it.
  */
 export class NetworkCall implements UpstreamCall {
   /** Null before and after the call. */
@@ -30,7 +30,6 @@ export class NetworkCall implements UpstreamCall {
   constructor(events: UpstreamEvents, timeouts: UpstreamTimeouts) {
     this.#events = events;
     this.#timeouts = timeouts;
-    // The first check is in time for the shortest timeout.
     const { firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } = timeouts;
     const firstCheckMs = Math.min(firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs);
     this.#timer = setTimeout(() => this.#checkTimeouts(), firstCheckMs);
@@ -73,7 +72,7 @@ export class NetworkCall implements UpstreamCall {
     holder?.drop(this);
   }
 
-  /** The first byte is about to be written. */
+  /** Runs before the first byte is written. */
   onSent(): void {
     this.#wasSent = true;
   }

@@ -4,7 +4,7 @@ import type { GatewayError } from "../errors.ts";
 export type UpstreamEvents = {
   onHeaders(status: number, headers: UpstreamHeaders): void;
   onData(bytes: Buffer): void;
-  /** The answer is complete according to HTTP. */
+  /** Runs when the answer is complete according to HTTP. */
   onEnd(): void;
   /**
    * The last event: `upstream_error` or `upstream_timeout`. Never follows an abort.
@@ -34,9 +34,9 @@ export type UpstreamTimeouts = {
 };
 
 export type UpstreamRequest = {
-  /** The head ends with the empty line, and has one character per byte. */
+  /** Ends with the empty line, and has one character per byte. */
   head: string;
-  /** The body in parts, which are sent one after the other. */
+  /** The parts of the body, in order. Null for a GET request. */
   body: readonly Buffer[] | null;
   bodyLength: number;
 };

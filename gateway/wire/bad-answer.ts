@@ -17,7 +17,7 @@ export function toAnswerError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : badAnswer("malformed");
 }
 
-/** @param part the part with more bytes than the maximum */
+/** @param part the oversized part of the response, such as `one event` */
 export function tooLong(part: string, bytesMax: number): GatewayError {
   return badAnswer(`too long: ${part} has more than ${bytesMax} bytes`, "answer_too_long");
 }

@@ -1,10 +1,10 @@
-/** Joins chunks in one buffer. Separate one-byte chunks would take a hundred times their size. */
+/** Joins chunks in one buffer. Separate one-byte chunks would take a hundred times their size in memory. */
 export class GrowingBody {
   readonly #lengthMax: number;
   #buffer = noBytes;
   #length = 0;
 
-  /** @param lengthMax the declared or permitted length, allocated only as bytes arrive */
+  /** @param lengthMax the declared or maximum length. Memory is allocated only as bytes arrive. */
   constructor(lengthMax: number) {
     this.#lengthMax = lengthMax;
   }
@@ -51,7 +51,7 @@ export class EventSplitter {
   #rest: Buffer = Buffer.alloc(0);
   #length = 0;
 
-  /** @param bytesMax the maximum of an incomplete event */
+  /** @param bytesMax the maximum size of an incomplete event */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -61,7 +61,7 @@ export class EventSplitter {
     return this.#length > this.#bytesMax;
   }
 
-  /** Returns complete events, or null. */
+  /** Returns the bytes of complete events, or null if no event is complete. */
   push(bytes: Buffer): Buffer | null {
     const end = this.#endOfLastEvent(bytes);
     if (end === 0) {
@@ -123,7 +123,7 @@ export function applyEdits(bytes: Buffer, edits: readonly Edit[]): Buffer {
   return edits.length === 0 ? bytes : Buffer.concat(splitByEdits(bytes, edits));
 }
 
-/** The edited bytes in parts, because joining a large request costs more than relaying it. */
+/** Returns the edited bytes in parts, because joining a large request costs more than relaying it. */
 export function splitByEdits(bytes: Buffer, edits: readonly Edit[]): Buffer[] {
   const parts: Buffer[] = [];
   let from = 0;
@@ -136,15 +136,15 @@ export function splitByEdits(bytes: Buffer, edits: readonly Edit[]): Buffer[] {
 }
 
 /**
- * Replaces the model name in the client's bytes. Re-serializes the body if `modelRange` is null, because a
- * member occurs twice.
+ * Replaces the model name in the client's bytes. If the bytes contain a member twice or differ from the body,
+ * `modelRange` is null, and the body is serialized again.
  */
 export function spliceModel(
   request: { body: object; bytes: Buffer; modelRange: { start: number; end: number } | null },
   model: string,
 ): Buffer[] {
   const { bytes, modelRange } = request;
-  // Reading `body` may parse it.
+  // The getter of `body` may parse the bytes, so it runs only here.
   if (modelRange === null) return [Buffer.from(JSON.stringify({ ...request.body, model }))];
   return splitByEdits(bytes, [{ ...modelRange, text: JSON.stringify(model) }]);
 }

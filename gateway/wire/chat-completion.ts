@@ -53,9 +53,9 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
  */
 export type ReasoningDetail = {
   type: "reasoning.text" | "reasoning.encrypted" | "reasoning.summary";
-  /** The upstream format of the reasoning. Other upstreams do not receive it. */
+  /** The upstream's reasoning format. Upstreams with another format do not receive the detail. */
   format: string;
-  /** The tool call of the reasoning, if any. */
+  /** The ID of the tool call that the detail belongs to, if any. */
   id?: string | null;
   /** The position among the message's details. In a stream, pieces with the same index belong together. */
   index?: number;
@@ -109,13 +109,13 @@ export type EmbeddingsRequestBody = {
   [field: string]: unknown;
 };
 
-/** The differences of an upstream with chat completions from OpenAI. */
+/** The differences between an upstream's chat completions and OpenAI's. */
 export type ChatQuirks = {
   maxTokensName: "max_completion_tokens" | "max_tokens";
   developerRole: "developer" | "system";
   /**
-   * The accepted extensions: reasoning in assistant messages (`reasoning_content`, `reasoning_details`),
-   * `cache_control`, `verbosity`.
+   * The extensions that the upstream accepts. `thoughts` means reasoning in assistant messages
+   * (`reasoning_content`, `reasoning_details`).
    */
   extensions: readonly ("thoughts" | "cache_control" | "verbosity")[];
 };
@@ -138,8 +138,8 @@ export function applyQuirks(
 }
 
 /**
- * The valid reasoning details of a list, which may contain any JSON.
- * @param unknownFormat the format of details without one. If it is missing, they are dropped.
+ * Reads the valid reasoning details of a list, which may contain any JSON.
+ * @param unknownFormat the format of details without a format. Undefined drops such details.
  */
 export function readReasoningDetails(details: unknown, unknownFormat?: string): ReasoningDetail[] {
   return listOf(details).flatMap((value) => {
@@ -148,7 +148,7 @@ export function readReasoningDetails(details: unknown, unknownFormat?: string): 
   });
 }
 
-/** The valid members of a reasoning detail. */
+/** Reads the valid members of a reasoning detail. */
 export function readPartialDetail(value: unknown): Partial<ReasoningDetail> {
   if (!isObject(value)) return {};
   const { type, index } = value;

@@ -2,12 +2,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns an array unchanged. Empty for any other value. */
+/** Returns an array unchanged, and an empty array for any other value. */
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Parses JSON. Null for invalid JSON. */
+/** Returns null for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -18,7 +18,7 @@ export function parseJson(text: string): unknown {
 
 /**
  * Finds the members of a JSON object (RFC 8259) in its bytes without building values, so that single values
- * can be replaced. Does not validate: results are right for text that `JSON.parse` accepts.
+ * can be replaced. Does not validate: results are correct for text that `JSON.parse` accepts.
  */
 export function scanMembers(
   bytes: Uint8Array,
@@ -77,7 +77,7 @@ export function countValues(valuesMax: number): ValueCount {
   return { tenths: 0, tenthsMax: valuesMax * 10 };
 }
 
-/** Whether the key is `name`, also with escapes. */
+/** Whether the key is `name`, with or without escapes. */
 export function isKey(bytes: Buffer, keyStart: number, keyEnd: number, name: string): boolean {
   if (keyEnd - keyStart === name.length) {
     for (let index = 0; index < name.length; index++) {
@@ -106,7 +106,7 @@ function unescapeKey(bytes: Buffer, keyStart: number, keyEnd: number): string | 
   }
 }
 
-/** Returns the position after the value, or `tooDeep`. Stops at the current position when the count ends. */
+/** Returns the position after the value, or `tooDeep`. Stops early when the count exceeds its maximum. */
 function skipValue(
   bytes: Uint8Array,
   start: number,
@@ -130,7 +130,7 @@ function skipValue(
     if (byte === openBrace || byte === openBracket) {
       tenths += 10;
       depth++;
-      // The enclosing object counts too.
+      // The enclosing object counts as a level.
       if (depth >= depthMax) return tooDeep;
     } else if (byte === closeBrace || byte === closeBracket) {
       // At depth 0, this closes the object around a number or literal.
@@ -153,8 +153,8 @@ function skipValue(
 }
 
 /**
- * Returns the position after the closing quote. `indexOf` is faster for long strings, and a loop for short
- * ones.
+ * Returns the position after the closing quote. `indexOf` is faster for long strings, a loop for short
+ * strings.
  */
 export function skipString(
   bytes: Uint8Array,
@@ -197,7 +197,7 @@ function isSpace(byte: number | undefined): boolean {
 
 /** The extra length of a key with one character written as `\\u0061`. */
 const shortestEscape = 5;
-/** Bytes of one escaped character. */
+/** The bytes of one escaped character. */
 const longestCharacter = 6;
 const tooDeep = -1;
 // These are constants of this module, because scanning with imported ones takes an eighth longer.

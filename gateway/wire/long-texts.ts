@@ -69,7 +69,7 @@ export class LongTexts implements StringSkipper {
   }
 }
 
-/** Whether a string is the value of a member with text. */
+/** Whether a string is the value of a member in `textNames`. */
 function isTextOf(bytes: Buffer, openingQuote: number): boolean {
   const colon = skipSpaceBack(bytes, openingQuote - 1);
   if (bytes[colon] !== 0x3a) return false;
@@ -85,7 +85,7 @@ function skipSpaceBack(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** Members whose text no check reads. Names that differ only by escapes are not text. */
+/** Members whose text no check reads. Names that are written with escapes are not recognized. */
 const textNames = new Set([
   "content",
   "text",
@@ -111,16 +111,16 @@ export const longTextBytesMin = 512;
 const placeholder = "-";
 const firstPrintable = 0x20;
 
-/** The position of the first word with a quote, backslash or control character. Positions are those of the words' buffer. */
+/** Returns the position of the first word with a quote, backslash or control character, in bytes of the buffer. */
 function skipPlainWords(words: Int32Array, start: number, end: number): number {
   const last = end >> 2;
   let index = start >> 2;
   for (; index < last; index++) {
     const word = words[index] ?? 0;
-    // Subtracting sets a byte's highest bit where it was zero, or less than 0x21.
+    // Subtracting 0x01 (or 0x21) sets the highest bit of a byte that is zero (or less than 0x21).
     // https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord
     const backslashes = word ^ 0x5c5c5c5c;
-    // Turns a quote into 0x20, so that it and the control characters are all less than 0x21.
+    // This turns a quote into 0x20. Quotes and control characters are then less than 0x21.
     const others = word ^ 0x02020202;
     const found = ((backslashes - 0x01010101) & ~backslashes) | ((others - 0x21212121) & ~others);
     if ((found & 0x80808080) !== 0) break;
@@ -147,8 +147,8 @@ const escapes = flagsOf('"\\/bfnrt');
 const hexDigits = flagsOf("0123456789abcdefABCDEF");
 
 /**
- * The size of a JSON text in bytes, weighted by processing time: long base64 strings count nothing, an escape
- * counts four. The result is inexact above `sizeMax`.
+ * Measures a JSON text in bytes, weighted by processing time. A long base64 string counts 0, an escape 4. The
+ * result is inexact above `sizeMax`.
  */
 export function measureText(bytes: Buffer, sizeMax: number): number {
   let size = 0;
@@ -164,7 +164,7 @@ export function measureText(bytes: Buffer, sizeMax: number): number {
   return size + bytes.length - end;
 }
 
-/** The maximum ratio of the weighted size to the bytes. */
+/** The maximum ratio of the weighted size to the size in bytes. */
 const textSizeRatioMax = 2.5;
 
 function countEscapes(bytes: Uint8Array, start: number, end: number): number {
@@ -187,5 +187,5 @@ for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
   base64[character.charCodeAt(0)] = 1;
 }
 const mediaBytesMin = 4_096;
-/** Room for the start of a data URL. */
+/** The maximum number of bytes before the base64 data of a data URL. */
 const dataUrlHeadBytes = 256;

@@ -10,7 +10,7 @@ export function missing(param: string): GatewayError {
 }
 
 /**
- * The error for a value of the wrong type, or for a missing one.
+ * The error for a missing value, or a value of the wrong type.
  * @param expected such as `a string`
  */
 export function invalidType(param: string, expected: string, value: unknown): GatewayError {
@@ -41,8 +41,8 @@ export function invalidValue(param: string, rule: string, value?: unknown): Gate
 }
 
 /**
- * Quotes a number, a boolean or a short word. Text with spaces could be part of a prompt, and 60 characters could be an
- * API key.
+ * Quotes a number, a boolean or a short word. Text with spaces could be part of a prompt, and a longer word
+ * could be an API key.
  */
 function quote(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return `: ${value}`;

@@ -3,7 +3,7 @@ import { EventSplitter } from "./bytes.ts";
 export class ServerSentEventDecoder implements EventDecoder {
   readonly #splitter: EventSplitter;
 
-  /** @param eventBytesMax the maximum of an incomplete event */
+  /** @param eventBytesMax the maximum size of an incomplete event */
   constructor(eventBytesMax: number) {
     this.#splitter = new EventSplitter(eventBytesMax);
   }

@@ -1,11 +1,11 @@
 import { isObject } from "./json.ts";
 
 /**
- * The facts besides the usual counts that determine a cost. A missing count is 0, and a missing term is the
- * usual one.
+ * The details besides the usual counts that determine a cost. A missing count means 0. A missing tier, speed
+ * or region means the usual one.
  */
 export type UsageDetails = {
-  /** Part of the tokens written to a cache. */
+  /** Part of the cache-write tokens: those with a lifetime of one hour. */
   cacheWrite1hTokens?: number;
   /** Parts of the input, cached tokens included. */
   imageInputTokens?: number;
@@ -20,7 +20,7 @@ export type UsageDetails = {
   serviceTier?: string;
   speed?: string;
   region?: string;
-  /** The provider's own figure, in nano-dollars. */
+  /** The cost that the provider reports, in nano-dollars. */
   providerCost?: number;
 };
 
@@ -29,7 +29,7 @@ export function usageDetails(given: UsageDetails): UsageDetails | undefined {
   let details: UsageDetails | undefined;
   for (const name in given) {
     const value = given[name as keyof UsageDetails];
-    // A cost of 0 is a valid cost.
+    // Unlike a count of 0, a cost of 0 differs from a missing cost.
     if (value === undefined || (value === 0 && name !== "providerCost")) continue;
     details = { ...details, [name]: value };
   }
@@ -37,7 +37,7 @@ export function usageDetails(given: UsageDetails): UsageDetails | undefined {
 }
 
 /**
- * A service tier, speed or region. Undefined for the usual one. `fast` is OpenAI's new name of `priority`:
+ * Reads a service tier. Returns undefined for the usual one. `fast` is OpenAI's new name for `priority`:
  * https://developers.openai.com/api/docs/guides/fast-mode
  */
 export function readTier(value: unknown): string | undefined {
@@ -45,7 +45,7 @@ export function readTier(value: unknown): string | undefined {
   return name === "fast" ? "priority" : name;
 }
 
-/** Reads a speed or a region. */
+/** Reads a speed or a region. Returns undefined for the usual one. */
 export function readTerm(value: unknown): string | undefined {
   if (typeof value !== "string" || !/^[\w-]{1,32}$/.test(value)) return undefined;
   const name = value.toLowerCase();
@@ -65,7 +65,7 @@ const usualTerms = new Set([
   "not_available",
 ]);
 
-/** A valid count. Undefined for any other value. */
+/** Returns a valid count unchanged, and undefined for any other value. */
 export function readCount(value: unknown): number | undefined {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 2 ** 31 - 1
     ? (value as number)
@@ -97,7 +97,7 @@ export function readChatDetails(
   });
 }
 
-/** Reads the members of OpenRouter, Anthropic and xAI. */
+/** Reads the number of web searches as OpenRouter, Anthropic or xAI report it. */
 function readSearches(usage: Record<string, unknown>): number | undefined {
   const tools = objectOf(usage["server_tool_use"] ?? usage["server_tool_use_details"]);
   const xai = objectOf(usage["server_side_tool_usage_details"]);
@@ -105,7 +105,7 @@ function readSearches(usage: Record<string, unknown>): number | undefined {
 }
 
 /**
- * The provider's own cost in US dollars, as nano-dollars. OpenRouter has `cost`, Perplexity
+ * Reads the provider's reported cost, in nano-dollars. OpenRouter has `cost`, Perplexity
  * `cost.total_cost`, DeepInfra `estimated_cost`, xAI `cost_in_usd_ticks` of 10⁻¹⁰ dollars.
  */
 function readProviderCost(usage: Record<string, unknown>): number | undefined {
@@ -127,7 +127,7 @@ function objectOf(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
 }
 
-/** Null for a count that is missing in all reports. */
+/** A count is null if all reports lack it. */
 type MessagesUsage = {
   /** Excludes tokens read from or written to a cache. */
   input: number | null;
