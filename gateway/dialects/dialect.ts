@@ -6,7 +6,7 @@ import type { BodyLimits } from "./parse-body.ts";
 
 /**
  * An API that clients speak, as pure functions. An upstream with the same API receives the client's bytes
- * (`native`). For any other, the request becomes a chat completion and the answer is converted back.
+ * (`native`). For other upstreams, the request becomes a chat completion and the answer is converted back.
  */
 export type Dialect<Request extends DialectRequest = DialectRequest> = {
   /** The path after `/v1/`, and the endpoint's name in usage records. */
@@ -63,11 +63,11 @@ export type AnswerEnvelope = {
   createdSeconds: number;
   nowSeconds: () => number;
   slug: string;
-  /** Estimates the count for events that precede the upstream's report. */
+  /** Estimates the input tokens for events that precede the upstream's report. */
   estimateInputTokens: () => number;
   previousResponseId: string | null;
   /**
-   * Keeps a finished response for later requests. Returns whether it is kept. Null if the gateway keeps none.
+   * Keeps a finished response for later requests. Returns whether it is kept. Null if it must not be kept.
    */
   keep: ((answer: KeptAnswer) => boolean) | null;
 };

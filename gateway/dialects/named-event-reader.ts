@@ -47,7 +47,7 @@ export class NamedEventReader implements NativeReader {
         copied = dataEnd;
       }
       if (ending === null) continue;
-      // The client receives an error in the gateway's own words instead.
+      // An error event is removed, because the gateway formats the error itself.
       parts.push(events.subarray(copied, ending === "done" ? end : start));
       return { bytes: Buffer.concat(parts), usage: this.#form.usage, ending };
     }

@@ -26,7 +26,7 @@ export type OutlinedBody = {
   readWhole: () => Record<string, unknown>;
 };
 
-/** Outlines a request body, because a relay needs long texts as bytes only. Checks what `parseBody` checks. */
+/** Outlines a request body, because a relay needs long texts as bytes only. Makes the same checks as `parseBody`. */
 function outlineBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): OutlinedBody {
   const texts = checkBody(bytes, limits, visit);
   const outline = parseObject(texts?.outline() ?? bytes.toString("utf8"));

@@ -11,7 +11,7 @@ export class ChatStreamWriter implements StreamWriter {
    * until the usage arrives.
    */
   readonly #tail: string;
-  /** The choices with a first delta, which contains the role. */
+  /** The choices whose first delta, which contains the role, has been written. */
   readonly #begun = new Set<number>();
 
   constructor({ id, createdSeconds, slug }: AnswerEnvelope, includeUsage: boolean) {

@@ -85,7 +85,7 @@ type ChatRequest = DialectRequest & {
 type ChatRequestLayout = {
   model: ByteRange;
   streamOptions: ByteRange | null;
-  /** The key, between its quotes. */
+  /** The position of the key `max_completion_tokens`, without its quotes. */
   maxCompletionTokensKey: ByteRange | null;
 };
 
@@ -236,7 +236,7 @@ export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, qui
   return splitByEdits(bytes, edits);
 }
 
-/** Whether the quirks change more than one member's name. */
+/** Whether the quirks change more than the name of one member. */
 function changesBody(body: ChatRequestBody, { developerRole, maxTokensName }: ChatQuirks): boolean {
   return (
     (developerRole !== "developer" && body.messages.some(({ role }) => role === "developer")) ||

@@ -26,7 +26,7 @@ export class ChunkRewriter {
   readonly #modelJson: string;
   readonly #includeUsage: boolean;
   readonly #meter: OutputMeter;
-  /** A chunk's line up to the `model` value, and the value itself. */
+  /** The previous chunk's line up to the `model` value, and the value itself. */
   #head = "";
   #model = "";
 
@@ -196,7 +196,7 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
 }
 
 /**
- * The position of the next usage or error, or a position beyond the end. Skips `"usage": null`, which OpenAI
+ * Returns the position of the next usage or error, or a position beyond the end. Skips `"usage": null`, which OpenAI
  * writes in every chunk. Finds keys with escapes too.
  */
 function findUsageOrError(text: string, from: number): number {
@@ -205,7 +205,7 @@ function findUsageOrError(text: string, from: number): number {
   return pattern.exec(text)?.index ?? Infinity;
 }
 
-/** The position of the line's data, or -1 for a line without data. */
+/** Returns the position of the line's data, or -1 for a line without data. */
 function dataStart(text: string, line: number): number {
   if (!text.startsWith("data:", line)) return -1;
   let at = line + "data:".length;

@@ -93,5 +93,5 @@ function mixed(what: string): GatewayError {
   return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }
 
-/** The unit is a piece, which is at most as long as an upstream event. */
+/** The maximum number of waiting deltas. Each is at most as long as an upstream event. */
 const waitingMax = 10_000;

@@ -114,7 +114,7 @@ function addSource(countable: Countable, source: unknown): void {
   }
 }
 
-/** The model receives a tool's schema in some form. */
+/** Counts the schema as JSON, because a model receives a tool's schema as text. */
 function addTool(countable: Countable, tool: unknown): void {
   if (!isObject(tool)) return;
   addText(countable, tool["name"]);

@@ -58,7 +58,7 @@ export function toFunctionName(name: string): string {
   return `${name.slice(0, lengthMax - hashLength - 1)}_${hash}`;
 }
 
-/** The client's names of tools with shortened names. */
+/** Maps shortened tool names to the client's names. */
 export function shortenedNames(body: Record<string, unknown>): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const { tool } of currentTools(body)) {

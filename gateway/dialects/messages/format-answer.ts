@@ -33,8 +33,8 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
 }
 
 /**
- * Anthropic's reasoning keeps its position. Other reasoning comes first. Details that repeat the text add its
- * origin.
+ * Anthropic's reasoning keeps its position. Other reasoning comes first. Reasoning text
+ * is shown only if no details repeat it.
  */
 function withThoughts(content: object[], { reasoning, details }: AssistantContent): object[] {
   const own = details.filter(({ format }) => format === anthropicFormat);
@@ -178,7 +178,7 @@ export function toStopReason(
 
 type StopReason = "end_turn" | "max_tokens" | "tool_use" | "refusal";
 
-/** The details of the stop reason. The text already contains the explanation. */
+/** The explanation is null, because the text already contains it. */
 export function toStopDetails(stopReason: StopReason): object | null {
   return stopReason === "refusal" ? { type: "refusal", category: null, explanation: null } : null;
 }

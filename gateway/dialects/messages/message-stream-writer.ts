@@ -75,7 +75,7 @@ export class MessageStreamWriter implements StreamWriter {
     return toEvent("message_start", { message });
   }
 
-  /** If both exist, the details repeat the text and add its origin. */
+  /** If details contain the reasoning text, only the details are written. */
   #think(reasoning: string, details: ReasoningDetail[]): string {
     if (!this.#showsThoughts) return "";
     const thoughts = details.filter(({ type }) => type !== "reasoning.encrypted");

@@ -11,7 +11,7 @@ import { withoutSealedThoughts } from "./sealed-detail.ts";
 
 /** Relays an upstream that speaks this dialect: its bytes, with the slug as the model name. */
 export const nativeMessages: NativeDialect = {
-  // Headers of future features pass. The provider decides about its workspace and about access from browsers.
+  // Headers of future features pass. Clients must not select a workspace or allow access from browsers.
   forwardedHeaders: /^anthropic-(?!workspace-id$|dangerous-)[\w-]{1,64}$/,
   buildRequest: (request, { name }) => spliceModel(withoutSealedThoughts(request), name),
   readAnswer(bytes, slug) {

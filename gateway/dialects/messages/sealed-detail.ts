@@ -4,7 +4,7 @@ import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 import type { DialectRequest } from "../dialect.ts";
 
 /**
- * Keeps details without a field of their own in `signature` or `data`, which clients return unchanged.
+ * Seals details that Anthropic's format has no field for. Clients return `signature` and `data` unchanged.
  * Unsigned reasoning gets an empty seal, because Claude Code 2.1.329 returns unsigned thinking to Anthropic.
  */
 export function sealDetail({ text: _text, summary: _summary, ...detail }: Partial<ReasoningDetail>): string {

@@ -11,7 +11,7 @@ export class AssistantTurn {
   #refusals: string[] = [];
   #thoughts: string[] = [];
   #details: ReasoningDetail[] = [];
-  /** The indexes of the collected details. */
+  /** The upstream's indexes of the collected details. */
   #places = new Set<number>();
   #calls: ToolCall[] = [];
 

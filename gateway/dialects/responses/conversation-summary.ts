@@ -13,7 +13,7 @@ export function readSummary(item: Record<string, unknown>): string | null {
   return `Summary of the conversation so far:\n${text}`;
 }
 
-/** A message in place of a summary, for an upstream that cannot read it. Other items stay. */
+/** Converts a summary to a message, for an upstream that cannot read it. Returns other items unchanged. */
 export function withReadableSummary(item: unknown): unknown {
   const text = isObject(item) ? readSummary(item) : null;
   return text === null ? item : { type: "message", role: "user", content: [{ type: "input_text", text }] };

@@ -82,7 +82,7 @@ export class HiddenReasoning {
     if (details.length > 0) this.#sealed.set(index, sealReasoning(details));
   }
 
-  /** Keeps a finished response, if requested. Returns it in the client's form. */
+  /** Keeps a finished response, if requested. Returns the response for the client. */
   keep(response: FormattedResponse, { keep }: Pick<AnswerEnvelope, "keep">): object {
     if (keep === null) return response;
     const output = response.output.map((item, index) => {

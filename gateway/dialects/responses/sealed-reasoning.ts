@@ -14,7 +14,7 @@ export function sealReasoning(details: readonly ReasoningDetail[]): string {
 
 /**
  * Opens a seal of this gateway. Returns no details for any other text.
- * @param count the values of all seals of the request. Beyond its maximum, no seal is opened.
+ * @param count counts the values of all seals of the request. Beyond its maximum, no seal is opened.
  */
 export function openReasoning(sealed: string, count: ValueCount): ReasoningDetail[] {
   if (!sealed.startsWith(sealPrefix)) return [];

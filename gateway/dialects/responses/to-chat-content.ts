@@ -70,12 +70,12 @@ function toImagePart(part: Record<string, unknown>, param: string): ContentPart 
   refuseFileId(part, param);
   const url = expectString(part["image_url"], `${param}.image_url`);
   const detail = ifGiven(part["detail"], `${param}.detail`, expectString);
-  // The highest value in chat completions.
+  // `high` is the highest value in chat completions.
   const known = detail === "original" ? "high" : detail;
   return { type: "image_url", image_url: { url, ...(known !== undefined && { detail: known }) } };
 }
 
-/** Sends the URL instead of bytes. Providers that fetch files receive it. */
+/** Sends a URL unchanged, because some providers fetch files themselves. */
 function toFilePart(part: Record<string, unknown>, param: string): ContentPart {
   refuseFileId(part, param);
   const url = ifGiven(part["file_url"], `${param}.file_url`, expectString);

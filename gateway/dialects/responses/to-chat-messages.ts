@@ -99,7 +99,7 @@ function hasOnlyTools({ type, call_id: callId }: Record<string, unknown>): boole
 }
 
 /**
- * Traces of OpenAI's own tools from turns with another model. The model's text already contains their
+ * Items of OpenAI's own tools, from turns with another model. The model's text already contains their
  * results.
  */
 const withoutMeaningElsewhere = new Set([

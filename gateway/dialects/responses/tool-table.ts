@@ -37,7 +37,7 @@ export class ToolTable {
     return this.#byName.get(keyOf(key)) ?? null;
   }
 
-  /** A tool's name in chat completions, also for a tool that only an earlier turn called. */
+  /** Returns a tool's name in chat completions, even if the request no longer lists the tool. */
   chatNameOf(key: ToolKey): string {
     return this.get(key)?.chatName ?? flatten(key.namespace, key.name);
   }
