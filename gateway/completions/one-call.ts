@@ -19,6 +19,9 @@ export function withOneCall(translation: ChatTranslation): ChatTranslation {
         get usage() {
           return reader.usage;
         },
+        get usageDetails() {
+          return reader.usageDetails;
+        },
         get state() {
           return reader.state;
         },

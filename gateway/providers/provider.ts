@@ -146,7 +146,7 @@ export type ChatStreamReader = {
   /** The counts so far. The getter must be cheap, because the gateway calls it for every delta. */
   readonly usage: ChatUsage | null;
   /** The cost details so far. */
-  readonly usageDetails?: UsageDetails | undefined;
+  readonly usageDetails: UsageDetails | undefined;
   /**
    * `unfinished`: a closed connection would be an error. `finished`: every choice has its finish reason, but
    * usage may follow. `ended`: the stream has ended.

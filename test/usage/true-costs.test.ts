@@ -140,7 +140,9 @@ for (const vendor of vendors) {
 
 function bodyOf(client: Client, prompt: string): object {
   if (client === "responses") return { input: prompt };
-  return { messages: [{ role: "user", content: prompt }], ...(client === "messages" && { max_tokens: 100 }) };
+  const messages = [{ role: "user", content: prompt }];
+  // The gateway itself keeps this option of chat completions where the provider lacks it.
+  return client === "messages" ? { messages, max_tokens: 100 } : { messages, parallel_tool_calls: false };
 }
 
 type Format = { whole: (answer: PricedAnswer) => string; stream: (answer: PricedAnswer) => string | Buffer };
