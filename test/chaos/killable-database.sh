@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the server given as parameters, says its process id, and ends when it ends. It is killed when standard input closes,
-# which the kernel does however its holder dies.
+# Runs the server that the parameters start, prints its process ID, and exits with it. Kills the server when standard
+# input closes, which also happens when the test process is killed.
 exec 3<&0
 "$@" 3<&- &
 server=$!

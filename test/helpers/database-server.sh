@@ -1,22 +1,21 @@
 #!/bin/sh
-# Runs a MariaDB or MySQL in the folder $1 on port $2 until standard input closes. $3 creates its data, $4 is the server;
-# with "remove" for $5 the folder goes away at the end. The folder $6 keeps the data of a new server, which later ones copy.
-# The rest is for the server. What it says goes to standard error, which ends with the server.
+# Runs MariaDB or MySQL in the folder $1 on port $2 until standard input closes. $3 creates the data. $4 is the server.
+# If $5 is "remove", the folder is deleted at the end. The folder $6 keeps the data of a new server, for later ones to copy.
+# The server receives the other parameters. Its output goes to standard error.
 #
-# Whoever starts this holds the other end of standard input, and the kernel closes that end however its holder dies:
-# a server that was started directly would outlive a killed test run. It expects a process group of its own, so that
-# Ctrl-C reaches only the test run and the signal at the end reaches only what was started here.
+# The kernel closes standard input even if the test run is killed, so no server outlives the test run. The script needs
+# a separate process group. Ctrl-C then reaches only the test run, and the last signal only the script's children.
 folder=$1 port=$2 installer=$3 server=$4 after=$5 new=$6
 shift 6
-trap : TERM # Caught here, and back to its default in the programs started below.
+trap : TERM # The programs below have the default again.
 
-# MySQL and MariaDB refuse to run as root unless told to.
+# MySQL and MariaDB run as root only with this option.
 as_root=
 [ "$(id -u)" -ne 0 ] || as_root=--user=root
 
-# The collation is the server's own for UTF-8, so that a table that forgot its own is noticed, and the time zone is
-# one that nobody expects. Nothing here has to survive a crash, so nothing waits for the disk. A server that starts deletes
-# what it takes for its own leftovers in the folder for temporary tables: two must not share one.
+# The default collation and the unusual time zone reveal tables and queries that depend on the server's settings. Data
+# need not survive a crash, so writes do not wait for the disk. A starting server deletes all files in the folder for
+# temporary tables, so servers must not share this folder.
 run() {
   mkdir -p "$folder/tmp"
   {
@@ -41,7 +40,7 @@ cat >/dev/null
 kill 0
 wait
 [ "$after" = remove ] || exit 0
-# Programs that the installer started may still be writing for a moment.
+# The installer's child processes may still write files for a moment.
 for attempt in 1 2 3 4 5; do
   rm -rf "$folder" && break
   sleep 0.5

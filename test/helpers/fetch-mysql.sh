@@ -1,6 +1,6 @@
 #!/bin/sh
-# Unpacks MySQL of Debian unstable into the new folder $1, with the C library that it needs. apt works on lists, a status
-# and archives of its own, so nothing of this machine changes, and needs no root. The mirror is the one that apt uses.
+# Unpacks MySQL of Debian unstable and its C library into the new folder $1, from apt's mirror. apt uses separate lists,
+# status and archives, so the machine does not change, and root is not needed.
 set -eu
 folder=$1
 apt=$folder/apt
@@ -8,7 +8,7 @@ mkdir -p "$apt/lists/partial" "$apt/archives/partial"
 : >"$apt/status"
 : >"$apt/sources.list"
 
-# The machine's own settings stay, such as a proxy, except the hooks, which would run on its own folders.
+# Keeps apt's settings, such as a proxy, but not the hooks, which would run on the machine's folders.
 settings() {
   cat <<END
 #clear APT::Update::Post-Invoke;

@@ -110,7 +110,7 @@ for (const kind of lockingKinds) {
   });
 }
 
-/** Each process may admit many requests before it learns of the other's. */
+/** Returns all records of a key, which may be more than `usageOf` reads. */
 async function allOf({ services }: TestGateway, id: string) {
   await services.recorder.flush();
   return services.database.read(({ usageRecords }) => usageRecords.listByKey(id, 100_000));

@@ -70,7 +70,7 @@ test("the factors of a provider and a key multiply the charge, not the cost", as
   const [record] = await usageOf(gateway, id);
   t.like(record, { cost: ours, markup: 1_200_000 - ours, costDetails: { factor: 0.6 } });
 
-  // Another price keeps the factor of that time.
+  // Recomputing with another price keeps the recorded factor.
   await gateway.admin.providers.update.mutate({ id: providerId, chargeFactor: null });
   await gateway.admin.models.update.mutate({ slug, prices: { input: 2, output: 20 } });
   await recomputeCosts(gateway.services.database, { ...day(), model: slug });
