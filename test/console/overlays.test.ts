@@ -73,3 +73,17 @@ browserTest("a menu that cannot load reports it and opens once the gateway is ba
   await page.getByRole("menuitem", { name: "Delete" }).waitFor();
   t.pass();
 });
+
+browserTest("the background of a dialog does not repeat the text of a loading page", async (t) => {
+  const gateway = await startTestGateway(t);
+  await createKey(gateway);
+  const page = await openBusy(t, gateway, "/keys");
+  await page.getByRole("button", { name: "Actions for Test key" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await page.getByRole("alertdialog").or(page.getByRole("dialog")).waitFor();
+  const texts = await page.evaluate<string[]>(
+    `[...document.querySelectorAll("body > div")].map((each) => getComputedStyle(each, "::before").content)`,
+  );
+  t.true(texts.length > 1);
+  t.deepEqual([...new Set(texts)], ["none"]);
+});
