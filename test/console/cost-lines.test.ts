@@ -64,7 +64,7 @@ browserTest("a request's cost is explained line by line, with its source and cha
   t.deepEqual((await lines()).slice(-3), [
     "Reported by the provider: For comparison = $0.0071",
     "Cost = unknown",
-    "Counted by budgets: The priced parts, at the usual price = $0.00204",
+    "Counted by budgets: Known parts at usual prices = $0.00204",
   ]);
   await assertAccessible(t, page);
 });

@@ -16,7 +16,7 @@ browserTest("the table and the request details show why a provider failed", asyn
   for (const { slug } of [down, broken]) await askModel(gateway, slug);
 
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests", viewport });
-  for (const why of ["The connection was refused", "The provider returned HTTP status 500"]) {
+  for (const why of ["Connection refused", "Provider returned HTTP status 500"]) {
     const cell = page.getByRole("cell", { name: `Failed upstream_error ${why}`, exact: true });
     await page
       .getByRole("row")
@@ -49,7 +49,7 @@ browserTest("the overview and the provider's page show the last failure", async 
 
   const page = await openSignedIn(t, { browser: browser(), gateway, viewport });
   const line = (name: string) => page.getByRole("listitem").filter({ hasText: name });
-  const refused = /Last error upstream_error, the connection was refused, (?:just now|\d+ seconds ago)/;
+  const refused = /Last error upstream_error, connection refused, (?:just now|\d+ seconds ago)/;
   await line(down.name).getByText(refused).waitFor();
   // The text omits the reason, because it equals the code.
   await line(busy.name)

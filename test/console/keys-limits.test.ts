@@ -223,7 +223,7 @@ browserTest("warnings show the budget that they were sent for", async (t) => {
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("This key exceeded a budget.").waitFor({ state: "detached" });
   const warnings = page.getByRole("region", { name: "Budget warnings" });
-  await warnings.getByText("100% of $0.01 per day was reached").waitFor();
+  await warnings.getByText("Spending reached 100% of the daily budget of $0.01").waitFor();
   await page.setViewportSize({ width: 360, height: 700 });
   t.true(await page.evaluate("document.documentElement.scrollWidth <= 360"));
   await assertAccessible(t, page);

@@ -90,7 +90,7 @@ browserTest("the later of two tabs sees the other's change and decides", async (
   });
   await page.getByRole("button", { name: "Save" }).click();
   const notice = page.getByRole("alert");
-  await notice.getByText("The input price is now 2, yours is 3.").waitFor();
+  await notice.getByText("The input price is now 2. Your value: 3.").waitFor();
   await notice.getByText("The list of fallbacks is now house/spare.").waitFor();
   await assertAccessible(t, page);
   await notice.getByRole("button", { name: "Overwrite" }).click();

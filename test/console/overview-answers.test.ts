@@ -43,7 +43,7 @@ browserTest("the overview names the largest keys, models, people and errors, wit
   t.regex(await top("Top people").first().innerText(), /^Bob\s+\$3\.00$/);
   t.regex(await top("Errors by reason").first().innerText(), /HTTP status 503\s+1$/);
   const spending = page.getByRole("region", { name: "Spending" });
-  await spending.getByText(/The forecast adds \$\d\.\d\d for each\s[^]*the last\s+[34] days\./).waitFor();
+  await spending.getByText(/The forecast assumes \$\d\.\d\d per\s[^]*the last\s+[34] days\./).waitFor();
   await assertAccessible(t, page);
 
   await page.getByLabel("Period").click();

@@ -58,7 +58,7 @@ browserTest("a chat streams through /v1 with a pasted key, is counted, and can b
 browserTest("a playground key is created by a click and expires automatically", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/playground" });
-  await page.getByRole("button", { name: "Create a 1-hour key" }).click();
+  await page.getByRole("button", { name: "Create temporary key" }).click();
   await page.getByLabel("Your message").fill("Hello");
   await page.keyboard.press("Enter");
   await page.getByText(/total \d/).waitFor();
@@ -76,7 +76,7 @@ browserTest("a playground key is created by a click and expires automatically", 
   await page.getByRole("button", { name: "Change key" }).click();
   await page.getByText("can use every model that you can connect. It expires after an hour").waitFor();
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "Use the temporary key" }).click();
+  await page.getByRole("button", { name: "Use temporary key" }).click();
   await page.getByLabel("Your message").waitFor();
   t.is((await gateway.admin.keys.list.query({ search: "Playground" })).items.length, 1);
   t.notRegex(
@@ -88,9 +88,9 @@ browserTest("a playground key is created by a click and expires automatically", 
   // A deleted key is replaced.
   await gateway.admin.keys.delete.mutate({ id: items[0]?.id ?? "" });
   await page.getByRole("button", { name: "Change key" }).click();
-  await page.getByRole("button", { name: "Use the temporary key" }).click();
+  await page.getByRole("button", { name: "Use temporary key" }).click();
   await page.getByRole("alert").waitFor();
-  await page.getByRole("button", { name: "Create a 1-hour key" }).click();
+  await page.getByRole("button", { name: "Create temporary key" }).click();
   await page.getByLabel("Your message").waitFor();
 
   await page.getByRole("button", { name: "Sign out" }).click();
@@ -100,5 +100,5 @@ browserTest("a playground key is created by a click and expires automatically", 
   await page.getByLabel("Password").fill(password);
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Playground", exact: true }).click();
-  await page.getByRole("button", { name: "Create a 1-hour key" }).waitFor();
+  await page.getByRole("button", { name: "Create temporary key" }).waitFor();
 });

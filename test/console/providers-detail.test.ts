@@ -60,7 +60,7 @@ browserTest("keys are added, weighted, tested and removed, showing their last fo
   await keys.getByText("75%").waitFor();
 
   await page.getByRole("button", { name: "Remove …evil" }).click();
-  await dialog.getByText("The other key handles requests from then on.").waitFor();
+  await dialog.getByText("Requests will use the other key.").waitFor();
   await assertAccessible(t, page);
   await dialog.getByRole("button", { name: "Remove key" }).click();
   await keys.getByText("…evil").first().waitFor({ state: "detached" });
@@ -102,7 +102,7 @@ browserTest("address and timeouts are edited, and the later of two tabs sees the
   const notice = page.getByRole("alert");
   await notice.getByText("Someone else changed this provider while you were editing.").waitFor();
   await notice.getByText("The base URL is now http://127.0.0.1:2/v1.").waitFor();
-  await notice.getByText("The total timeout is now 60, yours is 300.").waitFor();
+  await notice.getByText("The total timeout is now 60. Your value: 300.").waitFor();
   t.is(await page.getByLabel("Total timeout").inputValue(), "300");
   await assertAccessible(t, page);
   await notice.getByRole("button", { name: "Overwrite" }).click();

@@ -16,7 +16,10 @@ function linesOf(record: Parameters<typeof phasesOf>[0]): string[] {
 }
 
 test("a request without times of its attempts has two phases", (t) => {
-  t.deepEqual(linesOf({ ...times, attempts: 2, timing: null }), ["To first token 0+600", "Output 600+400"]);
+  t.deepEqual(linesOf({ ...times, attempts: 2, timing: null }), [
+    "Time to first token 0+600",
+    "Output 600+400",
+  ]);
 });
 
 test("a request without output has one phase", (t) => {
@@ -28,7 +31,7 @@ test("a queued request has its upload and its queue", (t) => {
   t.deepEqual(linesOf({ ...times, attempts: 1, timing }), [
     "Upload 0+20",
     "Queue 20+280",
-    "To first token 300+300",
+    "Time to first token 300+300",
     "Output 600+400",
   ]);
 });
@@ -39,8 +42,8 @@ test("failed attempts and the wait after them have their own phases", (t) => {
   t.deepEqual(linesOf({ ...times, attempts: 3, timing }), [
     "Attempt 1: HTTP 429 1+99",
     "Wait before retry 100+200",
-    "Attempt 2: the connection was refused 300+50",
-    "Attempt 3: to first token 350+250",
+    "Attempt 2: connection refused 300+50",
+    "Attempt 3: time to first token 350+250",
     "Output 600+400",
   ]);
 });

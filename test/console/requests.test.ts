@@ -66,7 +66,7 @@ browserTest("a request after a failed attempt shows the time of each phase", asy
   );
   t.regex(
     texts[2] ?? "",
-    new RegExp(`^Attempt 2: to first token ${last.name} / ${last.name}-upstream \\d+ ms`),
+    new RegExp(`^Attempt 2: time to first token ${last.name} / ${last.name}-upstream \\d+ ms`),
   );
   t.regex(texts[3] ?? "", /^Output \d+ ms \d+ ms$/);
   await assertAccessible(t, page);

@@ -51,7 +51,7 @@ export function phasesOf(record: TimedRecord): Phase[] {
   const label = answering ? `Attempt ${attempts.length}` : "";
   if (timeToFirstTokenMs === null) add("output", label || "Total", startMs, latencyMs, target);
   else {
-    const first = attempts.length > 1 ? `${label}: to first token` : "To first token";
+    const first = attempts.length > 1 ? `${label}: time to first token` : "Time to first token";
     add("first", first, startMs, timeToFirstTokenMs, target);
     add("output", "Output", timeToFirstTokenMs, latencyMs);
   }

@@ -15,7 +15,7 @@ export function limitWords(reason: ErrorReason | null): string | null {
 /** The provider's failure in lower case. Null for other reasons, such as the gateway's own codes. */
 export function failureWords(reason: ErrorReason | null): string | null {
   if (reason === null || isLimit(reason)) return null;
-  if (isStatus(reason)) return `the provider returned HTTP status ${reason.slice("http_".length)}`;
+  if (isStatus(reason)) return `provider returned HTTP status ${reason.slice("http_".length)}`;
   return Object.hasOwn(failures, reason) ? failures[reason] : null;
 }
 
@@ -35,18 +35,18 @@ const limits = {
 } satisfies Partial<Record<NamedReason, string>>;
 
 const failures: Record<Exclude<NamedReason, LimitReason>, string> = {
-  invalid_address_or_key: "the provider's URL or key contains invalid characters",
-  private_address: "the provider's address is private and not allowed",
-  host_not_found: "the provider's host name was not found",
-  host_lookup_failed: "the provider's host name could not be resolved",
-  host_unreachable: "the provider's host is unreachable",
-  connection_refused: "the connection was refused",
+  invalid_address_or_key: "invalid characters in provider URL or key",
+  private_address: "private provider address not allowed",
+  host_not_found: "provider host not found",
+  host_lookup_failed: "provider host lookup failed",
+  host_unreachable: "provider host unreachable",
+  connection_refused: "connection refused",
   connect_timeout: "connect timeout",
   tls_failed: "TLS connection failed",
-  connection_failed: "the connection failed",
+  connection_failed: "connection failed",
   connection_lost: "connection lost",
   first_byte_timeout: "first-byte timeout",
-  idle_timeout: "stream stalled (idle timeout)",
+  idle_timeout: "idle timeout",
   total_timeout: "total timeout",
   unreadable_answer: "malformed provider response",
   answer_cut_off: "provider response cut off",
