@@ -1,4 +1,4 @@
-/** Loads what a page does not show at first, while the browser is idle. A failure is not reported. */
+/** Loads parts that a page does not show at first, while the browser is idle. Failures are not reported. */
 export function whenIdle(load: () => Promise<unknown>): void {
   const start = () => void load().catch(() => {});
   // Safari has no idle callbacks.
