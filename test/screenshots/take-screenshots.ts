@@ -23,7 +23,7 @@ async function takeScreenshots(): Promise<void> {
         baseURL: gateway.url,
         colorScheme: theme,
         reducedMotion: "reduce",
-        viewport: { width, height: width === 390 ? 844 : 800 },
+        viewport: { width, height: width === 390 ? 844 : 1100 },
       });
       await signIn(context);
       for (const [name, address] of Object.entries(pages)) {
