@@ -1,6 +1,6 @@
 /**
- * A field's number. Null if it is empty. Number fields bind numbers and null, other fields text. Accepts
- * commas and spaces between thousands.
+ * Reads a field's number. Null if the field is empty. Accepts commas and spaces between thousands.
+ * @param typed a number or null from a number field, text from any other field
  */
 export function readNumber(typed: string | number | null): number | null {
   const digits = String(typed ?? "").replace(/[,\s]/g, "");

@@ -16,7 +16,7 @@ export function describeFacts({ contextWindow, prices: { input, output } }: Fact
 
 type Facts = { contextWindow: number | null; prices: { input: number | null; output: number | null } };
 
-/** "128K", "1M" */
+/** "128K", "1M". Null is "unknown". */
 export function formatTokens(tokens: number | null): string {
   return tokens === null ? "unknown" : formatCompact(tokens);
 }

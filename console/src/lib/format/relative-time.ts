@@ -10,7 +10,7 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const day = 24 * 3600;
-/** The form offers expiries in days up to this number, so relative times count days too. */
+/** The longest expiry that a key's form offers in days. Relative times count days up to it. */
 const daysMax = 60;
 
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));

@@ -18,7 +18,7 @@ export function endOf(date: string): number | null {
   return new Date(year, month - 1, day, 23, 59, 59, 999).getTime();
 }
 
-/** Whether a time is the end of a day in this time zone. Someone elsewhere may have set another time. */
+/** Whether a time is the end of a day in this time zone. A user in another zone may have set another time. */
 export function isEndOfDay(time: number): boolean {
   return Math.abs(time - (endOf(toDateText(time)) ?? 0)) < 1_000;
 }

@@ -8,7 +8,7 @@ export function canActivate({ disabledBy }: ApiKey): boolean {
   return disabledBy !== "admin" || isAdmin();
 }
 
-/** Whether the user manages another user's key as an administrator. */
+/** Whether the user is an administrator, and the key belongs to someone else. */
 export function isOverruling({ owner }: ApiKey): boolean {
   return isAdmin() && owner !== null && owner.id !== session.user?.id;
 }

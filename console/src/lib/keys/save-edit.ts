@@ -30,5 +30,5 @@ export async function saveEdit({ queries, key, isUntouched, save }: Edit): Promi
   return null;
 }
 
-/** More consecutive conflicts have another cause. */
+/** Other users' edits rarely cause more conflicts in a row. */
 const triesMax = 5;

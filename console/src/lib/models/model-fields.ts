@@ -54,7 +54,7 @@ export type FactText = Omit<ModelText, "upstreamModel" | "fallbacks">;
 
 const allPriceFields = [...usualPriceFields, ...advancedPriceFields];
 
-/** The parameters of the gateway that a field of the form shows errors for. */
+/** The API's parameters that have a field in the form, which shows their errors. */
 export const modelParams = [
   "upstreamModel",
   "contextWindow",

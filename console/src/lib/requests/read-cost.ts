@@ -20,7 +20,7 @@ const costDocument = /* GraphQL */ `
   }
 `;
 
-/** A part of a cost, in US dollars as text. Null if unknown. */
+/** A part of a cost. Amounts are US dollars as text, and null if unknown. */
 export type CostLine = {
   component: string;
   quantity: number;

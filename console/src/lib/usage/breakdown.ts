@@ -3,7 +3,7 @@ import { formatCompact, formatCount, formatDollars, formatDuration } from "#lib/
 import type { UsageBeforeRow, UsageDimension, UsageTotalsRow } from "./summarize-usage.ts";
 import { groupOf } from "./usage-groups.ts";
 
-/** A group in the table. Null for an unknown value. Costs are US dollars. Shares and rates are parts of 1. */
+/** A group in the table. Unknown values are null, costs are US dollars, and shares and rates are parts of 1. */
 export type BreakdownRow = {
   key: string;
   name: string;

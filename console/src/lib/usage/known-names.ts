@@ -12,8 +12,8 @@ export function keysQuery() {
 }
 
 /**
- * Lists keys with usage in the period, including deleted ones. Rounded to hours, so that the query stays the
- * same.
+ * Lists keys with usage in the period, including deleted ones. The period is rounded to hours, so that the
+ * query stays the same.
  */
 export function usedKeysQuery(time: UsageFilter) {
   const times = inWholeHours(time);

@@ -6,7 +6,7 @@ export function nameModel(model: string | null): string {
   return model || noModel;
 }
 
-/** The value in the URL that selects such requests. Model names have no parentheses. */
+/** The value in the URL that selects requests without a model name. Model names have no parentheses. */
 export const noModelChoice = "(none)";
 
 /** The value in the URL that selects keys without an owner. */
