@@ -36,7 +36,16 @@ export const allTools: CodingTool[] = [
   hermesAgent,
 ];
 
-/** Returns all tools, or only those that install and start in a few seconds. */
+/**
+ * Returns all tools, or only those that install and start in a few seconds. Tools that speak chat completions send the
+ * same to every upstream, so the fast run tries each on one: its last.
+ */
 export function selectTools({ isFast }: { isFast: boolean }): CodingTool[] {
-  return allTools.filter(({ isSlow }) => !isFast || !isSlow);
+  if (!isFast) return allTools;
+  return allTools
+    .filter(({ isSlow }) => !isSlow)
+    .map((tool) => (ownApis.includes(tool) ? tool : { ...tool, upstreams: tool.upstreams.slice(-1) }));
 }
+
+/** These tools speak messages and responses. */
+const ownApis = [claudeCode, codex];

@@ -15,7 +15,8 @@ async function run(parameters: string[]): Promise<void> {
   const isFast = parameters.includes("--fast");
   const tools = selectTools({ isFast });
   for (const tool of allTools) {
-    if (!tools.includes(tool)) console.log(`${tool.name} ${tool.version}: only without --fast`);
+    if (!tools.some(({ name }) => name === tool.name))
+      console.log(`${tool.name} ${tool.version}: only without --fast`);
   }
   const refused = await installTools(tools);
   const config = new URL("ava-config.ts", import.meta.url);
