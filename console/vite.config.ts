@@ -19,7 +19,7 @@ const overlays = { name: "overlays", test: /lib.ui.overlays|node_modules.bits-ui
 
 const output = {
   codeSplitting: { groups: [everywhere, shared, overlays].map((group) => ({ priority: -1, ...group })) },
-  // SvelteKit's runtime reads the page's data as soon as it starts.
+  // Modules must run in order, because SvelteKit's runtime reads the page's data as soon as the runtime starts.
   strictExecutionOrder: true,
 };
 

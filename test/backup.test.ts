@@ -194,7 +194,7 @@ test("a backup with wrong parameters or of MySQL prints the remedy", async (t) =
 });
 
 const manual = readFileSync(new URL("../infra/README.md", import.meta.url), "utf8");
-/** The options of the manual, without those that name the server. */
+/** The `mysqldump` options in infra/README.md, without the connection options. */
 const dumpOptions = /^mysqldump ((?:--[a-z-]+ )+)/m.exec(manual)?.[1]?.trim().split(" ") ?? [];
 
 for (const { kind, programs } of ownServers) {

@@ -163,8 +163,8 @@ export class UsageRecordRepository {
     let inserted = 0;
     let next = await this.#statementFor(records, 0);
     for (let from = 0; next !== null; from += rowsPerStatement) {
-      // The next statement is built while MySQL works. It is sent later, because after a deadlock it would
-      // run outside the rolled back transaction.
+      // Builds the next statement while MySQL works, but sends it only afterwards. After a deadlock, a queued statement
+      // would run outside the transaction.
       const results: [{ affectedRows: number }, string | null] = await Promise.all([
         this.#manager.query(next),
         this.#statementFor(records, from + rowsPerStatement),

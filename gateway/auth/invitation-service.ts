@@ -7,7 +7,7 @@ import type { PasswordHasher } from "./password-hasher.ts";
 import type { Session, SessionService } from "./session-service.ts";
 import { hash } from "node:crypto";
 
-/** The facts that a link shows before its holder chooses a password. */
+/** The user data that the link's page shows before the user chooses a password. */
 type Invitation = { name: string; email: string; kind: "invitation" | "passwordReset" };
 
 type InvitationServiceOptions = {

@@ -31,10 +31,7 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
   native: NativeDialect<Request>;
   /** Formats an error as an answer that is not a stream. */
   formatError(error: ShownError): object;
-  /**
-   * Formats an error as the last event of a stream, with its line ends. `writer` wrote the stream, if it was
-   * translated.
-   */
+  /** Formats an error as the last event of a stream, with line endings. `writer` is null for a native stream. */
   formatErrorEvent(error: ShownError, writer: StreamWriter | null): string;
 };
 

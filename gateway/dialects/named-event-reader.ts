@@ -4,7 +4,7 @@ import { badAnswer } from "../wire/bad-answer.ts";
 import type { UpstreamEvent } from "../wire/server-sent-events.ts";
 import type { NativePiece, NativeReader, OutputMeter } from "./dialect.ts";
 
-/** The events of a dialect with named events. */
+/** Reads the events of one stream in a dialect with named events. */
 export type EventForm = {
   /** The names of the events to read. All others pass unchanged. */
   readonly eventNames: ReadonlySet<string>;

@@ -8,7 +8,7 @@ export type KeyLimits = {
   /** The sum of input and output. */
   tokensPerMinute: number | null;
   concurrentRequests: number | null;
-  /** US dollars per period, in UTC. Weeks start on Monday. */
+  /** The budget of each period, in US dollars. Periods start at midnight UTC, and weeks on Monday. */
   budgetsUsd: Record<BudgetPeriod, number | null>;
   /** The allowed IP addresses and ranges, such as `10.0.0.0/8`. Null allows all. */
   addressRanges: string[] | null;

@@ -35,7 +35,7 @@ export async function insertModel(
     const message = `The slug ${model.slug.slice(0, 60)} is invalid. Use ${provider.name}/ followed by the model's name, without spaces.`;
     throw new GatewayError("invalid_value", message, { param: "slug" });
   }
-  // Null is a given value, so known facts replace only undefined ones.
+  // An explicit null is kept. Known facts replace only undefined values.
   const { contextWindow = known?.contextWindow ?? null, outputTokensMax = known?.outputTokensMax ?? null } =
     model;
   const row: ModelRow = {

@@ -41,7 +41,9 @@ export function howToAllow(hostAndPort: string): string {
   return `To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${hostAndPort}, or add ${hostAndPort} to the current list`;
 }
 
-/** The innermost error code. If several addresses failed, the first one counts. */
+/**
+ * The first code in the chain of causes that is not the gateway's own. Of several failed addresses, the first counts.
+ */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
   const { code } = error as { code?: unknown };

@@ -113,7 +113,7 @@ function readProviderCost(usage: Record<string, unknown>): number | undefined {
   if (typeof ticks === "number") return toNano(ticks / 10);
   const dollars = isObject(cost) ? cost["total_cost"] : (cost ?? estimated);
   if (typeof dollars !== "number") return undefined;
-  // `cost` is only OpenRouter's fee if the customer uses their own key.
+  // With the customer's own key, `cost` contains only OpenRouter's fee.
   const upstream = usage["is_byok"] === true ? objectOf(usage["cost_details"])["upstream_inference_cost"] : 0;
   return toNano((dollars + (typeof upstream === "number" ? upstream : 0)) * 1e9);
 }

@@ -160,7 +160,7 @@ test.serial("a connection older than RESPONSES_SOCKET_MS_MAX closes between two 
 });
 
 /**
- * Only the returned function moves the clock, so a busy machine cannot exceed a window. The test must be
+ * Only the returned function advances the clock, so a slow machine cannot leave the time window. Calling tests must be
  * serial.
  */
 function controlClock(t: ExecutionContext): (ms: number) => void {

@@ -122,7 +122,7 @@ export type ProcedureRow = {
   optional?: string[];
 };
 
-/** Every procedure of the router. Its type is a tree, but the value is a flat list. */
+/** Every procedure of the router. `_def.procedures` is typed as a tree, but is a flat list. */
 export const procedures = Object.entries(
   appRouter._def.procedures as unknown as Record<
     string,

@@ -23,7 +23,7 @@ export type SeededRandom = {
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
 };
 
-/** Returns the bytes in pieces of random lengths, at least one. */
+/** Cuts the bytes into pieces of random lengths. Returns one empty piece for no bytes. */
 export function cutAnywhere(bytes: Buffer, random: SeededRandom, pieceBytesMax: number): Buffer[] {
   const pieces: Buffer[] = [];
   for (let from = 0; from < bytes.length;) {

@@ -150,7 +150,6 @@ function sourcePaths(top: string, folder: string): string[] {
   });
 }
 
-/** Returns whether the folder contains generated files. */
 function isGenerated(folder: string): boolean {
   return folder.startsWith(".") || ["node_modules", "dist", "fixtures"].includes(folder);
 }

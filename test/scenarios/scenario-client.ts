@@ -37,7 +37,7 @@ export type ScenarioRequest = {
   temperature?: number;
   outputTokensMax?: number;
   stop?: string[];
-  /** The user's next message. */
+  /** The user's message after the first answer. */
   nextQuestion?: string;
 };
 

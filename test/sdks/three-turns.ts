@@ -73,7 +73,7 @@ function upstreamsFor({ dialect, claude: model = claudeOpus }: SdkClient): Recor
   const takesThoughts = "sealed";
   const native = { name: "openai", preset: "openai", form: withStore(responsesForm), takesThoughts } as const;
   const claude = anthropicForm(model);
-  // Mastra stops at an event of an unknown type, which Anthropic announces but does not send.
+  // Mastra fails on unknown event types. Anthropic reserves the right to add some, but sends none today.
   const isKnown = (event: Buffer) => !event.includes("event: news");
   const form: VendorForm = {
     ...claude,

@@ -14,7 +14,7 @@ function generate(tool: ToolId, baseUrl: string, key: string | null = keyValue, 
   const model = setupModel(slug);
   const models = { light: model, daily: model, hard: model, connected: [model] };
   const setup = generateSetup({ tool, operatingSystem: "windows", baseUrl, key, models });
-  // Paths use slashes on this machine. Entries without a path in the home folder are not files.
+  // The tests run on paths with slashes. Entries outside the home folder, such as environment variables, are not files.
   const files = setup.files.map((file) => ({ ...file, path: file.path.replaceAll("\\", "/") }));
   return { ...setup, files: files.filter((file) => file.path.startsWith("~/")) };
 }

@@ -51,7 +51,8 @@ for (const tool of toolIds) {
 
   test(`${tool}: pasting into a window changes nothing`, (t) => {
     const { command, undo } = generate(tool, keyValue);
-    // A tab completes, an empty line ends an open block, and some windows change non-ASCII characters.
+    // In a pasted command, a tab triggers completion, an empty line ends a block, and some windows change non-ASCII
+    // characters.
     t.regex(command, /^[\n\x20-\x7e]+$/);
     t.notRegex(command, /\n\n|\t/);
     t.notRegex(undo, /\n/);

@@ -3,7 +3,7 @@ import test from "ava";
 import { createLog } from "../../gateway/log.ts";
 import { SpanDelivery } from "../../gateway/tracing/span-delivery.ts";
 
-/** Returns a delivery of at most 10 spans to a controlled exporter. */
+/** Returns a delivery with a queue of 10 spans, and a controlled exporter and clock. */
 function setUp() {
   const log: { lostSpans: number; reason: string }[] = [];
   const exports: { spans: number; done: Parameters<SpanExporter["export"]>[1] }[] = [];

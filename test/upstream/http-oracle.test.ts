@@ -42,7 +42,7 @@ function makePlan(random: SeededRandom): Plan {
     "latin1",
   );
   const endsWithConnection = hasBody && framing === "close";
-  // Bytes after a body that ends with the connection belong to it.
+  // Without framing, extra bytes are part of the body, so they cannot be a fault.
   const fault = drawn === "surplus" && endsWithConnection ? null : drawn;
   const bytes = spoil(whole, fault, random);
   // At most 300 pieces, so that no response takes too long.

@@ -10,7 +10,7 @@ import { anthropic, openai, type PricedAnswer, responses } from "./priced-answer
 import { bedrock, converseAnswer, converseStream } from "./priced-bedrock-answers.ts";
 import { gemini } from "./priced-gemini-answers.ts";
 
-// Every answer goes through the real server to a scripted upstream, whole and as a stream, in two client formats.
+// A scripted upstream returns every answer through a real gateway, streamed and not, in each vendor's client formats.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;

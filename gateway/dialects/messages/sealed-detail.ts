@@ -11,7 +11,7 @@ export function sealDetail({ text: _text, summary: _summary, ...detail }: Partia
   return `${sealPrefix}${Buffer.from(JSON.stringify(detail)).toString("base64url")}`;
 }
 
-/** Opens a seal of this gateway, member by member. Null for any other text. */
+/** Opens a seal of this gateway and drops invalid members. Null for any other text. */
 function openDetail(sealed: string): Partial<ReasoningDetail> | null {
   if (!sealed.startsWith(sealPrefix)) return null;
   const json = Buffer.from(sealed.slice(sealPrefix.length), "base64url").toString("utf8");

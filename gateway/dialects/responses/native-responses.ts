@@ -85,8 +85,8 @@ export function readUsage(usage: unknown, serviceTier: unknown, searches: number
 }
 
 /**
- * Counts the web searches that OpenAI charges, without the opened pages. Parses events only if the name
- * occurs. https://developers.openai.com/api/docs/guides/tools-web-search
+ * Counts the web searches that OpenAI charges for, which exclude opened pages. Parses the output only if it contains
+ * `web_search_call`. https://developers.openai.com/api/docs/guides/tools-web-search
  */
 function countSearches(bytes: Buffer, { start, end }: { start: number; end: number }): number {
   const output = bytes.subarray(start, end);

@@ -41,7 +41,7 @@ export class Spending {
     if (cost > 0) this.#ledgers.get(id)?.add(cost, record.createdAt.getTime(), this.#options.now());
   }
 
-  /** Runs when the record is in the database. */
+  /** Removes a record's cost once the database contains the record. */
   shipped(id: string, record: UsageRecord): void {
     this.#unshipped.shipped(id, record);
   }
@@ -128,7 +128,7 @@ class UnshippedCosts {
     days.set(day, (days.get(day) ?? 0) + cost);
   }
 
-  /** Runs when the record is in the database. */
+  /** Removes a record's cost once the database contains the record. */
   shipped(id: string, record: UsageRecord): void {
     const days = this.#costs.get(id);
     if (!days) return;

@@ -117,7 +117,7 @@ export class DirectWriter {
       const isSafe = (await shipper.ship(left)) || appendToSpool(left);
       const safe = isSafe ? batch : batch.slice(0, batch.length - left.length);
       this.#waiting = this.#waiting.slice(safe.length);
-      // The upstream has already charged for the response, so it does not wait any longer.
+      // The upstream has already charged for these responses, so they do not wait any longer.
       for (const each of batch) each.proceed();
       this.isStuck = !isSafe;
       onSafe(safe);

@@ -15,7 +15,7 @@ export type EngineOptions = {
   project: string;
   stack: string;
   phase: Graph["phase"];
-  /** Whether it runs hooks, as the real engine does in an update. */
+  /** Whether the engine runs hooks, as the real one does in an update. */
   runsHooks: boolean;
 };
 

@@ -10,7 +10,7 @@ export type Turn = {
   error: unknown;
 };
 
-/** A chat with one model, until the page is closed. */
+/** A chat, kept until the page is closed or the chat is cleared. */
 export class Conversation {
   turns = $state<Turn[]>([]);
   system = $state("");

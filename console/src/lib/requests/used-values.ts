@@ -28,5 +28,5 @@ export async function readUsedValues(filter: {
   };
 }
 
-/** Replaces tools and reasons in sums of earlier releases. */
+/** The tool and error reason in sums from releases that did not record them. */
 const unknown = "unknown";

@@ -113,8 +113,8 @@ export function readUsageFilter(period: Period, now: number): UsageFilter {
 }
 
 /**
- * Extends the filter to the end of the hour, because sums of whole hours need no records. The future has no
- * requests.
+ * Extends the filter to the end of the hour, because sums of whole hours need no records. The added time is in the
+ * future, so the sums stay the same.
  */
 export function toWholeHours(filter: UsageFilter, now: number): UsageFilter {
   if (Date.parse(filter.to) < now) return filter;
