@@ -12,7 +12,7 @@ export type StreamReading = {
   readonly contentType: string;
   readonly output: { readonly tokens: number };
   push(bytes: Buffer): StreamPiece;
-  /** The upstream's body has ended according to HTTP. */
+  /** Runs when the upstream's body ends. */
   end(): StreamPiece;
 };
 
@@ -20,7 +20,7 @@ export type StreamPiece = {
   /** Bytes for the client, up to the end of the stream. May be empty. */
   bytes: Buffer;
   usage: TokenUsage | null;
-  /** The end of the stream, if this piece has it: complete, or with an error. */
+  /** `done` for a complete stream, or an error. Null if the stream continues. */
   ending: "done" | GatewayError | null;
 };
 

@@ -119,11 +119,11 @@ export type NativePiece = {
   /** The bytes for the client, up to the end of the stream. May be empty. */
   bytes: Buffer;
   usage: TokenUsage | null;
-  /** The end of the stream, if this piece has it: complete, or with the upstream's error. */
+  /** `done` for a complete stream, or the upstream's error. Null if the stream continues. */
   ending: "done" | GatewayError | null;
 };
 
-/** An error in the form that a client may see. */
+/** The parts of an error that a client may see. */
 export type ShownError = {
   status: number;
   message: string;

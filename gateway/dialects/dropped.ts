@@ -1,6 +1,6 @@
 import { isObject } from "../wire/json.ts";
 
-/** The losses of a translation: ignored members of a request, and types of omitted tools. */
+/** The parts of a request that a translation drops: ignored members, and types of omitted tools. */
 export type DroppedMembers = {
   members: readonly string[];
   isToolDropped(tool: Record<string, unknown>): boolean;

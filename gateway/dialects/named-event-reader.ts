@@ -13,8 +13,8 @@ export type EventForm = {
     /** The event's new data. Null leaves it unchanged. */
     data: string | null;
     /**
-     * The end of the stream, if the event has it: complete, or with the upstream's error. The client does not
-     * receive that event.
+     * `done` for a complete stream, or the upstream's error, whose event the client does not receive. Null if
+     * the stream continues.
      */
     ending: "done" | GatewayError | null;
   };

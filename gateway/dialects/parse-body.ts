@@ -70,7 +70,7 @@ function checkBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): LongT
 }
 
 /**
- * Outlines a request body and finds the position of the model's name. It is null if a known member occurs
+ * Outlines a request body and finds the position of the model's name. The position is null if a known member occurs
  * twice.
  * @param visit receives the positions of all other members
  */

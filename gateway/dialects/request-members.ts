@@ -19,7 +19,7 @@ export class RequestMembers {
   }
 
   /**
-   * Checks the top-level members. Throws as `checkKeys` does, and for a name with escapes. Returns whether a
+   * Checks the top-level members. Throws like `checkKeys`, and for a name with escapes. Returns whether a
    * name occurs twice, because upstreams may use either value.
    * @param bytes the source text of `body`
    */

@@ -26,7 +26,7 @@ import { scanAnswer } from "../../wire/scan-answer.ts";
 import { ChunkRewriter } from "./chunk-rewriter.ts";
 import type { UpstreamModel } from "../../providers/provider.ts";
 
-/** OpenAI's chat completions. The other dialects are translated to and from this format. https://platform.openai.com/docs/api-reference/chat */
+/** OpenAI's chat completions, the format for all translations. https://platform.openai.com/docs/api-reference/chat */
 export const chat: Dialect<ChatRequest> = {
   endpointName: "chat/completions",
   readRequest: readChatRequest,

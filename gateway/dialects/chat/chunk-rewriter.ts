@@ -7,7 +7,7 @@ export type RewrittenChunks = {
   /** The bytes for the client, up to the end of the stream. May be empty. */
   bytes: Buffer;
   usage: TokenUsage | null;
-  /** The end of the stream, if this piece has it: `[DONE]`, an error (its data) or an invalid chunk. */
+  /** The cause of the stream's end: `[DONE]`, an error (its data) or an invalid chunk. Null if the stream continues. */
   ending: { kind: "done" } | { kind: "error"; payload: Buffer } | { kind: "garbage" } | null;
 };
 

@@ -73,7 +73,7 @@ const hashLength = 8;
 
 /**
  * Converts a tool call's ID reversibly to characters that Anthropic accepts, because the conversation may
- * continue there. Kimi, for example, sends `functions.read:0`.
+ * continue with Claude. Kimi, for example, sends `functions.read:0`.
  * @param fallback used if the upstream sent no ID
  */
 export function toToolUseId(id: unknown, fallback: string): string {

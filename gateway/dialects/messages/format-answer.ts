@@ -33,8 +33,8 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
 }
 
 /**
- * Anthropic's reasoning keeps its position. Other reasoning comes first. Reasoning text
- * is shown only if no details repeat it.
+ * Anthropic's reasoning keeps its position. Other reasoning comes first. Reasoning text is shown
+ * only if no details repeat it.
  */
 function withThoughts(content: object[], { reasoning, details }: AssistantContent): object[] {
   const own = details.filter(({ format }) => format === anthropicFormat);
@@ -66,7 +66,8 @@ function withThoughts(content: object[], { reasoning, details }: AssistantConten
 }
 
 /**
- * Content that another upstream encrypted is not shown as reasoning. It precedes the calls, as signatures do.
+ * Formats content that another upstream encrypted, which is not shown as reasoning. These blocks precede the
+ * calls, like signatures.
  */
 function formatSealed({ details }: AssistantContent): object[] {
   return details

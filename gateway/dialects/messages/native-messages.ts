@@ -26,7 +26,7 @@ export const nativeMessages: NativeDialect = {
 /** https://platform.claude.com/docs/en/build-with-claude/streaming */
 export class MessageEvents implements EventForm {
   readonly eventNames = new Set(["message_start", "message_delta", "message_stop", "error"]);
-  /** This is a plain field, because every piece of a stream reads it. */
+  /** A field instead of a getter, because the gateway reads it for every piece of a stream. */
   usage: TokenUsage | null = null;
   readonly #slug: string;
   #usageAtStart: unknown = null;

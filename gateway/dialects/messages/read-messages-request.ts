@@ -106,7 +106,7 @@ function checkMessage(message: unknown, param: string): void {
   if (typeof role !== "string") throw invalidType(`${param}.role`, "a string", role);
   if (!roles.includes(role)) throw invalidValue(`${param}.role`, `must be one of ${roles.join(", ")}`, role);
   if (content !== undefined) textOrBlocks(content, `${param}.content`);
-  // A system message may exist only for its other fields.
+  // A system message may have no content, only other fields.
   else if (role !== "system") throw missing(`${param}.content`);
 }
 

@@ -16,7 +16,7 @@ function openDetail(sealed: string): Partial<ReasoningDetail> | null {
   if (!sealed.startsWith(sealPrefix)) return null;
   const json = Buffer.from(sealed.slice(sealPrefix.length), "base64url").toString("utf8");
   const detail = readPartialDetail(parseShallowJson(json, countValues(detailValuesMax)));
-  // The block holds text and summary beside the seal.
+  // The block contains the text and the summary outside the seal.
   const { text: _text, summary: _summary, ...sealedMembers } = detail;
   return sealedMembers;
 }
@@ -28,7 +28,7 @@ export const sealPrefix = "gateway-thought-v1.";
 const detailValuesMax = 20;
 
 /**
- * Converts a returned thinking block to its upstream's form. Null if the upstream needs only the text, or
+ * Converts a returned thinking block to its upstream's format. Null if the upstream needs only the text, or
  * nothing.
  * @param index the block's position in its turn, which Anthropic's reasoning requires
  */

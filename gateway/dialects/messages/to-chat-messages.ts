@@ -10,7 +10,7 @@ import { fromToolUseId } from "./current-tools.ts";
 /**
  * Converts the conversation. Consecutive turns of one role become one, as Anthropic defines them. System
  * messages after the start become user text in `<system-reminder>` tags: see "System messages" in README.md.
- * @param unavailable the client's only tools, which no upstream here can run
+ * @param unavailable the omitted tools, if the request has no others
  */
 export function toChatMessages(body: Record<string, unknown>, unavailable: readonly string[]): ChatMessage[] {
   const system = toSystemParts(toBlocks(body["system"] ?? [], "system"));

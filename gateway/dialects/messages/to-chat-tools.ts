@@ -78,7 +78,7 @@ function toToolChoice(value: unknown, tools: ChatFunction[]): Omit<ChatTools, "t
       return { tool_choice: "none" };
     case "tool": {
       const name = toFunctionName(expectString(choice["name"], "tool_choice.name"));
-      // The chosen tool may be an omitted one.
+      // The chosen tool may have been omitted.
       const isThere = tools.some((tool) => tool.function.name === name);
       return { ...(isThere && { tool_choice: { type: "function", function: { name } } }), ...parallel };
     }

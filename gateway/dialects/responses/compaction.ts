@@ -10,8 +10,8 @@ import { readResponsesRequest } from "./read-responses-request.ts";
 import { responses } from "./responses.ts";
 
 /**
- * `POST /v1/responses/compact`: replaces a conversation by a summary. Upstreams without this endpoint
- * summarize in a chat. https://platform.openai.com/docs/api-reference/responses/compact
+ * `POST /v1/responses/compact`: replaces a conversation with a summary. Upstreams without this endpoint
+ * write the summary as a chat completion. https://platform.openai.com/docs/api-reference/responses/compact
  */
 export const compaction: Dialect = {
   ...responses,

@@ -3,8 +3,8 @@ import type { AnswerEnvelope } from "../dialect.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 /**
- * The members of a request that its response repeats, as OpenAI's does: given values, defaults, and fixed
- * values of this gateway. Contains only values that OpenAI's schema allows.
+ * Returns the request members that a response repeats: given values, defaults, and this gateway's fixed
+ * values. Contains only values that OpenAI's schema allows.
  */
 export function echoRequest(
   body: Record<string, unknown>,

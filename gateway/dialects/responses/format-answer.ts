@@ -71,8 +71,8 @@ function toList(value: unknown): unknown[] {
 }
 
 /**
- * Reasoning that the client did not request, but that a follow-up needs for its signatures. It is kept with
- * the response, as OpenAI does.
+ * Reasoning that the client did not request, but that a follow-up needs for its signatures. The gateway keeps it
+ * with the response, like OpenAI.
  */
 export class HiddenReasoning {
   /** The sealed reasoning, by the position of its item. */
@@ -98,5 +98,5 @@ export function includes({ include }: Record<string, unknown>, what: Includable)
   return Array.isArray(include) && include.includes(what);
 }
 
-/** Clients cannot return reasoning without the first part. */
+/** Clients can return reasoning only if they request the first part. */
 type Includable = "reasoning.encrypted_content" | "message.output_text.logprobs";

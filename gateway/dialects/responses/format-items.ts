@@ -33,7 +33,7 @@ export function formatReasoning(id: string, thoughts: string, details: readonly 
 export type ItemCall = {
   id: string;
   callId: string;
-  /** Null for a tool that the client did not offer. The client then reports the invented name. */
+  /** Null if the model invented the tool. The client then receives the invented name. */
   tool: NamedTool | null;
   /** The function's name in the model's output. */
   name: string;
@@ -61,7 +61,7 @@ export function formatCall(call: ItemCall, status: ItemStatus, args: string): ob
   return {
     id: call.id,
     type: callType,
-    // A patch has only two states.
+    // A patch call has no status `incomplete`.
     status: kind === "apply_patch" && status === "incomplete" ? "in_progress" : status,
     call_id: call.callId,
     ...format(parseShallowObject(args) ?? {}),

@@ -11,7 +11,7 @@ export type ResponseState = {
   error?: { code: string; message: string };
 };
 
-/** A response. It also contains the other members of OpenAI's schema. */
+/** A response in OpenAI's format. Declares only the members that the gateway reads. */
 export type FormattedResponse = { id: string; output: readonly object[] };
 
 export type IncompleteReason = "max_output_tokens" | "content_filter";
@@ -53,7 +53,7 @@ export function incompleteReasonOf(finishReason: FinishReason | null): Incomplet
   return finishReason === "content_filter" ? "content_filter" : null;
 }
 
-/** Formats the usage with every member that clients require, even if the upstream does not count. */
+/** Formats the usage with every member that clients require, even if the upstream reports no usage. */
 export function formatUsage(usage: ChatUsage | null): object {
   const counts = readTokenUsage(usage);
   const input = counts?.inputTokens ?? 0;

@@ -21,8 +21,8 @@ export class FreeformInput {
   }
 
   /**
-   * Returns the whole text, and the part that `push` has not returned. A truncated answer leaves only its
-   * beginning.
+   * Returns the whole text, and the part that `push` has not returned. After a truncated answer,
+   * the text is incomplete.
    */
   finish(): { text: string; remaining: string } {
     const remaining =
@@ -91,6 +91,6 @@ const escapes = new Map([
   ["f", "\f"],
 ]);
 
-/** `\u00e4` is the longest form. */
+/** The length of `\u00e4`, the longest escape. */
 const escapeLengthMax = 6;
 const openingLengthMax = 64;

@@ -1,6 +1,6 @@
 /**
- * Formats the models as Codex's catalog, which replaces its own list. Codex reads at most 1 MiB, so the list
- * is cut off. Contains the members that Codex 0.169 requires. https://github.com/openai/codex
+ * Formats the models as a catalog that replaces Codex's built-in list. Codex reads at most 1 MiB, so the list
+ * is limited. Contains the members that Codex 0.169 requires. https://github.com/openai/codex
  * (codex-rs/protocol)
  */
 export function formatModelCatalog(models: readonly CatalogedModel[]): object {

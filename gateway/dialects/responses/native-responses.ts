@@ -15,7 +15,7 @@ export const nativeResponses: NativeDialect = {
   // Codex sends its tools within the input and announces that in this header.
   forwardedHeaders: /^x-openai-internal-codex-responses-lite$/,
   buildRequest(request, { name }) {
-    // The gateway could not count the cost of such a request. A stream reports everything.
+    // Without a stream, the gateway would not see the usage of a background request.
     if (request.outline["background"] === true && !request.stream)
       throw unsupported("background", noBackground);
     return spliceModel(withoutSealedReasoning(request), name);

@@ -20,7 +20,7 @@ import {
 } from "../parse-body.ts";
 
 /**
- * Parses and validates a responses request as far as every upstream needs it. Each translation checks the
+ * Parses a responses request and validates the members that every upstream needs. The translations check the
  * rest. Throws `invalid_body`, `missing_required_parameter`, `invalid_type` or `invalid_value`.
  * https://platform.openai.com/docs/api-reference/responses/create
  */

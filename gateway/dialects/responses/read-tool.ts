@@ -132,7 +132,7 @@ function readFormat(value: unknown, param: string): Record<string, unknown> {
 /** Adds the description to the first tool only, because it can be many kilobytes. */
 function readNamespace(tool: Record<string, unknown>, param: string): ReadTool {
   const namespace = expectString(tool["name"], `${param}.name`);
-  // Each tool of the namespace repeats the name.
+  // The name is limited, because every tool of the namespace repeats it.
   if (namespace === "" || namespace.length > namespaceLengthMax) {
     throw invalidValue(`${param}.name`, `must have between 1 and ${namespaceLengthMax} characters`);
   }
@@ -180,7 +180,7 @@ function isRunByOpenAi(type: BuiltInType, { execution, environment }: Record<str
   return type === "shell" && isObject(environment) && environment["type"] !== "local";
 }
 
-/** All vendors accept only shorter names. */
+/** Every vendor's limit is lower. */
 const namespaceLengthMax = 1_024;
 
 function readName(value: unknown, param: string): string {

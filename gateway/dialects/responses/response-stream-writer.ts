@@ -92,7 +92,7 @@ export class ResponseStreamWriter implements StreamWriter {
    * https://github.com/openai/codex/blob/main/codex-rs/codex-api/src/sse/responses.rs
    */
   fail({ message, type, param, code }: ShownError): string {
-    // OpenAI documents the members at the top level. Its server and SDKs have them in `error`.
+    // OpenAI documents the members at the top level. Its server and SDKs use `error`.
     this.#events.emit("error", { code, message, param, error: { type, code, message, param } });
     const known = code !== null && codesWithMeaning.has(code) ? code : "server_error";
     const state = { status: "failed", output: [], usage: null, error: { code: known, message } } as const;

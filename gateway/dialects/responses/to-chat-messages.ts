@@ -194,7 +194,7 @@ function toolMessage(
   return { role: "tool", tool_call_id: expectString(item["call_id"], `${param}.call_id`), content };
 }
 
-/** Later requests list the tools themselves. */
+/** Returns names only, because later requests list the tools themselves. */
 function describeFound(value: unknown, param: string, table: ToolTable): string {
   const names = expectArray(value, param).flatMap((tool, index) =>
     readTool(tool, `${param}[${index}]`).definitions.map((definition) => table.chatNameOf(definition)),

@@ -90,7 +90,7 @@ export function readRefusal(stopDetails: unknown): string | null {
 
 export type ReadUsage = { usage: ChatUsage | null; usageDetails: UsageDetails | undefined };
 
-/** Merges the usage objects of one response: its stream reports usage in several events. */
+/** Merges the usage objects of one response, because a stream reports usage in several events. */
 export function readUsage(...reports: unknown[]): ReadUsage {
   const usage = readMessagesUsage(...reports);
   if (usage === null) return { usage: null, usageDetails: undefined };

@@ -158,7 +158,7 @@ function toVisualBlock(mediaType: string, bytes: string): MediaBlock | null {
   return video === undefined ? null : { video: { format: video, source: { bytes } } };
 }
 
-/** Bedrock names a document format by its file extension. A known media type overrides the filename. */
+/** Returns Bedrock's document format, which is a file extension. A known media type overrides the filename. */
 function documentFormatOf(mediaType: string, filename: string): string | null {
   const extension = filename.slice(filename.lastIndexOf(".") + 1).toLowerCase();
   const byExtension = [...documentFormats.values()].includes(extension) ? extension : null;
