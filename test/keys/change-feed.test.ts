@@ -9,7 +9,7 @@ import { lockingKinds } from "../helpers/test-database.ts";
 
 type Teardown = { teardown(step: () => unknown): void };
 
-/** Opens a feed that records its notifications. It polls hourly unless the test needs it. */
+/** Opens a feed and records its notifications. By default, the feed polls hourly, so that tests control it. */
 async function createFeed(t: Teardown, database: Database, pollIntervalMs = 3_600_000) {
   const told: string[] = [];
   const log: string[] = [];

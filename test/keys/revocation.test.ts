@@ -28,7 +28,7 @@ for (const kind of databaseKinds) {
     const { admin } = here;
     const statusThere = async (value: string) => (await postChat(there, value, chatBody("demo/echo"))).status;
     const waits: string[] = [];
-    /** Makes the change and measures the delay from its response to the other process. */
+    /** Measures the delay from the response to a change until the other process applies the change. */
     const changes = async (what: string, change: Promise<unknown>, value: string, status: number) => {
       await change;
       const answeredAt = performance.now();

@@ -11,7 +11,7 @@ export type Text = {
 /** Stands for a piece of code or a value, as one word of a sentence. */
 export const codeWord = "Code";
 
-/** Removes Markdown's inline marks, as comments and messages use them. */
+/** Replaces inline code, URLs and links by `codeWord`. */
 export function withoutMarks(text: string): string {
   return text
     .replaceAll(/`[^`]*`/g, codeWord)

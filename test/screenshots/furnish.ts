@@ -59,7 +59,7 @@ const upstreams = [
 
 const keyNames = ["Ada’s laptop", "Nightly evaluation", "Old prototype", "Support bot", "CI"];
 
-/** Creates a month of requests, more by day and recently. */
+/** Creates a month of requests, most of them recent. */
 async function use(
   { database }: TestGateway["services"],
   keys: { id: string; name: string; slugs: string[] }[],

@@ -5,7 +5,7 @@ import { findChromium, provideChromium } from "../helpers/chromium-program.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 import { furnish } from "./furnish.ts";
 
-/** `npm run screenshots` takes pictures of every console page in light and dark, for desktop and phone. */
+/** `npm run screenshots` takes pictures of the main console pages in light and dark, for desktop and phone. */
 async function takeScreenshots(): Promise<void> {
   if (!provideChromium(console.log)) return void (process.exitCode = 1);
   const teardowns: (() => unknown)[] = [];

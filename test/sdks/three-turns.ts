@@ -45,7 +45,7 @@ export function playThreeTurns(clients: SdkClient[]): void {
 export type SdkClient = {
   name: string;
   dialect: "chat" | "messages" | "responses";
-  /** The native upstream, if the client relies on its state there. */
+  /** The upstream whose stored state the client uses. */
   usesStateOf?: string;
   /** Claude's model, if not the latest. */
   claude?: ClaudeModel;

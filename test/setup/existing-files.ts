@@ -34,7 +34,7 @@ model = "gone"
 model = "a"
 `;
 
-/** Grok's models are in `model`, and `models` contains its own settings. */
+/** Grok's models are in the table `model`. The table `models` contains other settings of Grok. */
 const existingGrokToml = `# mine
 notes = ${JSON.stringify(hostile)}
 
@@ -80,7 +80,7 @@ export function expectContent({ path: name, content, language, removes }: ShownF
     const added = readToml(ours);
     const merged = merge(readToml(tomlAt(name)), added) as JsonObject;
     const table = name.includes(".grok/") ? "model" : "models";
-    // Two tools have their models in this file.
+    // Two tools have their models in a TOML file.
     return table in added ? without(merged, [`${table} > gateway/gone`]) : merged;
   }
   return language === "ini" ? existingEnv + ours : ours;
@@ -116,7 +116,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Uses Python 3.11's standard library, because Node has no TOML parser. */
+/** Uses the standard library of Python 3.11 or later, because Node has no TOML parser. */
 export function readToml(text: string): JsonObject {
   const { status, stdout, stderr } = spawnSync(findTomlReader(), ["-c", tomlToJson], {
     input: text,

@@ -17,7 +17,7 @@ export async function homeWith(t: ExecutionContext, files: Record<string, string
   return home;
 }
 
-/** Generates a setup for an unreachable gateway, which still writes the settings. */
+/** Generates a setup that writes its settings, although the gateway is unreachable. */
 export function generateOffline(
   tool: ToolId,
   more: { key?: string | null; daily?: string } = {},

@@ -196,7 +196,7 @@ test("hostile slugs, addresses and keys never enter a command", (t) => {
   fc.assert(property, { numRuns: 150 });
 });
 
-/** Returns the kinds of all nodes except string contents, and the number of model entries. */
+/** Returns the kinds of all nodes except string contents and commas, or the error. */
 function shapeOf(make: () => string): { shape: string; error: unknown } {
   try {
     const { tree } = parse(make());

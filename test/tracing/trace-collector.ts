@@ -36,7 +36,7 @@ export async function startCollector(
   };
 }
 
-/** Starts a gateway that exports its traces to the collector without delay. */
+/** Starts a gateway that exports its traces to the collector every 20 ms. */
 export function startTracedGateway(
   t: ExecutionContext,
   collector: { url: string },

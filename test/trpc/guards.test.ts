@@ -56,7 +56,7 @@ for (const kind of databaseKinds) {
     test.serial(
       `${kind}: ${path} ${isForAdministrators ? "refuses members" : "accepts members"}`,
       async (t) => {
-        // The person has the table's password and ends all sessions.
+        // Procedures of `auth` need the table's password or end the person's sessions.
         const { accessToken } = path.startsWith("auth.") ? await addGuard() : member;
         // The response is the same whether the entity exists or not.
         const entity = input && "id" in input ? await makeEntity(shared().admin, path) : {};

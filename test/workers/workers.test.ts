@@ -33,7 +33,7 @@ async function setUp(t: ExecutionContext): Promise<Stage> {
   return stage;
 }
 
-/** Returns current and former worker processes by slot, oldest first. */
+/** Returns current and former worker processes in the order of their starts. */
 function workersOf(stage: Stage): ServingWorker[] {
   return workersIn(stage.gateway());
 }

@@ -1,7 +1,7 @@
 import test from "ava";
 import { type ClaudeTraits, findClaudeTraits } from "../../../gateway/providers/anthropic/claude-traits.ts";
 
-/** By the table of https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting */
+/** The table of https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting */
 const table: Row[] = [
   ["claude-3-7-sonnet-20250219", null, {}, "not while thinking", false],
   ["claude-opus-4-20250514", null, {}, "not while thinking", false],

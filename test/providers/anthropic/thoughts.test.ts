@@ -17,7 +17,7 @@ const thought: fc.Arbitrary<Block> = fc.oneof(
 );
 const thoughts = fc.array(thought, { maxLength: 3 });
 
-/** Blocks in Claude's order: thoughts anywhere except at the end, one text, then calls. */
+/** Blocks in Claude's order: thoughts anywhere except at the end, at most one text, then calls. */
 const content: fc.Arbitrary<Block[]> = fc
   .tuple(
     fc.option(

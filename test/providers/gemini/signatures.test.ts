@@ -22,7 +22,7 @@ function answerOf(
   return choices[0].message;
 }
 
-/** Returns the model's own parts after the client has run its tools. */
+/** Returns the model's parts in the request that contains the tools' results. */
 function returned(message: AssistantMessage, modelName = "gemini-3.1-pro-preview"): unknown[] {
   const results = (message.tool_calls ?? []).map(({ id }): ChatMessage => ({
     role: "tool",

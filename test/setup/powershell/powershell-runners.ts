@@ -85,7 +85,7 @@ async function createPwshHome(
   return { home, run, baseUrl: answer.status > 0 ? upstream.url : "http://127.0.0.1:9", account: null };
 }
 
-/** The path contains quotes of every kind and PowerShell wildcards. */
+/** The path contains quotes, wildcards and a variable, because PowerShell must use the path literally. */
 async function makeHome(t: ExecutionContext): Promise<string> {
   const home = path.join(await createTestFolder(t), "some 'one\u2019s [home] $HOME \u00fc");
   await mkdir(home, { recursive: true });

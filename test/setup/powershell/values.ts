@@ -50,7 +50,7 @@ export class Native {
   }
 }
 
-/** Translates the anchors for the end of a text. The editors use no other syntax in which .NET differs. */
+/** Translates anchors. The editors use no other syntax in which .NET differs. */
 export function toRegExp(source: string, flags: string): RegExp {
   const ended = source.replace(/\\z$/, "(?![^])").replace(/\$$/, "(?=\\n?(?![^]))");
   return new RegExp(ended.replace(/^\\G/, ""), flags);

@@ -10,7 +10,7 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const day = 24 * 3600;
-/** The longest expiry that a key's form offers in days. Relative times count days up to it. */
+/** Below this count, future times are in days, because weeks and months would be too coarse. */
 const daysMax = 60;
 
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));

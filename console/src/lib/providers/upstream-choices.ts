@@ -19,7 +19,7 @@ export type UpstreamChoice = {
   fields: Preset["fields"];
 };
 
-/** Companies first, then local servers, then the custom provider and the demo. */
+/** The custom provider first, then companies, local servers and the demo. */
 export function toChoices(presets: Preset[]): UpstreamChoice[] {
   const known = presets.map(fromPreset);
   const [first, ...others] = known.filter(({ isLocal }) => !isLocal);

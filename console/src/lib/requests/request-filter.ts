@@ -4,7 +4,7 @@ import type { UsageStatus } from "#lib/usage/read-usage-record.ts";
 import { readPeriod, readUsageFilter, type UsageFilter } from "#lib/usage/usage-filter.ts";
 
 /**
- * The `UsageFilter` of the usage history, with facts that only records have: the status class and the
+ * The `UsageFilter` of the usage history, with filters of the list. Sums do not support the status class and the
  * duration.
  */
 export type RequestFilter = UsageFilter & {

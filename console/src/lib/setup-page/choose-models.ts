@@ -2,7 +2,7 @@ import type { SetupModel, Workload } from "../../../../gateway/setup/setup-input
 
 /**
  * Default models of a key: the most expensive for hard tasks, the cheapest for light ones, and one in between
- * for daily use. Demo and unpriced models come last. Null without models.
+ * for daily use. Demo, unsuitable and unpriced models count only without others. Null without models.
  */
 export function chooseModels(connected: SetupModel[]): Record<Workload, SetupModel> | null {
   const real = whereAny(connected, ({ isDemo }) => !isDemo);
@@ -35,7 +35,7 @@ function canCode({ canCallTools, contextWindow, outputPrice, slug }: SetupModel)
 
 const contextWindowLeast = 32_000;
 
-/** The price of ten input tokens and one output token, the ratio of coding tools. Without prices, all are equal. */
+/** The average price of ten input tokens and one output token, the ratio of coding tools. */
 function priceOf({ inputPrice, outputPrice }: SetupModel): number {
   const input = inputPrice ?? 0;
   return Math.max((10 * input + (outputPrice ?? 4 * input)) / 11, priceLeast);

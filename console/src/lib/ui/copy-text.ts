@@ -1,8 +1,8 @@
 import { toast } from "svelte-sonner";
 
 /**
- * Copies a text. Reports success in a toast if the button is gone, as in a menu. Without `done`, reports only
- * failures.
+ * Copies a text. Reports failures in a toast, and success with the text `done`, for buttons that disappear, such
+ * as those of menus.
  */
 export async function copyText(text: string, done = ""): Promise<boolean> {
   try {

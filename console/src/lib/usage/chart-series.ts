@@ -28,7 +28,7 @@ type ChartOptions = {
   metric: UsageMetric;
   intervals: Date[];
   /**
-   * All things of this kind, oldest first, including those outside the chart. Their index selects the color.
+   * All things of the dimension, oldest first, including those outside the chart. The index selects the color.
    */
   known: string[];
 };
@@ -73,8 +73,8 @@ export function toChart(
 }
 
 /**
- * Gives each thing the same color on every page. If two things of a chart share a color, the smaller one gets
- * a free color, as do deleted things.
+ * Gives each thing the same color on every page. If two things of a chart share a color, the smaller one gets a free
+ * color, as do deleted things. Names without a color are gray.
  * @param names the largest first
  */
 function chooseColors(names: string[], known: string[]): Map<string, string> {

@@ -59,7 +59,7 @@ export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
 /** The scope of a limit: one key, the keys of its owner, or all keys. */
 export type LimitScope = "KEY" | "PERSON" | "GATEWAY";
 
-/** A request. Costs are exact US dollars as text. Null for unpriced requests. */
+/** A request. Costs are exact US dollars as text, or null for an unpriced request. */
 export type UsageRecord = {
   id: string;
   createdAt: string;

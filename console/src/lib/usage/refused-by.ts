@@ -5,7 +5,7 @@ import type { LimitScope, UsageRecord } from "./read-usage-record.ts";
 export function refusedBy(record: UsageRecord): string | null {
   const limit = limitOf(record);
   if (limit !== null) return `the ${limit}`;
-  // The code is ambiguous: providers use it for an empty account too.
+  // `errorCode` is ambiguous, because providers use the same code for an empty account.
   const { attempts, status } = record;
   return attempts === 0 && status === "FAILED" ? "Gateway (rejected before routing)" : null;
 }
