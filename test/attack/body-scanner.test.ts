@@ -23,7 +23,7 @@ test.serial("the body scanner and JSON.parse agree on every text", (t) => {
   t.true(counts.accepted > cases / 3 && counts.refused > cases / 3);
 });
 
-/** Throws if the two results differ. */
+/** Throws if the gateway and `JSON.parse` differ about the text. */
 function compare(text: string, offset: number): "accepted" | "refused" {
   // The scanner reads long texts word by word, so the position of the text in memory matters.
   const bytes = Buffer.from(`${"-".repeat(offset)}${text}`).subarray(offset);

@@ -47,7 +47,7 @@ function bodiesOf(shape: Shape, count: number): Bodies {
   return { small: toBytes(shape.body(Math.floor(count / 4))), large: toBytes(shape.body(count)) };
 }
 
-/** Below full scale, each shape runs on two kinds of provider, at least one with a translation. */
+/** Below full scale, each shape runs on two kinds of provider, which differ between consecutive shapes. */
 function isTried({ kind }: RequestPipeline, place: number): boolean {
   return isFull || (providerKindNames.indexOf(kind) - place) % 3 === 0;
 }

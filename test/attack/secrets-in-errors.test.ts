@@ -60,7 +60,7 @@ const endpoints: Record<string, object> = {
   embeddings: { input: "Hello" },
 };
 
-/** Every endpoint with every kind of provider. */
+/** Every endpoint with every kind of provider that supports it. */
 const ways = Object.entries(endpoints).flatMap(([path, body]) =>
   providers
     .filter(({ name }) => path !== "embeddings" || name !== "claude")

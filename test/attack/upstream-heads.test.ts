@@ -9,7 +9,7 @@ const limits = {
   upstreamHeadBytesMax: Number.MAX_SAFE_INTEGER,
   upstreamHeadFieldsMax: Number.MAX_SAFE_INTEGER,
 };
-/** The default limit of a head, and four times as much. */
+/** A little less than the default limit of a head, and four times as much. */
 const sizes = [16_000, 64_000] as const;
 const blockMsMax = 5;
 const growthMax = 8;

@@ -5,7 +5,7 @@ import { answerParent, cpuMicroseconds } from "./measured-process.ts";
 /** The reference for the gateway: a proxy with Node's HTTP client and server, without keys or records. */
 function createBareProxy(upstreamPort: number) {
   const agent = new Agent({ keepAlive: true });
-  // As long as the gateway's, so that connections stay open between rounds.
+  // The timeout is long enough that connections stay open between rounds.
   return createServer({ keepAliveTimeout: 120_000 }, (incoming, response) => {
     const { method, url, headers } = incoming;
     const options = { agent, host: "127.0.0.1", port: upstreamPort, method, path: url, headers };

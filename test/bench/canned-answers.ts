@@ -17,7 +17,7 @@ const usage = {
   completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
 };
 
-/** Returns a complete response of 1,024 bytes. */
+/** Returns a complete response. It has 1,024 bytes with the upstream's model name. */
 export function cannedAnswer(model: string): string {
   return answerOf(model, answerText);
 }

@@ -57,7 +57,7 @@ export const vendorCases: BenchmarkCase[] = vendorUpstreams.flatMap((upstream) =
   streamOf(upstream),
 ]);
 
-/** Requests of a messages client, to one native and two translated upstreams. */
+/** Requests of a messages client, to one native and one translated upstream. */
 export const dialectCases: BenchmarkCase[] = vendorUpstreams
   .filter(({ kind }) => kind === "anthropic" || kind === "gemini")
   .map((upstream) => ({

@@ -36,7 +36,7 @@ export async function fillHistory(database: Database, filling: Filling): Promise
       made += size;
     }
     const [startedAt, cpuBefore] = [performance.now(), cpuUs()];
-    // MySQL gets two parallel writers, as with two processes.
+    // Two writers run in parallel, as with two processes.
     await Promise.all(
       [0, 1].map(async (lane) => {
         for (let index = lane; index < batches.length; index += 2) {

@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import type { ExecutionContext } from "ava";
 
 /**
- * A minimal TCP balancer. A connection goes to the next backend whose last `/readyz` check returned 200. It never
- * retries, so every backend failure reaches a client.
+ * A minimal TCP balancer. A connection goes to the next backend whose last `/readyz` check returned 200. The balancer
+ * never retries, so every backend failure reaches a client.
  */
 export async function startBalancer(t: Pick<ExecutionContext, "teardown">): Promise<Balancer> {
   const backends = new Map<string, boolean>();

@@ -81,8 +81,7 @@ export function failuresOf({ broken, errors }: Ledger): number {
 }
 
 /**
- * Returns the responses without a record and those with two. A record of a request that a killed process
- * interrupted does not count.
+ * Returns the numbers of complete responses without a record of success, and of duplicate records and responses.
  */
 export function compare(
   { complete }: Ledger,

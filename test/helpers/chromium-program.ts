@@ -5,7 +5,7 @@ export function findChromium(): string | undefined {
   return findProgram("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome");
 }
 
-/** Installs Chromium if it is missing and can be installed. `say` receives one line about the result. */
+/** Installs Chromium if it is missing and can be installed. `say` receives the progress and problems, line by line. */
 export function provideChromium(say: (line: string) => void): boolean {
   if (findChromium()) return true;
   const problem = installPackages("Chromium", ["chromium-headless-shell"], say);

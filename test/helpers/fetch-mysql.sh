@@ -67,7 +67,7 @@ exec "\$folder/$library/$loader" --library-path "\$folder/$library" "\$folder/us
 END
 done
 
-# Both wrappers receive the parameters of MariaDB's programs, which begin with --no-defaults.
+# The server and the installer receive the parameters of MariaDB's programs, which begin with --no-defaults.
 cat >"$folder/server" <<END
 #!/bin/sh
 folder=\$(dirname "\$0")

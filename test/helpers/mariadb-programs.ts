@@ -2,8 +2,8 @@ import type { ServerPrograms } from "./database-server.ts";
 import { findProgram, installPackages } from "./system-packages.ts";
 
 /**
- * Returns this machine's MariaDB. Root on a Debian-like system installs it first. Undefined if it is missing.
- * `say` receives one line about the result.
+ * Returns this machine's MariaDB. Root on a Debian-like system installs a missing one. Undefined if that fails.
+ * `say` receives the progress and problems, line by line.
  */
 export function provideMariadb(say: (line: string) => void): ServerPrograms | undefined {
   const present = findMariadb();

@@ -70,5 +70,5 @@ function faultsOf(validate: ValidateFunction, value: unknown): string[] {
     .filter((fault) => fault !== nullUsage);
 }
 
-/** OpenAI's streams start with `usage: null`, and Open Responses requires it. OpenAI's schema does not allow it. */
+/** OpenAI's streams start with `usage: null`, which Open Responses requires and OpenAI's schema forbids. */
 const nullUsage = "/response/usage must be object";

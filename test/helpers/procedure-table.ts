@@ -2,7 +2,7 @@ import { appRouter } from "../../gateway/trpc/app-router.ts";
 
 /**
  * Every procedure and its audience. The table is separate on purpose: a new procedure fails the tests until
- * its audience is listed here. A key's ID replaces `id`.
+ * its audience is listed here. Tests that need an entity create one and replace `id`.
  */
 export const procedureTable: Record<string, ProcedureRow> = {
   "auth.state": { access: "everybody" },

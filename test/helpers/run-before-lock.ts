@@ -1,6 +1,6 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Runs a function during the next change to a key, between its read and the row lock. Works on MySQL only. */
+/** Runs a function during the next change to a key, between its read and the row lock. Does not work on SQLite. */
 export function runBeforeLock({ services: { database } }: TestGateway, run: () => Promise<void>): void {
   const write = database.write.bind(database);
   database.write = (work) => {

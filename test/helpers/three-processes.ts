@@ -7,7 +7,7 @@ import { createMigratedDatabase, serverKind } from "./test-database.ts";
 import { createConsoleClient } from "./test-gateway.ts";
 import { createTestFolder } from "./test-folder.ts";
 
-/** Starts three gateway processes on one MySQL, and creates a key with limits that all of them have loaded. */
+/** Starts three gateway processes on one database server, and creates a key with limits that all of them have loaded. */
 export async function startThreeProcesses(
   t: ExecutionContext,
   { limits, environment }: { limits: { requestsPerMinute: number }; environment?: Record<string, string> },

@@ -17,7 +17,7 @@ type Scene = {
 
 export type Fault = {
   kind: string;
-  /** The headers of the faulty response. Later faults send them too. */
+  /** The headers of the faulty response, even if the fault follows the head. */
   headers?: Record<string, string>;
   /** Whether the fault is possible only before any output. */
   isFirst?: true;

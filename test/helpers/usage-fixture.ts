@@ -3,7 +3,7 @@ import { randomUsage } from "./random-usage.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Inserts records at random times of a period, newest first. The result is always the same. */
+/** Inserts records at random times of a period. Returns them, newest first. The result is always the same. */
 export async function addUsage(
   { services }: TestGateway,
   count: number,

@@ -7,7 +7,7 @@ import { exampleConfig } from "./helpers/run-program.ts";
 
 type Made = { type: string; name: string; inputs: Record<string, unknown> };
 
-/** Resources of this file's components, each with a unique name. */
+/** The resources that the latest component has registered so far. */
 const made: Made[] = [];
 await pulumi.runtime.setMocks(
   {

@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** Sends a chat request except for the last byte. `end` sends it and resolves with the status line. */
+/** Sends a chat request except for the last byte. `end` sends that byte and resolves with the status line. */
 function beginRequest(url: string, keyValue: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -55,7 +55,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     const { key, value } = await admin.keys.create.mutate({
       name: "Exact",
       models,
-      // The key also has a budget that is never reached.
+      // While another budget is tested, the key's own is never reached.
       limits: { budgetsUsd: { total: variable === null ? 1.5 : 1_000 } },
     });
     const known = await services.keyCache.find(hashKeyValue(value));

@@ -3,7 +3,7 @@ import { createConsoleClient } from "../helpers/test-gateway.ts";
 
 type KeysOptions = { url: string; email: string; password: string; models: string[] };
 
-/** Provides a few keys. Every second, replaces and deactivates one of them and reads the usage history. */
+/** Provides a few keys. Every second, a new key replaces the oldest, which is deactivated. */
 export class ChangingKeys {
   readonly #options: KeysOptions;
   readonly #keys: { id: string; value: string }[] = [];
@@ -11,7 +11,7 @@ export class ChangingKeys {
   #isStopping = false;
   #turn = 0;
   changes = 0;
-  /** The number of changes that failed, because the database was unavailable. */
+  /** The number of changes that failed, as while the database is unavailable. */
   refusedChanges = 0;
 
   private constructor(options: KeysOptions, keys: { id: string; value: string }[]) {

@@ -11,7 +11,7 @@ type ClientsOptions = {
   faultyModel: string;
 };
 
-/** Sends a mix of requests at a fixed rate until it stops, and remembers the ID of each. */
+/** Sends a mix of requests at a fixed rate until `stop`. */
 export class SoakClients {
   readonly #options: ClientsOptions;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: clients });

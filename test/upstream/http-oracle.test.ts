@@ -16,7 +16,7 @@ type Plan = {
   pieces: Buffer[];
   fault: (typeof faults)[number] | null;
   closes: boolean;
-  /** The result before the fault. */
+  /** The result without the fault. */
   meant: Result;
 };
 

@@ -24,7 +24,8 @@ const collectGarbage = runInNewContext("gc") as () => void;
 const MB = 1024 * 1024;
 const sharedGateway = shareGateway();
 
-// The gateway's sockets by remote port. They count read and written bytes independently of system buffers.
+// Sockets opened in this process, and sockets accepted by the gateway, by remote port. A socket counts read and written
+// bytes independently of system buffers.
 const dialled = new Set<Socket>();
 const accepted = new Map<number | undefined, Socket>();
 

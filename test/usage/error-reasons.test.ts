@@ -106,7 +106,7 @@ test("an error mid-stream differs from a malformed one in every dialect", async 
   const { id, value, model } = await connectUpstream(gateway, upstream, { kind: "anthropic" });
   const body = chatBody(model, "Hello", { stream: true, max_tokens: 9 });
   for (answer of Object.values(answers)) {
-    // This endpoint covers Anthropic's format, native and translated to OpenAI's.
+    // Anthropic's stream is read natively for `/v1/messages`, and translated for chat completions.
     await postTo(gateway, "/v1/messages", { "x-api-key": value }, body);
     await postChat(gateway, value, body);
   }

@@ -127,7 +127,8 @@ export const openai: PricedAnswer[] = [
   chat("gpt-4.1", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "priority"),
   chat("gpt-4.1-nano", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.001", "priority"),
   chat("o3", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.005", "flex"),
-  // $3.50 input and $14 output; $2, $0.50 cached and $8; $8.75 and $26.25. See https://openai.com/api-priority-processing/
+  // In fast mode, the next three models cost 3.50 input and 14 output, then 2, 0.50 cached and 8, then 8.75 and 26.25.
+  // See https://openai.com/api-priority-processing/
   chat("o3", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "priority"),
   chat("o4-mini", { prompt_tokens: 1_000, cached: 400, completion_tokens: 1_000 }, "0.0094", "priority"),
   chat("gpt-4o-2024-05-13", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.035", "fast"),

@@ -141,7 +141,7 @@ for (const vendor of vendors) {
 function bodyOf(client: Client, prompt: string): object {
   if (client === "responses") return { input: prompt };
   const messages = [{ role: "user", content: prompt }];
-  // The gateway itself keeps this option of chat completions where the provider lacks it.
+  // Where a provider lacks `parallel_tool_calls`, the gateway itself permits only one call.
   return client === "messages" ? { messages, max_tokens: 100 } : { messages, parallel_tool_calls: false };
 }
 

@@ -155,7 +155,7 @@ function* oddStreams(form: VendorForm): Generator<Sent> {
     const shape = `${event.toString("latin1").split("{")[0]} ${data.replaceAll(/:("[^"]*"|\d+)/g, "")}`;
     if (known.has(shape) || !data.startsWith("{")) continue;
     known.add(shape);
-    // There are many places, so each receives one text in turn.
+    // There are many places, so each kind of event receives only one of the texts.
     const oddText = oddTexts[known.size % oddTexts.length] ?? "";
     for (const text of spoilJson(JSON.parse(data), [oddText]))
       yield { status: 200, type, body: Buffer.concat(events.with(index, toEvent(text))) };
@@ -170,7 +170,7 @@ function openTextEvent(event: Buffer): OpenEvent {
   return { data: data.trimEnd(), toEvent: (text) => Buffer.from(before + text + end) };
 }
 
-/** Only the name of the header matters: its length is in two bytes, after the type byte for text. */
+/** Reads only the header `:event-type`. After its name come the value's type in one byte and length in two. */
 function openAwsEvent(event: Buffer): OpenEvent {
   const headersEnd = 12 + event.readUInt32BE(4);
   const lengthAt = event.indexOf(":event-type") + ":event-type".length + 1;

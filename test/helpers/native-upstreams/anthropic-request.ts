@@ -68,7 +68,7 @@ const topLevel =
 /** API version 2026-10-21 removed these fields. https://platform.claude.com/docs/en/api/migration-2026-10-21 */
 const samplingFields = "temperature top_k top_p";
 
-/** Returns members that require a beta header, at the top level or in tools. */
+/** Returns the members that these beta headers permit, at the top level or in tools. */
 function fieldsOf(betas: string): string {
   const names = betas.split(",").map((name) => name.trim());
   return Object.entries(betaFields)

@@ -111,7 +111,7 @@ const finishReasons: Record<Answer["finish"], string> = {
   content_filter: "SAFETY",
 };
 
-/** The first call carries the seal, if any. Gemini 2.5 seals only requested thoughts. */
+/** Only the first call carries a seal. Gemini 2.5 seals only requested thoughts. */
 function answerParts({ thoughts, text, calls }: Answer, asked: Asked, generation: 2 | 3): object[] {
   const isSealed = generation === 3 || asked.isThinking;
   return [

@@ -102,7 +102,7 @@ export type Part =
   | { image: string; mediaType: string }
   | { thought: string }
   | { call: string; input: unknown }
-  /** The result of a call, counted in the conversation from 0. */
+  /** The result of a call. `ofCall` is the call's position among the conversation's calls, from 0. */
   | { result: string; ofCall: number };
 
 /** The model's response, in its streamed pieces. */

@@ -61,7 +61,7 @@ export function asOptionalNumber(value: unknown, where: string): number | null {
   return value;
 }
 
-/** Vendors other than OpenAI reject unknown members. */
+/** Every API except OpenAI's chat completions rejects unknown members. */
 export function onlyKnown(fields: Fields, names: string, refusal: (name: string) => string): void {
   const known = new Set(names.split(" "));
   for (const name of Object.keys(fields)) demand(known.has(name), refusal(name));

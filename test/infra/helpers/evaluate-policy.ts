@@ -12,8 +12,9 @@ type Question = {
 };
 
 /**
- * Returns whether KMS permits an operation on a key. The key's policy permits the principal, or its account together
- * with the principal's own policies. https://docs.aws.amazon.com/kms/latest/developerguide/policy-evaluation.html
+ * Returns whether KMS permits an operation on a key. The key's policy must permit the principal, or the account. In
+ * the second case, the principal's own policies must permit the operation, too.
+ * https://docs.aws.amazon.com/kms/latest/developerguide/policy-evaluation.html
  */
 export function isAllowed(question: Question): boolean {
   const { principal, accountId, identity, resource, resourceArn } = question;

@@ -63,7 +63,7 @@ export async function startFakeAws(answers: Answers): Promise<FakeAws> {
 
 export const fakeCredentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "an example" };
 
-/** Returns the environment of a process that uses it. */
+/** Returns the environment variables of a process that uses the fake service. */
 export function reaching({ url }: FakeAws): Record<string, string> {
   const { accessKeyId, secretAccessKey } = fakeCredentials;
   return { AWS_ENDPOINT_URL: url, AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };

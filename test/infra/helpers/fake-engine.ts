@@ -31,8 +31,8 @@ export type FakeEngine = {
 };
 
 /**
- * Starts the part of Pulumi's engine that a program under its language host needs. It records registrations and returns
- * AWS's values in an update, or the known ones in a preview.
+ * Starts the part of Pulumi's engine that a program under the language host needs. Registrations are recorded. Their
+ * responses contain AWS's values in an update, or the known ones in a preview.
  */
 export async function startFakeEngine(options: EngineOptions): Promise<FakeEngine> {
   const { project, stack, phase } = options;

@@ -56,7 +56,7 @@ export function neededBy(graph: Graph, resource: GraphResource): Set<string> {
   return needed;
 }
 
-/** Parses JSON in a text, such as a policy. Returns undefined if it is unknown. */
+/** Parses JSON in a text, such as a policy. Returns undefined for an unknown value. */
 export function json<Shape>(value: Value | undefined): Shape | undefined {
   return typeof value === "string" ? (JSON.parse(value) as Shape) : undefined;
 }
