@@ -13,8 +13,8 @@ import { asCall, bern, weather, zurich } from "./tool-steps.ts";
 import { type Vendor, vendorsFor } from "./vendors.ts";
 
 /**
- * People switch models mid-conversation. Sealed thoughts are unreadable for other vendors, and some reject them. The
- * conversation must continue without them and with everything else.
+ * Users switch models mid-conversation. Sealed thoughts are unreadable for other vendors, and some vendors reject such
+ * thoughts. The conversation must continue with everything else.
  */
 const gateway = shareGateway();
 

@@ -22,7 +22,7 @@ export function playScenario(client: ScenarioClient): void {
       const how = stream ? ", streamed" : "";
       for (const [index, step] of scenario.entries()) {
         if (step.onlyStreamed && !stream) continue;
-        // Below full scale, each step that can do both runs either streamed or not, in turn.
+        // Below full scale, only every other step is streamed, and the others run only without streaming.
         const isPlayed = isFull || step.onlyStreamed || ((index + row) % 2 === 0) === stream;
         if (!isPlayed) continue;
         test.serial(`${vendor.name}: ${step.title}${how}`, async (t) => {

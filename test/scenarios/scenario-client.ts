@@ -2,9 +2,9 @@
 export type ScenarioClient = {
   name: string;
   dialect: "chat" | "messages" | "responses";
-  /** Whether it returns unknown members of a message, such as `reasoning_details`, with the next request. */
+  /** Whether the client returns unknown message members, such as `reasoning_details`, with the next request. */
   returnsDetails: boolean;
-  /** Whether it returns Gemini's signatures in `extra_content` of calls. */
+  /** Whether the client returns Gemini's signatures in `extra_content` of calls. */
   returnsCallSignatures?: boolean;
   /** Whether the client's API lacks stop sequences. */
   hasNoStop?: true;

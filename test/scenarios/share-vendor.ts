@@ -5,7 +5,7 @@ import type { Vendor } from "./vendors.ts";
 
 /**
  * Shares one vendor upstream among a file's serial tests, because connecting takes longer than a test. The returned
- * function resets it with a new script.
+ * function resets the upstream and sets a new script.
  */
 export function shareVendor(
   gateway: () => TestGateway,

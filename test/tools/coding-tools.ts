@@ -47,5 +47,5 @@ export function selectTools({ isFast }: { isFast: boolean }): CodingTool[] {
     .map((tool) => (ownApis.includes(tool) ? tool : { ...tool, upstreams: tool.upstreams.slice(-1) }));
 }
 
-/** These tools speak messages and responses. */
+/** These tools use the messages or the responses API. */
 const ownApis = [claudeCode, codex];

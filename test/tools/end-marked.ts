@@ -15,7 +15,7 @@ export async function endMarked(mark: string): Promise<void> {
     try {
       process.kill(Number(pid), "SIGKILL");
     } catch {
-      // The process exited before this read.
+      // The process exited after the read.
     }
   }
 }

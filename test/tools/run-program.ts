@@ -42,7 +42,7 @@ export async function runProgram(
 export type ProgramSettings = { folder: string; environment: NodeJS.ProcessEnv; timeoutMs: number };
 
 export type ProgramResult = {
-  /** Null if a signal ended it. */
+  /** Null if a signal ended the program. */
   code: number | null;
   stdout: string;
   stderr: string;
@@ -50,7 +50,7 @@ export type ProgramResult = {
   tookMs: number;
 };
 
-/** The guard's input closes when this process dies, which kills its process group. */
+/** When this process dies, the guard's input closes. The guard then kills its process group, including the program. */
 const guard = `
 exec 3<&0
 "$@" </dev/null 3<&- &
