@@ -95,7 +95,7 @@ class HeldRequest<Request> {
     return this.#request ?? this.#read(this.#bytes);
   }
 
-  /** Releases the parsed body, once the request is sent or queued. */
+  /** Releases a large parsed body, once the request is sent or queued. */
   letGo(): void {
     if (this.#bytes.length > parsedBytesMax) this.#request = null;
   }

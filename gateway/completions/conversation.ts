@@ -174,7 +174,7 @@ function envelopeOf({ context, exchange, request, followUp }: Call, dialect: Dia
   };
 }
 
-/** Replaces the endpoint's headers with the client's forwarded ones. */
+/** Adds the client's forwarded headers, which replace the endpoint's headers of the same names. */
 export function withClientHeaders(
   endpoint: Endpoint,
   headers: ClientHeaders,

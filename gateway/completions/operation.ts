@@ -46,8 +46,7 @@ export type FollowUp = {
   bytes: Buffer;
   previousResponseId: string | null;
   /**
-   * The error for a reference to state that the gateway does not keep. An upstream with its own state may
-   * have it.
+   * The error for a reference to state that the gateway does not keep. An upstream may have kept that state.
    */
   missing: GatewayError | null;
 };

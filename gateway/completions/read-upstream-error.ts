@@ -8,7 +8,7 @@ import type { Exchange } from "./exchange.ts";
 
 /**
  * Converts an upstream's error response to the client's error. Forwards messages about the request, but not
- * about our credential.
+ * about the gateway's credential.
  * @param speaker forwards its own error members only if it speaks OpenAI's format
  */
 export function readUpstreamError(
@@ -127,7 +127,7 @@ function withoutSecretsIn(details: object, secret: string | null): object | null
   return isObject(cleaned) ? cleaned : null;
 }
 
-/** Returns the value if it is a short identifier, otherwise null. */
+/** Returns a short identifier that does not contain the secret, otherwise null. */
 function toName(name: unknown, secret: string | null): string | null {
   const text = typeof name === "number" ? String(name) : name;
   if (typeof text !== "string" || !/^[\w.[\]-]{1,64}$/.test(text)) return null;

@@ -154,7 +154,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
     this.#exchange.reply.abandon();
   }
 
-  /** One timer serves both checks. It compares times when it fires, so chunks need not reset it. */
+  /** One timer serves pings and stalled clients. It compares times when it fires, so chunks need not reset it. */
   #watch(delayMs: number): void {
     this.#timer = setTimeout(() => {
       const silentMs = performance.now() - this.#lastWriteAt;

@@ -93,11 +93,11 @@ type PeriodicTaskOptions = {
   run: () => Promise<void>;
   intervalMs: number;
   log: Log;
-  /** The message, logged once at the first failure. */
+  /** The message, logged for the first of consecutive failures. */
   failure: string;
 };
 
-/** A task that repeats, one run at a time, until the process ends. */
+/** A task that repeats, one run at a time, until `close`. */
 class PeriodicTask {
   readonly #options: PeriodicTaskOptions;
   #timer: NodeJS.Timeout | undefined;

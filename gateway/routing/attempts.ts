@@ -51,7 +51,7 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   #call: UpstreamCall | null = null;
   /** The parts that the current attempt drops. */
   dropped: string | null = null;
-  /** Whether an abandoned call was sent. */
+  /** Whether a provider may have processed an abandoned call. */
   #mayCost = false;
   /** Whether the current call's upstream rejected it. */
   #isRefused = false;

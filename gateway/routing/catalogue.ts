@@ -47,7 +47,7 @@ export class Catalogue {
     return this.#models.values();
   }
 
-  /** Returns the endpoints of all candidates, to keep their connections. May repeat endpoints. */
+  /** Returns each candidate's chat endpoint, for `Upstreams.keepOnly`. May repeat endpoints. */
   *endpoints(): Generator<Endpoint> {
     for (const { candidates } of this.#models.values()) {
       for (const { target } of candidates.flat()) {

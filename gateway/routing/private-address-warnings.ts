@@ -9,7 +9,7 @@ type PrivateAddressWarningsOptions = { log: Log; guard: AddressGuard };
 
 /**
  * Logs a warning for providers that are not called because their address is private. The warning includes the
- * setting that allows the address, and is logged once per provider and address.
+ * setting that allows the address, and is repeated only for a new address.
  */
 export class PrivateAddressWarnings {
   readonly #options: PrivateAddressWarningsOptions;

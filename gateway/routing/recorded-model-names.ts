@@ -43,7 +43,7 @@ function isKeepable(text: string): boolean {
   if (keyBeginning.test(text)) return false;
   if (parseSlug(text)) return true;
   if (text.length > bareLengthMax || !isBareName(text) || !/[a-z]/i.test(text)) return false;
-  // Vertex appends a version after `@`. Any other text makes it an email address.
+  // Vertex appends a version after `@`. Other text after `@` may make the name an email address.
   if (/@(?!\d)/.test(text)) return false;
   // A date has eight digits and a version two or three. Hexadecimal secrets have more.
   return text.replaceAll(/\D/g, "").length <= digitsMax && text.split(/[^a-z\d]+/i).every(isWord);

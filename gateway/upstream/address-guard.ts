@@ -28,7 +28,7 @@ export class AddressGuard {
     return isIP(address) !== 0 && !isPublic(address);
   }
 
-  /** Whether the host is rejected without DNS: a private literal or localhost. */
+  /** Whether the host is rejected without DNS: a private literal or localhost that is not listed. */
   refusesAtSight(url: URL): boolean {
     if (this.allowsPrivate(url.hostname, portOf(url))) return false;
     // RFC 6761, section 6.3: these names always mean the local machine.
@@ -84,7 +84,7 @@ export function isPublic(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !reserved.check(address, "ipv4");
   if (family !== 6) return false;
-  // IPv4 addresses embedded in IPv6 are checked as IPv4. BlockList handles mapped ones (::ffff:0:0/96).
+  // IPv6 addresses that embed an IPv4 address are rejected, because they could lead to a private one.
   if (reserved.check(address, "ipv6")) return false;
   return globalUnicast.check(address, "ipv6");
 }

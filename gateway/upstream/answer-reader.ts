@@ -10,7 +10,7 @@ export class AnswerReader {
   #isHeadTaken = false;
   /** Bytes of an incomplete head. */
   #kept = new GrowingBody(0);
-  /** Bytes of provisional (1xx) heads. */
+  /** The bytes of the complete heads, provisional (1xx) ones included. */
   #skippedBytes = 0;
   #left = 0;
   /** Body bytes of the current push. */

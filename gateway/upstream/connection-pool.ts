@@ -112,7 +112,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     if (this.#dropped > this.#waitingCount) this.#tidy();
   }
 
-  /** Null if the pool is at its maximum. */
+  /** Null if the pool is full and has no idle connection of another credential to close. */
   #open(credential: string): Connection | null {
     const isFull = this.#connections.size >= this.#limits.upstreamConnectionsMax;
     if (isFull && !this.#idle.closeOther(credential)) return null;
@@ -135,7 +135,7 @@ class IdleConnections {
   readonly #onRested: () => void;
   /** Connections that became idle since the last tick. */
   #resting: Connection[] = [];
-  /** Connections that have been idle for one to two ticks. */
+  /** Connections that became idle before the last tick. */
   #restingLonger: Connection[] = [];
   /** Arrays, because a Map that is filled and emptied on every call keeps V8's garbage collector busy. */
   readonly #rested = new Map<string, Connection[]>();
@@ -154,8 +154,8 @@ class IdleConnections {
   }
 
   /**
-   * Returns the most recently used connection, so that surplus ones age out. If many rest, returns the one
-   * that rested longest: rotating hundreds of connections costs a tenth more CPU.
+   * Returns the last used connection that has rested, so that surplus ones age out. If none has but many are
+   * resting, returns the first of them: rotating hundreds of connections costs a tenth more CPU.
    */
   acquire(credential: string, now: number): Connection | null {
     const rested = this.#rested.get(credential);

@@ -151,7 +151,7 @@ export class Connection implements CallHolder {
     if (problem) return this.close(problem);
     if (!isComplete) return;
     this.#call = null;
-    // An upstream that answers early does not read the rest of the request.
+    // An upstream that answers early may not read the rest of the request.
     const isLast = keepAliveMs === 0 || this.#socket.writableLength > 0 || this.#isRetired;
     if (isLast) this.close(brokenOff());
     else this.#release(keepAliveMs);

@@ -18,7 +18,10 @@ export function hideSecret(text: string, secret: string): string {
   return shown + read.slice(from);
 }
 
-/** Whether the text contains that many consecutive characters of the secret, in any of these encodings. */
+/**
+ * Whether the text contains `length` consecutive characters of the secret, even if encoded. True for a text
+ * that is too long to search.
+ */
 export function holdsSecret(text: string, secret: string, length: number): boolean {
   return text.length > lengthMax || findSecret(readEscapes(text), secret, length).length > 0;
 }

@@ -11,8 +11,8 @@ export type CallHolder = {
 };
 
 /**
- * One HTTP call between its connection and the relay. One timer covers all timeouts. The timer compares times
- * when it fires, so that chunks need not reset it.
+ * One HTTP call between its connection and the relay. One timer covers all timeouts except the connection's.
+ * The timer compares times when it fires, so that chunks need not reset it.
  */
 export class NetworkCall implements UpstreamCall {
   /** Null before and after the call. */

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 
-/** The events of a call in order: headers, any number of data events, then end or error once. */
+/** The events of a call, in order: headers, any number of data events, and the end. An error replaces the rest. */
 export type UpstreamEvents = {
   onHeaders(status: number, headers: UpstreamHeaders): void;
   onData(bytes: Buffer): void;

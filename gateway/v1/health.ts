@@ -1,15 +1,15 @@
 import { Router } from "express";
 
-/** Whether this process accepts requests. False after SIGTERM. */
 export type Readiness = {
+  /** Whether this process accepts requests. False after SIGTERM. */
   isReady: boolean;
   /** The reason why this process cannot serve, without secrets. Null if it can. */
   trouble(): string | null;
 };
 
 /**
- * `/healthz`: the process is up. `/readyz`: it can serve. Neither queries the database, because cached keys
- * work without it.
+ * `/healthz`: the process is up. `/readyz`: the process can serve. Neither queries the database, because
+ * cached keys work without the database.
  */
 export function health(readiness: Readiness): Router {
   const router = Router();

@@ -28,7 +28,7 @@ export type ModelEndpointOptions = KeyOptions &
     keptResponses: KeptResponses | null;
   };
 
-/** An endpoint that calls a model: checks the key, reads the body, and creates an exchange. */
+/** An endpoint that calls a model: checks the key, creates an exchange, and reads the body. */
 export function modelEndpoint(
   options: ModelEndpointOptions,
   operation: Operation,

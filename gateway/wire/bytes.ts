@@ -41,8 +41,7 @@ export class GrowingBody {
 }
 
 /**
- * Cuts a stream at event boundaries. Each byte is scanned once, and a piece that ends at a boundary is not
- * copied.
+ * Cuts a stream at event boundaries. Each byte is scanned once, and a piece of whole events is not copied.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export class EventSplitter {
@@ -56,7 +55,7 @@ export class EventSplitter {
     this.#bytesMax = bytesMax;
   }
 
-  /** Whether the incomplete event exceeds its limit. No further bytes are accepted then. */
+  /** Whether the incomplete event exceeds its limit. The caller must then stop. */
   get isTooLong(): boolean {
     return this.#length > this.#bytesMax;
   }

@@ -42,7 +42,7 @@ export class LongTexts implements StringSkipper {
     while (at < end) {
       const isAligned = ((at + byteOffset) & 3) === 0;
       if (isAligned) at = skipPlainWords(words, at + byteOffset, end + byteOffset) - byteOffset;
-      // At least one byte, up to the next word.
+      // This reads at least one byte, up to the next word.
       do {
         const byte = bytes[at];
         if (byte === quote) {
@@ -147,8 +147,8 @@ const escapes = flagsOf('"\\/bfnrt');
 const hexDigits = flagsOf("0123456789abcdefABCDEF");
 
 /**
- * Measures a JSON text in bytes, weighted by processing time. A long base64 string counts 0, an escape 4. The
- * result is inexact above `sizeMax`.
+ * Measures a JSON text in bytes, weighted by processing time. A long base64 string counts 0, and an escape 3
+ * more than its bytes. The result is inexact above `sizeMax`.
  */
 export function measureText(bytes: Buffer, sizeMax: number): number {
   let size = 0;

@@ -60,6 +60,6 @@ export type UpstreamEvent = {
 export type EventDecoder = {
   /** Returns the events that these bytes complete. May throw any error for malformed bytes. */
   push(bytes: Buffer): UpstreamEvent[];
-  /** Whether the incomplete event exceeds its limit. No further bytes are accepted then. */
+  /** Whether the incomplete event exceeds its limit. The caller must then stop. */
   readonly isTooLong: boolean;
 };

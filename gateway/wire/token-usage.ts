@@ -139,8 +139,8 @@ type MessagesUsage = {
 };
 
 /**
- * Merges the usage reports of an Anthropic answer: the first and the last event of a stream have one each.
- * Counts are running totals, so the largest is the latest. Null without reports.
+ * Merges the usage reports of an Anthropic answer: `message_start` and `message_delta` contain one each. Counts
+ * are running totals, so the largest is the latest. Null without reports.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
  */
 export function readMessagesUsage(...reports: unknown[]): MessagesUsage | null {
@@ -195,7 +195,7 @@ export function readTokenUsage(usage: unknown, details?: UsageDetails): TokenUsa
   return {
     inputTokens: toCount(usage["prompt_tokens"]),
     outputTokens: toCount(usage["completion_tokens"]),
-    // DeepSeek's name for the cached tokens.
+    // `prompt_cache_hit_tokens` is DeepSeek's name.
     cachedInputTokens: toCount(input["cached_tokens"] ?? usage["prompt_cache_hit_tokens"]),
     cacheWriteInputTokens: toCount(input["cache_write_tokens"]),
     reasoningTokens: toCount(output["reasoning_tokens"]),
@@ -208,7 +208,7 @@ export function readChatUsage(usage: unknown, serviceTier: unknown): TokenUsage 
   return isObject(usage) ? readTokenUsage(usage, readChatDetails(usage, serviceTier)) : null;
 }
 
-/** Embeddings have no output, so the count is 0. */
+/** Embeddings have no output, so the output count is 0. */
 export function embeddingsUsage(inputTokens: number | null): TokenUsage {
   return {
     inputTokens: toCount(inputTokens),

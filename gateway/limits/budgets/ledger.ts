@@ -4,7 +4,7 @@ import { type Budget, type BudgetPeriod, budgetPeriods } from "../key-limits.ts"
 export class Ledger {
   readonly #spent: Record<BudgetPeriod, Spent>;
   readonly #each: readonly Spent[];
-  /** The end of the first period. */
+  /** The earliest end of the periods. */
   #endsAt: number;
   /** The last percentage of each budget that caused a warning. */
   readonly #warned: Record<BudgetPeriod, number> = { day: 0, week: 0, month: 0, total: 0 };

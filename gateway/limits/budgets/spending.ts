@@ -16,7 +16,7 @@ type SpendingOptions = {
  */
 export class Spending {
   readonly #options: SpendingOptions;
-  /** The ledgers, the least recently read first. */
+  /** The ledgers, the least recently loaded first. */
   readonly #ledgers = new Map<string, Ledger>();
   readonly #unshipped = new UnshippedCosts();
 
@@ -74,7 +74,7 @@ export class Spending {
 
   /**
    * Reads the costs of other processes: always for ledgers in use, less and less often for idle ones.
-   * Requests see sums that are at most a moment old, and never wait for the database.
+   * Requests see the sums of the last refresh, and never wait for the database.
    */
   async refresh(): Promise<void> {
     const now = this.#options.now();

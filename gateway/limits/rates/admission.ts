@@ -29,7 +29,7 @@ export class Admission {
     this.#options = options;
   }
 
-  /** Whether the client disconnected before the decision. */
+  /** Whether the request has ended, perhaps before the decision. */
   get isOver(): boolean {
     return this.#isOver;
   }

@@ -84,7 +84,7 @@ const reasons: Record<LimitKind, LimitReason> = {
 /** Counts of all processes together, such as in Valkey. */
 export type ExactCounts = {
   readonly isThere: boolean;
-  /** False until the counts include all running requests. */
+  /** False until the counts include all admissions of the last minute. */
   readonly knowsAll: boolean;
   /** Null without a response. */
   reserve(holders: readonly HolderLimits[], tokens: number): Promise<UsedReservation | ExactRefusal | null>;

@@ -14,14 +14,14 @@ export class Meter {
     this.#changed(second);
   }
 
-  /** Removes a request that did not start from the second of its reservation. */
+  /** Subtracts a request that did not start, in the second of its reservation. */
   removeRequest(second: number, startedIn: number, tokens: number): void {
     this.requests.add(second, -1, startedIn);
     this.tokens.add(second, -tokens, startedIn);
     this.#changed(startedIn);
   }
 
-  /** Corrects a request's estimate. A surplus is removed from its second, and a shortfall counts now. */
+  /** Corrects an estimate. A surplus is subtracted in the second of the reservation. A shortfall counts now. */
   correctTokens(second: number, startedIn: number, tokens: number): void {
     if (tokens === 0) return;
     const at = tokens < 0 ? startedIn : second;

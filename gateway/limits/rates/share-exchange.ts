@@ -23,7 +23,7 @@ export class ShareExchange {
   #countedIn = 0;
   #heardAt = Number.POSITIVE_INFINITY;
   #readFrom = 0;
-  /** The next part of the repeated read. Each run reads one part of the minute, from newest to oldest. */
+  /** The next repeated read ends before this second. Each run reads one part of the minute, the newest first. */
   #rereadBefore = 0;
   #nextPruneAt = 0;
 

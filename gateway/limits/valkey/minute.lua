@@ -1,4 +1,4 @@
--- The sliding minute of a limit holder, as in `sliding-minute.ts`, in a hash that all processes share. `at`
+-- The sliding minute of a limit holder, as in `meter.ts`, in a hash that all processes share. `at`
 -- is the current second. `r` and `t` are the requests and tokens of the minute, `r0` … `r59` and `t0` … `t59`
 -- those of its seconds. The other scripts start with this text.
 

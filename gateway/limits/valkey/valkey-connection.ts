@@ -5,7 +5,7 @@ type ValkeyConnectionOptions = {
   url: string;
   timeoutMs: number;
   log: Log;
-  /** Sends the first command on a new connection. */
+  /** Sends the first commands on a new connection. */
   greet: (client: Redis) => Promise<unknown>;
   /** Runs after the greeting, when the connection accepts commands. Commands sent here precede all others. */
   came: () => void;

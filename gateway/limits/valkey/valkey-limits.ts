@@ -61,7 +61,7 @@ export class ValkeyLimits {
     return this.#connection.isThere;
   }
 
-  /** False for the first minute, because Valkey lacks the admissions before its return. */
+  /** False for the first minute after Valkey's return, because Valkey lacks the admissions before. */
   get knowsAll(): boolean {
     return performance.now() >= this.#knowsAllFrom;
   }
@@ -152,7 +152,7 @@ export class ValkeyLimits {
 
 type Script = { text: string; sha: string };
 
-/** The counted second, the index, kind and wait of the rejecting holder, and each holder's use. */
+/** See `reserve.lua`. Holders are numbered from 1. The number 0 means that none rejects the request. */
 type ReserveAnswer = [
   second: number,
   holderNumber: number,

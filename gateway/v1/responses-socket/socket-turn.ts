@@ -54,7 +54,8 @@ export class SocketTurn {
       connection,
       onFinished: (event) => recent.keep(turn.streamId, this.#request, event),
       onOver: (isFailed) => {
-        // The gateway forgets the response, as OpenAI does. The client then sends the whole conversation.
+        // After a failure, the gateway forgets the previous response, as OpenAI does. The client then sends
+        // the whole conversation.
         if (isFailed && this.#previousId !== null) recent.forget(this.#previousId);
         this.#end();
         onOver();
@@ -163,7 +164,7 @@ type Turn = {
   streamId: string | null;
   /** The body of the equivalent streamed HTTP request. */
   bytes: Buffer;
-  /** Whether the turn only sends its input ahead and expects no answer. */
+  /** Whether the turn only sends its input ahead and expects no output. */
   isWarmUp: boolean;
 };
 
