@@ -91,7 +91,7 @@ function noInvitation(): GatewayError {
 /** A link's secret, returned once. */
 export type InvitationToken = { token: string; expiresAt: Date };
 
-/** Creates a link for a user within the caller's transaction. It replaces an earlier one. */
+/** Creates a link for a user within the caller's transaction. The link replaces an earlier one. */
 export async function issueInvitation(
   { invitations }: Repositories,
   { now, randomBytes }: Pick<Runtime, "now" | "randomBytes">,

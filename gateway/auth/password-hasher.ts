@@ -55,7 +55,7 @@ const waitingHashesMax = 100;
 /** The approximate wait behind a full queue. */
 const retryAfterSeconds = 3;
 
-/** Where salts come from, and how costly a new hash is. */
+/** The source of salts, and the cost of a new hash. */
 type HashRuntime = Pick<Runtime, "randomBytes" | "hashStrength">;
 
 /**

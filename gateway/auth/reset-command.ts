@@ -35,7 +35,7 @@ export function readAddress(parameters: string[]): string {
   );
 }
 
-/** The audit log's actor: no user and no address. */
+/** The audit log's actor, without a user. The address names the command line. */
 const commandLine = { id: null, name: null, address: "command line" };
 
 async function nameAdministrators(users: UserService): Promise<string> {

@@ -22,7 +22,7 @@ export class SignInLimiter {
 
   /**
    * Counts the attempt before `check` verifies the password, so that parallel guesses count. A correct
-   * password or an error in `check` removes it. Throws `too_many_attempts`.
+   * password or an error in `check` removes the attempt. Throws `too_many_attempts`.
    */
   async attempt<Outcome extends { isRight: boolean }>(
     account: string,
@@ -141,7 +141,7 @@ export class AttemptCounter {
     this.#keysMax = keysMax;
   }
 
-  /** The time until the key's next attempt. 0 if it may try now. */
+  /** The time until the key's next attempt. 0 if an attempt is allowed now. */
   waitMs(key: string): number {
     this.#deleteEnded();
     const window = this.#windows.get(key);

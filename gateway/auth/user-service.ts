@@ -8,7 +8,7 @@ import type { Runtime } from "../runtime.ts";
 import { type InvitationToken, issueInvitation } from "./invitation-service.ts";
 import { normalizeEmail, type Author } from "./person.ts";
 
-/** A user of the console, as administrators see it. */
+/** A user of the console, as shown to administrators. */
 export type User = {
   id: string;
   name: string;
@@ -65,7 +65,7 @@ export class UserService {
 
   /**
    * Creates a user, who chooses a password with the link. A user who has not accepted yet gets a new link, name and
-   * role. Throws `conflict` for an existing user.
+   * role. Throws `conflict` for any other existing user.
    */
   async invite(
     author: Author,
@@ -117,8 +117,7 @@ export class UserService {
   }
 
   /**
-   * Ends the user's sessions and blocks sign-in. The user's keys stay active, because programs depend on
-   * them. The response contains their number.
+   * Ends the user's sessions and blocks sign-in. The user's keys stay active, because programs depend on them. Returns the number of active keys too.
    */
   async disable(author: Author, id: string): Promise<{ user: User; activeKeyCount: number }> {
     let activeKeyCount = 0;

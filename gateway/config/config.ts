@@ -37,7 +37,7 @@ export type Config = Readonly<{
   publicUrl: string | null;
   databaseUrl: string;
   dataDir: string;
-  /** The 32 bytes that seal provider keys. Null for a key file in the data folder, or KMS. */
+  /** The 32 bytes that seal secrets. Null for a key file in the data folder, or KMS. */
   masterKey: Buffer | null;
   /** Earlier master keys, which only open. */
   previousMasterKeys: Buffer[];

@@ -6,7 +6,7 @@ import type { Runtime } from "../runtime.ts";
 export type SealedField = { kind: string; id: string; field: string };
 
 /**
- * Seals provider keys with AES-256-GCM (NIST SP 800-38D). The field is the additional authenticated data.
+ * Seals secrets with AES-256-GCM (NIST SP 800-38D). The field is the additional authenticated data.
  * Envelope: `gw1.<key id>.<iv>.<ciphertext>.<tag>`.
  */
 export class SecretBox {

@@ -51,7 +51,7 @@ function readMoment(value: unknown): Date {
   return moment;
 }
 
-/** RFC 3339. The offset is required, because a moment without one is ambiguous. */
+/** RFC 3339, also without seconds. The offset is required, because a moment without one is ambiguous. */
 const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
 
 function refuse(): never {

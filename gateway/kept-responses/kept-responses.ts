@@ -37,7 +37,7 @@ export class KeptResponses {
   }
 
   /**
-   * Resolves a request's references. Null without a promise if it has none. Throws `request_too_large` or
+   * Resolves a request's references. Returns null at once if the body has none. Throws `request_too_large` or
    * `service_unavailable`.
    */
   followUp(keyId: string, bytes: Buffer): Promise<FollowUp | null> | null {

@@ -10,7 +10,7 @@ export type AuthenticateKeyOptions = { keyCache: KeyCache; lastUsed: LastUsed; r
 
 /**
  * Returns the key of a value, synchronously if it is cached, which is usual. Throws `missing_api_key`,
- * `invalid_api_key`, or `service_unavailable` if it needs the database and cannot reach it.
+ * `invalid_api_key`, or `service_unavailable` if a necessary lookup is impossible.
  */
 export function authenticateKey(
   options: AuthenticateKeyOptions,
@@ -129,7 +129,7 @@ type KeyCacheOptions = {
 };
 
 /**
- * Keys by the hash of their value. Memory alone serves cached keys, and only the change feed removes them. A
+ * Keys by the hash of their value. A cached key needs no database. The change feed removes changed keys. A
  * lookup never restores a key that a change removed.
  */
 export class KeyCache {

@@ -138,7 +138,7 @@ type LimitedRow = LimitColumns & Pick<ApiKeyRow, "expiresAt">;
 
 /**
  * The edited limits and expiry of a key, with the audit details. Throws `invalid_value` for an expiry in the
- * past, and `forbidden` if a member would loosen a limit beyond an administrator's or the default.
+ * past, and `forbidden` if a member would loosen a limit.
  */
 export function editLimits(
   { author, now, limits: defaults }: EditLimitsOptions,

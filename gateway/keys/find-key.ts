@@ -7,7 +7,7 @@ import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts"
 import { ownerScope, type Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
 
-/** A key that the user can see. Throws `not_found` for any other, existing or not. */
+/** A key that the user can see. Throws `not_found` for any other key, existing or not. */
 export async function findKey({ apiKeys }: Repositories, person: Person, id: string): Promise<ApiKeyDetails> {
   const found = await apiKeys.find(id, ownerScope(person));
   if (!found) throw noSuchKey();

@@ -30,7 +30,7 @@ export async function findKnownModel(seller: Seller, upstreamModel: string): Pro
   return known?.prices.input === null ? null : known;
 }
 
-/** The models of an upstream with a callable name, by name. Empty for an unknown upstream. */
+/** An upstream's models that have a callable name, sorted by name. Empty for an unknown upstream. */
 export async function listKnownModels(seller: Seller): Promise<KnownModel[]> {
   const models = await readModels(seller);
   const names = new Set(models.flatMap((model) => nameToCall(model) ?? []));

@@ -152,7 +152,7 @@ const timeouts = {
 const listBytesMax = 8 * 1024 * 1024;
 
 /**
- * Explains a response that is not a model list to the administrator.
+ * Explains to the administrator why a response is not a model list.
  * @param body the response's JSON, or null
  * @param path the requested path
  */

@@ -32,7 +32,7 @@ export type RunningGateway = {
 
 /**
  * Starts everything. Throws if the database or a port is unavailable, after stopping all parts.
- * @param isWorker one of several behind the same port. The primary serves the metrics.
+ * @param isWorker whether several processes share the port. The primary then serves the metrics.
  */
 export async function startGateway(
   config: Config,

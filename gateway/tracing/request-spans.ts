@@ -21,7 +21,7 @@ import { GatewayError } from "../errors.ts";
 import { findKind } from "../providers/registry.ts";
 
 /**
- * A span for each request to `/v1`, with a child span for each upstream call, created at its end. Names
+ * A span for each request to `/v1`, with a child span for each upstream call. All are created when the request ends. Names
  * follow OpenTelemetry's conventions. Spans contain no text of clients or upstreams.
  * @param now milliseconds since 1970
  */
@@ -177,7 +177,7 @@ function statusOf({ httpStatus, refusal }: ObservedCall): number | null {
   return refused === undefined ? httpStatus : Number(refused);
 }
 
-/** @param ended the request, if this is its last call and both ended together */
+/** @param ended the ended request. Null unless `call` is its last upstream call. */
 function errorTypeOf(call: ObservedCall, ended: EndedRequest | null): string | null {
   const status = statusOf(call);
   if (status !== null && status !== 200) return String(status);

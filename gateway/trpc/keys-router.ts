@@ -49,7 +49,7 @@ export const keysRouter = router({
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.keyUsage.get(ctx.person, input.id)),
 
-  /** Returns the value, which no other call returns. Administrators may choose the owner. */
+  /** Returns the key's value, which cannot be read again. Administrators may choose the owner. */
   create: procedure
     .input(
       z.strictObject({

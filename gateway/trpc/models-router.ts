@@ -15,7 +15,7 @@ const changes = {
 const reference = z.union([z.strictObject({ id }), z.strictObject({ slug })]);
 
 export const modelsRouter = router({
-  /** Lists models by slug, or all if no limit is given. The next cursor is the slug of the last one. */
+  /** Lists models by slug. Without a limit, lists all. The next cursor is the last model's slug. */
   list: procedure
     .input(
       z

@@ -16,7 +16,7 @@ type ReadCallBodyOptions = {
 
 /**
  * Middleware that reads a call's body for tRPC. tRPC's own reader keeps every chunk, and one-byte chunks use
- * a hundred times their size. The caller may not be signed in.
+ * a hundred times their size. Not every caller is signed in.
  */
 export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
   return async (request: CallRequest, response: ServerResponse, next: () => void): Promise<void> => {

@@ -16,7 +16,7 @@ export const usersRouter = router({
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.users.get(input.id)),
 
-  /** Returns the link, which no other call returns. */
+  /** Returns the link, which cannot be read again. */
   invite: adminProcedure
     .input(z.strictObject({ name, email, role: role.default("member") }))
     .mutation(async ({ ctx, input }) => withLink(ctx, await ctx.services.users.invite(ctx.person, input))),

@@ -55,7 +55,7 @@ function whenOf({ when }: { when?: string }): { when?: string } {
 
 type PricedPart = UsagePart & { sheet: PriceSheet };
 
-/** Prices are per million units. */
+/** Divides parts by the prices that apply. Of the input, rules with `part: "above"` apply only to the tokens above their bound. */
 function* priced(
   parts: readonly UsagePart[],
   prices: ComponentPrices,

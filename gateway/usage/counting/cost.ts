@@ -114,7 +114,7 @@ function toComponentPrices(prices: Prices): ComponentPrices {
   };
 }
 
-/** A missing price counts as free here, because its tokens cost the input price. */
+/** A missing cache price counts as free, because cached tokens then cost the input price. */
 function isFree({
   inputPrice,
   cachedInputPrice,

@@ -53,7 +53,7 @@ export type SheetPrice = { component: PriceComponent; price: number | null; when
 const noSubstitute = { instead: null, times: 1 };
 
 /**
- * A component without a price has the price of its substitute, as on vendors' bills. Audio, generated images
+ * A component without a price has the price of its substitute, as on vendors' bills. Uncached audio, generated images
  * and searches have no substitute, because all vendors price them separately.
  */
 const substitutes: Partial<Record<PriceComponent, { instead: PriceComponent; times: number }>> = {

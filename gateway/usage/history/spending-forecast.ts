@@ -6,7 +6,7 @@ export type SpendingForecast = {
   monthStartsAt: Date;
   monthEndsAt: Date;
   monthToDateUsd: number;
-  /** The number of unpriced requests, which every amount here omits. */
+  /** The number of the current month's unpriced requests. Amounts omit all unpriced requests. */
   unknownCosts: number;
   lastMonthUsd: number;
   /** The average of the last 7 days, or of the days since the first request in them. */

@@ -161,7 +161,7 @@ export type TimedRequest = {
 
 type AttemptedCandidate = { providerName: string; upstreamModel: { name: string } };
 
-/** Null for a request that started its only attempt at once, because its latency has no other phases. */
+/** Null without an attempt, or if the only attempt started at once, because the latency then has no other phases. */
 export function timeRequest(request: TimedRequest): RequestTiming | null {
   const { startedAt, receivedAt, calledAt, attempts, failedAttempts, candidate } = request;
   if (candidate === null || (attempts === 1 && calledAt - startedAt < waitMsMin)) return null;

@@ -21,14 +21,14 @@ export class Shipper {
     this.#options = options;
   }
 
-  /** Removes the written records from a segment. Returns false when some remain. */
+  /** Writes a segment's records and removes them from memory. Returns false when some remain. */
   async shipSegment(segment: Pick<Segment, "path" | "waiting">): Promise<boolean> {
     segment.waiting ??= await this.#read(segment.path);
     return this.ship(segment.waiting);
   }
 
   /**
-   * Removes the written records from a list. Returns true if all records at the time of the call are written.
+   * Writes the records of a list and removes them from the list. Returns true if all records at the time of the call are written.
    * Records may be appended meanwhile.
    */
   async ship(waiting: UsageRecord[]): Promise<boolean> {

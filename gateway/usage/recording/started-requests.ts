@@ -17,7 +17,7 @@ export class StartedRequests {
   readonly #path: string;
   readonly #buffer = Buffer.allocUnsafeSlow(slotBytes);
   #file: number | null = null;
-  /** The requests of this tick and of the previous one, which are due at its end. */
+  /** Requests of the current timer interval. `#due` are those of the previous one. The timer writes them. */
   #recent: StartedRequest[] = [];
   #due: StartedRequest[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -110,7 +110,7 @@ const momentMs = 10;
 const slotBytes = 4096;
 const nothing = Buffer.alloc(8);
 
-/** The record of a finished request until it is safe, and the callback that waits for it. */
+/** A finished request's record that is not safe yet, and the callback that waits for the record. */
 export class PendingRecord {
   readonly record: UsageRecord;
   readonly started: StartedRequest | null;

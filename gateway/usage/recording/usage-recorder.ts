@@ -95,7 +95,7 @@ export class UsageRecorder {
 
   /**
    * Registers a request before its upstream call, in case the process dies.
-   * @param toRecord builds its record for that case
+   * @param toRecord builds the request's record for that case
    * @returns the handle for `record`
    */
   start(toRecord: () => UsageRecord): StartedRequest {
