@@ -3,7 +3,7 @@ import type { ExecutionContext } from "ava";
 import { cannedUpstreams } from "../bench/canned-upstreams.ts";
 import { listenOnLoopback } from "../bench/listen.ts";
 
-/** Starts an upstream for every kind of provider. It stores nothing. Returns its port. */
+/** Starts one upstream that serves every kind of provider and stores nothing. Returns its port. */
 export async function startQuietUpstream(t: Pick<ExecutionContext, "teardown">): Promise<number> {
   const server = createServer((request, response) => {
     request.resume();

@@ -150,7 +150,7 @@ test.serial("a connection older than RESPONSES_SOCKET_MS_MAX closes between two 
   socket.send({ type: "response.create", model: key.model, input: "Hi" });
   await socket.until(() => socket.frames.find(({ delta }) => delta === "one"));
   advance(10_001);
-  // Each check sends a ping, so one began after the clock advanced.
+  // Each check sends a ping. The second ping proves that a check began after the clock advanced.
   for (const _ of [1, 2]) await once(socket.socket, "ping");
   gate.resolve();
   t.is(await socket.closed(), 1000);

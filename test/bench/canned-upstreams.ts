@@ -55,7 +55,7 @@ const asked: ClaudeAsked = {
   omitsThoughts: false,
 };
 
-/** One upstream for each provider kind except OpenAI's, with the same content. */
+/** One upstream for each other provider kind except the demo, with the same content. */
 export const vendorUpstreams: CannedUpstream[] = [
   inFormOf(anthropicForm(claudeHaiku), "/v1/messages"),
   inFormOf(

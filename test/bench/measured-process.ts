@@ -13,7 +13,7 @@ export type MeasuredProcess<Answers extends AnswerTable> = {
 
 export type AnswerTable = Record<string, (given: never) => unknown>;
 
-/** Starts a file of this folder in its own process, so that its CPU time is separate. */
+/** Starts a file in its own process, so that its CPU time is separate. The path is relative to this folder. */
 export function startProcess<Answers extends AnswerTable>(
   file: string,
   nodeFlags: string[] = [],

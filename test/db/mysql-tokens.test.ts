@@ -66,7 +66,7 @@ if (serverKind) {
     );
     t.regex(token.searchParams.get("X-Amz-Signature") ?? "", /^[0-9a-f]{64}$/);
 
-    // Existing connections need no token. A replacement uses the current one.
+    // Existing connections need no token. A new connection uses the current token.
     await database.read(({ users }) => users.count());
     t.is(tokens.length, made);
     await eventually(async () => {

@@ -45,7 +45,7 @@ function toCounts(stats: Stats, times: FileTimes): TestCounts {
     slowest: times.slowest(5),
     passed: stats.passedTests + stats.passedKnownFailingTests,
     skipped: stats.skippedTests + stats.todoTests,
-    // Unfinished tests are pending before the end and failed after it.
+    // Tests that remain at the end have failed. Earlier counts are replaced.
     failed:
       stats.failedTests +
       stats.failedHooks +

@@ -10,7 +10,7 @@ import type {
 import { Upstreams } from "../../gateway/upstream/upstreams.ts";
 import type { Endpoint } from "../../gateway/providers/provider.ts";
 
-/** Creates connections for one test, to any address. They close with the test. */
+/** Creates connections for one test, by default to any address. They close with the test. */
 export function createUpstreams(
   t: Pick<ExecutionContext, "teardown">,
   { guard = new AddressGuard(["*"]), ...limits }: Partial<HttpLimits> & { guard?: AddressGuard } = {},

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Answer } from "./post-chat.ts";
 
-/** Writes raw bytes and reads until the gateway closes or has sent one complete response. */
+/** Writes raw bytes and returns one complete response. Throws if the gateway closes the connection before. */
 export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Promise<Answer> {
   const socket = await openSocket(url);
   const answer = readAnswer(socket);

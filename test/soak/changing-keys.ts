@@ -11,7 +11,7 @@ export class ChangingKeys {
   #isStopping = false;
   #turn = 0;
   changes = 0;
-  /** The number of changes that failed, as while the database is unavailable. */
+  /** The number of changes that failed, for example while the database was unavailable. */
   refusedChanges = 0;
 
   private constructor(options: KeysOptions, keys: { id: string; value: string }[]) {

@@ -96,7 +96,7 @@ test("names of missing models are limited per hour", async (t) => {
   let now = Date.parse("2026-11-22T10:10:00Z");
   const limited = await startTestGateway(t, {
     environment: { USAGE_UNKNOWN_MODELS_PER_HOUR_MAX: "2" },
-    // Records are listed by time, so each has its own.
+    // Records are listed by time, so each record needs a different time.
     runtime: { now: () => now++ },
   });
   const { id, value } = await createKey(limited);

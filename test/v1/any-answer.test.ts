@@ -138,7 +138,7 @@ function* oddErrors(form: VendorForm): Generator<Sent> {
   for (const body of spoilJson(refusal, oddTexts)) yield { status, type: "application/json", body };
 }
 
-/** In the short form, each place receives one text in turn. */
+/** Below full scale, each place receives only one of the texts. */
 function spoil(json: unknown): string[] {
   const count = oddTexts.length;
   const isTried = (index: number) => isFull || index % count === Math.floor(index / count) % count;
