@@ -2,7 +2,7 @@ import test from "ava";
 import { phasesOf } from "../../console/src/lib/requests/request-phases.ts";
 import type { AttemptTiming } from "../../console/src/lib/usage/read-usage-record.ts";
 
-const times = { latencyMs: 1_000, timeToFirstTokenMs: 600 };
+const times = { latencyMs: 1_000, timeToFirstTokenMs: 600, status: "SUCCEEDED", errorReason: null } as const;
 const attempt = (startMs: number, durationMs: number, failure: AttemptTiming["failure"] = null) => ({
   provider: "test",
   model: "model",
@@ -54,4 +54,21 @@ test("the time after the last stored attempt belongs to later ones", (t) => {
     "Attempt 1: HTTP 503 0+100",
     "Later attempts 100+900",
   ]);
+});
+
+test("a failed request marks its last attempt as failed, with the reason", (t) => {
+  const timing = { receivedMs: 1, attempts: [attempt(1, 99, "http_429"), attempt(300, 700)] };
+  const failed = {
+    ...times,
+    timeToFirstTokenMs: null,
+    status: "FAILED",
+    errorReason: "first_byte_timeout",
+  } as const;
+  const phases = phasesOf({ ...failed, attempts: 2, timing });
+  t.deepEqual(
+    phases.map(({ kind, label }) => `${kind} ${label}`),
+    ["failed Attempt 1: HTTP 429", "wait Wait before retry", "failed Attempt 2: first-byte timeout"],
+  );
+  const [only] = phasesOf({ ...failed, attempts: 1, timing: null });
+  t.is(only?.kind, "failed");
 });

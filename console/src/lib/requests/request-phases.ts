@@ -10,11 +10,14 @@ export type Phase = {
   durationMs: number;
 };
 
-type TimedRecord = Pick<UsageRecord, "timing" | "attempts" | "latencyMs" | "timeToFirstTokenMs">;
+type TimedRecord = Pick<
+  UsageRecord,
+  "timing" | "attempts" | "latencyMs" | "timeToFirstTokenMs" | "status" | "errorReason"
+>;
 
 /** The phases of a request in order, as far as their times are recorded. */
 export function phasesOf(record: TimedRecord): Phase[] {
-  const { timing, attempts: total, latencyMs, timeToFirstTokenMs } = record;
+  const { timing, attempts: total, latencyMs, timeToFirstTokenMs, status, errorReason } = record;
   const phases: Phase[] = [];
   const add = (kind: Phase["kind"], label: string, from: number, to: number, target: string | null = null) =>
     phases.push({ kind, label, target, startMs: from, durationMs: Math.max(0, to - from) });
@@ -49,7 +52,10 @@ export function phasesOf(record: TimedRecord): Phase[] {
   const startMs = answering?.startMs ?? 0;
   const target = answering && targetOf(answering);
   const label = answering ? `Attempt ${attempts.length}` : "";
-  if (timeToFirstTokenMs === null) add("output", label || "Total", startMs, latencyMs, target);
+  if (status === "FAILED" && timeToFirstTokenMs === null) {
+    const why = errorReason && wordsFor(errorReason);
+    add("failed", [label || "Total", why].filter(Boolean).join(": "), startMs, latencyMs, target);
+  } else if (timeToFirstTokenMs === null) add("output", label || "Total", startMs, latencyMs, target);
   else {
     const first = attempts.length > 1 ? `${label}: time to first token` : "Time to first token";
     add("first", first, startMs, timeToFirstTokenMs, target);
