@@ -46,7 +46,7 @@ export type ScenarioMessage = UserMessage | AssistantMessage;
 /** `image` is a data URL. */
 export type UserMessage = { role: "user"; text: string; image?: string };
 
-/** An assistant message with the tool calls of earlier conversations and their results. */
+/** An earlier message of the model, with the tool calls and their results. */
 export type AssistantMessage = {
   role: "assistant";
   text: string;

@@ -3,7 +3,7 @@ import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import type { TestGateway } from "../helpers/test-gateway.ts";
 
-/** Fills a gateway with a small team's month of data. Returns its pages by screenshot name. */
+/** Fills a gateway with a small team's month of data. Returns the console's URL paths by screenshot name. */
 export async function furnish({ admin, services }: TestGateway): Promise<Record<string, string>> {
   const slugs: string[] = [];
   for (const { kind, models, ...provider } of upstreams) {

@@ -13,7 +13,7 @@ import type { GatewayAccess } from "./coding-tool.ts";
 import type { ToolUpstream } from "./tool-upstreams.ts";
 import { watchAnswers } from "./watch-answers.ts";
 
-/** Connects the upstream as the console does, under its own name, with a key for its model. */
+/** Connects the upstream as the console does, under the provider's name, with a key for all its models. */
 export async function connectToolUpstream(
   t: Pick<ExecutionContext, "teardown">,
   gateway: TestGateway,

@@ -57,7 +57,7 @@ export function fromTexts(texts: LimitTexts) {
   };
 }
 
-/** Splits addresses at line breaks and commas. */
+/** Splits addresses at whitespace and commas. */
 export function toRanges(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }

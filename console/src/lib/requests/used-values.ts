@@ -14,8 +14,8 @@ const usedValuesDocument = /* GraphQL */ `
 type Answer = { tools: { clientTool: string }[]; reasons: { errorReason: string }[] };
 
 /**
- * The coding tools and error reasons of a period, most frequent first. Empty text stands for requests without
- * one.
+ * The coding tools and error reasons of a period, most frequent first. An empty tool stands for all other
+ * clients.
  */
 export async function readUsedValues(filter: {
   from: string;

@@ -9,7 +9,7 @@ export type Zone = "local" | "utc";
 
 const yearsMax = 3;
 
-/** The times in milliseconds since 1970. The last day is inclusive. A last minute is the end itself. */
+/** The times in milliseconds since 1970. The last day is inclusive, and a last minute exclusive. */
 export function toTimes({ from, to }: Days, zone: Zone): { from: number; to: number } {
   const days = to.includes("T") ? 0 : 1;
   return { from: startOf(from, zone) ?? NaN, to: startOf(to, zone, { days }) ?? NaN };
