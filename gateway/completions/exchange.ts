@@ -137,7 +137,7 @@ export class Exchange {
   fail(error: GatewayError, status: "FAILED" | "INTERRUPTED" = "FAILED"): void {
     const httpStatus = this.reply.hasBegun ? 200 : this.reply.statusOf(error);
     this.#end({ status, httpStatus, error }, () => {
-      // A client's retries would multiply the gateway's own. After a final error, they would fail too.
+      // A client's retries would multiply the gateway's own. After a final error, a retry would fail too.
       const headers = this.attempts > 1 || error.isFinal ? ["x-should-retry", "false"] : [];
       this.reply.fail(error, this.#admission?.addHeaders(headers) ?? headers);
     });

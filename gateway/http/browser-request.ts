@@ -29,7 +29,7 @@ export function expectJson({ "content-type": type }: IncomingHttpHeaders): void 
   throw new GatewayError("unsupported_encoding", message);
 }
 
-/** A header's value without characters that a terminal would interpret. */
+/** The first 60 characters of a header's value, without those that a terminal would interpret. */
 export function quotable(value: string): string {
   return value.slice(0, 60).replaceAll(/[^ -~]/g, "?");
 }

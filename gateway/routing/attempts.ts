@@ -19,7 +19,7 @@ export type AttemptsOptions = {
 export type Attempt = {
   /** The names of the request's parts that its translation drops, separated by commas. */
   dropped?: string | null;
-  /** Receives the call's events, unless the call fails and the next candidate is tried. */
+  /** Receives the call's events, unless the call fails and another call follows. */
   events: UpstreamEvents;
   begin(events: UpstreamEvents): UpstreamCall;
 };

@@ -3,7 +3,7 @@ import { BlockList, isIP, type LookupFunction } from "node:net";
 
 /**
  * Keeps the gateway from calling addresses that only it can reach. Addresses outside the public internet are
- * rejected unless their `host:port` is listed. Literals are checked here, names after DNS.
+ * rejected unless their `host:port` is listed. Literals are checked at once, names after DNS.
  */
 export class AddressGuard {
   readonly #privateHosts: ReadonlySet<string>;

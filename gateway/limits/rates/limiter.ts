@@ -35,7 +35,7 @@ type LimiterOptions = {
 };
 
 /**
- * Admits a request. Throws the error of an exceeded limit, or `service_unavailable` if the process is full.
+ * Admits requests. Throws the error of an exceeded limit, or `service_unavailable` if the process is full.
  * With Valkey, the decision is asynchronous and `fail` gets the error. A rejected request uses nothing.
  */
 export class Limiter {

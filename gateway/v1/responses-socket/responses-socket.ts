@@ -63,8 +63,8 @@ export class ResponsesSocket implements Connection {
   }
 
   /**
-   * Runs at every ping interval. Keeps proxies from closing the connection, and closes it if it must not
-   * continue.
+   * Runs at every ping interval. Keeps proxies from closing the connection. Closes the connection if it must
+   * not continue.
    */
   async check(): Promise<void> {
     const { endpoint, request } = this.#options;
