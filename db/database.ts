@@ -22,8 +22,8 @@ import { WithheldModelRepository } from "./repositories/withheld-model-repositor
 import { keepUsagePartitions, type PartitionPlan } from "./usage-partitions.ts";
 
 /**
- * The only access to the database. A `write` is one transaction, and a `read` sees one state. Both throw the errors of
- * `database-errors.ts`.
+ * The only access to the database. A `write` is one transaction. A `read` is none, so its queries may see
+ * different states. Both throw the errors of `database-errors.ts`.
  */
 export class Database {
   readonly #dataSource: DataSource;

@@ -19,7 +19,7 @@ export type MysqlAddress = {
 export type TlsAuthorities = "public" | "rds" | { file: string };
 
 /**
- * Parses `mysql://user:password@host:3306/name?ssl=true`. Any `ssl` value verifies the certificate and the
+ * Parses `mysql://user:password@host:3306/name?ssl=true`. Any `ssl` value but `false` verifies the certificate and the
  * host name. Throws a `MysqlUrlError` for an unknown option, which may be a misspelled security option.
  */
 export function parseMysqlUrl(text: string): MysqlAddress {

@@ -31,7 +31,10 @@ type ServiceArgs = {
   dependsOn: pulumi.Input<pulumi.Resource>[];
 };
 
-/** The gateway's tasks, which are replaced one by one, and rolled back if they do not become healthy. */
+/**
+ * The gateway's tasks. A deployment keeps the number of healthy tasks, and is rolled back if the new tasks
+ * do not become healthy.
+ */
 export class Service extends pulumi.ComponentResource {
   readonly name: pulumi.Output<string>;
 

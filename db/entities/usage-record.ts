@@ -64,7 +64,7 @@ export const UsageRecord = table(
     outputPrice: nullable(bigInteger()),
     latencyMs: integer(),
     timeToFirstTokenMs: nullable(integer()),
-    /** The phases before the last attempt. Null for a request that started its only attempt at once. */
+    /** The upload and the attempts. Null without an attempt, or if the only attempt started at once. */
     timing: nullable(json<RequestTiming>()),
     /** The calculation of the cost. Null if the columns explain it. */
     costDetails: nullable(json<CostDetails>()),

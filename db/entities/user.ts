@@ -17,7 +17,7 @@ export const User = table(
   [uniqueIndex("users_email", ["email"])],
 );
 
-/** A signed-in browser. It has one chain of refresh tokens, of which only the newest is valid. */
+/** A signed-in browser, with one chain of single-use refresh tokens. */
 export const Session = table(
   "sessions",
   {

@@ -34,7 +34,7 @@ export class LimitUseRepository {
     }));
   }
 
-  /** The number of other processes with any use since then. */
+  /** The number of other processes with any use since the second `from`. */
   async countOthers(processId: string, from: number): Promise<number> {
     const [row] = await readRaw(this.#manager, {
       sql: `SELECT COUNT(DISTINCT process_id) AS others FROM limit_uses WHERE second >= ? AND process_id <> ?`,

@@ -35,7 +35,7 @@ export class ProviderRepository {
     if (Object.keys(changes).length > 0) await this.#manager.update(Provider, { id }, changes);
   }
 
-  /** Throws a `StillReferencedError` while models use it. */
+  /** Throws a `StillReferencedError` while the provider has models. */
   async delete(id: string): Promise<void> {
     await this.#manager.delete(Provider, { id });
   }

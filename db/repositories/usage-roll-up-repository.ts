@@ -17,7 +17,7 @@ export class UsageRollUpRepository {
     this.#manager = manager;
   }
 
-  /** Sums of roll-ups, or of records if roll-ups lack the facts. Throws a `QueryTooLongError`. */
+  /** Sums of roll-ups or of records, as `query.of` selects. Throws a `QueryTooLongError`. */
   async sum(query: UsageSumQuery, timeoutMs: number): Promise<UsageSum[]> {
     const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
     const rows = await readRaw(this.#manager, sumQuery(dialect, query));

@@ -59,8 +59,8 @@ const retryAfterSeconds = 3;
 type HashRuntime = Pick<Runtime, "randomBytes" | "hashStrength">;
 
 /**
- * Hashes a password with argon2id (RFC 9106). Returns a PHC string (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), so that the
- * strength can be raised later.
+ * Hashes a password with argon2id (RFC 9106). Returns a PHC string
+ * (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), so that the strength can be raised later.
  */
 export async function hashPassword(
   password: string,

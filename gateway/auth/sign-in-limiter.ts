@@ -101,7 +101,8 @@ function tooManyAttempts(waitMs: number): GatewayError {
 }
 
 /**
- * The network of one client. For IPv6, that is the /64, within which a client can choose any address. For IPv4, it is the address.
+ * The network of one client. For IPv6, that is the /64, within which a client can choose any address. For
+ * IPv4, it is the address.
  */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%");

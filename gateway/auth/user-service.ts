@@ -117,7 +117,8 @@ export class UserService {
   }
 
   /**
-   * Ends the user's sessions and blocks sign-in. The user's keys stay active, because programs depend on them. Returns the number of active keys too.
+   * Ends the user's sessions and blocks sign-in. The user's keys stay active, because programs depend on
+   * them. Returns the number of active keys too.
    */
   async disable(author: Author, id: string): Promise<{ user: User; activeKeyCount: number }> {
     let activeKeyCount = 0;

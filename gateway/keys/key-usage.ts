@@ -20,7 +20,8 @@ export type KeyUsage = {
   concurrentRequests: Use;
   budgets: BudgetUse[];
   /**
-   * Budgets of the owner and of the gateway. Only administrators see the gateway's amounts. `isGatewaySpent` is for all users, because a spent gateway budget rejects their requests.
+   * Budgets of the owner and of the gateway. Only administrators see the gateway's amounts.
+   * `isGatewaySpent` is for all users, because a spent gateway budget rejects their requests.
    */
   sharedBudgets: SharedBudgetUses & { isGatewaySpent: boolean };
   /** 80 or 100 once that percentage of a budget is spent, as in the list of keys. */

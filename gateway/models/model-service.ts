@@ -107,7 +107,8 @@ export class ModelService {
   }
 
   /**
-   * Creates models of a provider, each under its upstream name, with known facts. Existing models stay unchanged. Returns the models in the given order.
+   * Creates models of a provider, each under its upstream name, with known facts. Existing models stay
+   * unchanged. Returns the models in the given order.
    */
   async addAll(author: Author, providerId: string, upstreamModels: string[]): Promise<Model[]> {
     const provider = await this.#findProvider(providerId, "id");

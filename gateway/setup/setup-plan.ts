@@ -75,7 +75,7 @@ export type EnvOperation = { do: "set"; name: string; value: string };
  */
 type OwnFile = { format: "own"; text: string; otherwise: FilePlace | null };
 
-/** Variables for tools without settings files. A value equal to `keyPlaceholder` becomes the key. */
+/** The variables that a tool reads from the environment. A value equal to `keyPlaceholder` becomes the key. */
 export type PlannedEnvironment = {
   variables: Record<string, string>;
   /** Conflicting variables of older setups. */

@@ -55,7 +55,7 @@ async function serveOrObey(parameters: string[]): Promise<void> {
 }
 
 /**
- * Lets V8 enlarge the space for new objects, which `main.ts` keeps at its minimum. Writes the compile cache
+ * Lets V8 enlarge the space for new objects, which `main.js` keeps at its minimum. Writes the compile cache
  * first, because V8 rejects code that other flags compiled.
  */
 function growHeap(): void {

@@ -21,8 +21,8 @@ import { GatewayError } from "../errors.ts";
 import { findKind } from "../providers/registry.ts";
 
 /**
- * A span for each request to `/v1`, with a child span for each upstream call. All are created when the request ends. Names
- * follow OpenTelemetry's conventions. Spans contain no text of clients or upstreams.
+ * A span for each request to `/v1`, with a child span for each upstream call. All are created when the
+ * request ends. Names follow OpenTelemetry's conventions. Spans contain no text of clients or upstreams.
  * @param now milliseconds since 1970
  */
 export function createRequestSpans(tracer: Tracer, now: () => number): RequestObserver {

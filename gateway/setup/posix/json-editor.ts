@@ -117,7 +117,7 @@ function pretty(json, indent,  i, c, out, quoted) {
   return out
 }
 function put(start, end, new) { text = substr(text, 1, start - 1) new substr(text, end) }
-# The first position on the line after its indentation, and the indentation.
+# The first position on the line, and its indentation.
 function line_of(place) { while (place > 1 && substr(text, place - 1, 1) != "\n") place--; return place }
 function lead(place) {
   match(substr(text, line_of(place), 400), /^[ \t]*/)

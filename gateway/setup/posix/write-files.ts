@@ -24,7 +24,7 @@ write_files() {
   say "$tool_name: set up for the gateway at $base_url."
   cat shown
 }
-# Writes the new file and a backup beside the old one. Only the owner can read them.
+# Writes the new file and a backup beside the old one. Others can read only a shell profile.
 prepare() {
   make_folder "$(dirname "$target")"
   new=$target.new-$now

@@ -55,7 +55,10 @@ function whenOf({ when }: { when?: string }): { when?: string } {
 
 type PricedPart = UsagePart & { sheet: PriceSheet };
 
-/** Divides parts by the prices that apply. Of the input, rules with `part: "above"` apply only to the tokens above their bound. */
+/**
+ * Divides parts by the prices that apply. Of the input, rules with `part: "above"` apply only to the tokens
+ * above their bound.
+ */
 function* priced(
   parts: readonly UsagePart[],
   prices: ComponentPrices,

@@ -92,7 +92,7 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
   };
 }
 
-/** Returns ten-thousandths, the stored unit. */
+/** Converts ten-thousandths, the stored unit, to a factor. */
 function chargeFactorOf(billed: { chargeFactor: number | null } | null): number {
   return (billed?.chargeFactor ?? 10_000) / 10_000;
 }

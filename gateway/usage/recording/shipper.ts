@@ -28,8 +28,8 @@ export class Shipper {
   }
 
   /**
-   * Writes the records of a list and removes them from the list. Returns true if all records at the time of the call are written.
-   * Records may be appended meanwhile.
+   * Writes the records of a list and removes them from the list. Returns true if all records at the time of
+   * the call are written. Records may be appended meanwhile.
    */
   async ship(waiting: UsageRecord[]): Promise<boolean> {
     const { database, log, batchRecordsMax, shipped } = this.#options;
