@@ -10,8 +10,8 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const day = 24 * 3600;
-/** Below this count, future times are in days, because weeks and months would be too coarse. */
-const daysMax = 60;
+/** Below this count, future times are in days. The form offers expiries of up to 90 days. */
+const daysMax = 91;
 
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
 /** A 24-hour clock everywhere, because budgets reset at "00:00". */
