@@ -156,6 +156,13 @@ browserTest("the snippets work as copied", async (t) => {
   const shell = await run("sh", ["-c", await copy("curl")], { env });
   t.regex(shell.stdout, /"content":"Hello, gateway!"/);
 
+  const selected = (name: string) =>
+    page.locator(`[role="tab"][aria-selected="true"]:focus`, { hasText: name });
+  await page.getByRole("tab", { name: "curl" }).press("ArrowLeft");
+  await selected("Node.js").press("ArrowRight");
+  await selected("curl").press("End");
+  await selected("Node.js").waitFor();
+
   const node = await copy("Node.js");
   t.regex(page.url(), /\?tab=snippets&language=node$/);
   // The script resolves the package from its own folder.
