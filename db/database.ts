@@ -22,7 +22,7 @@ import { WithheldModelRepository } from "./repositories/withheld-model-repositor
 import { keepUsagePartitions, type PartitionPlan } from "./usage-partitions.ts";
 
 /**
- * The only access to the database. A `write` is one transaction. A `read` is none, so its queries may see
+ * The only access to the database. A `write` is one transaction. A `read` has no transaction, so its queries may see
  * different states. Both throw the errors of `database-errors.ts`.
  */
 export class Database {
