@@ -53,8 +53,7 @@ export class SetupInputError extends Error {}
 /** The format of a key value. The gateway verifies the checksum. */
 const keyPattern = /^sk-gateway-[0-9A-Za-z]{49}$/;
 
-// The gateway's rule for slugs. A model name may contain a slash, but not two dots in a row, because some
-// tools use it as a path.
+// The gateway's rule for slugs: see `routing/slug.ts`. The console's bundle contains this file, but not that folder.
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}\/[\w.:@+~/-]{1,191}$/;
 
 function explainKey(key: string): string {
