@@ -101,7 +101,7 @@ async function end(ecs: ECSClient, options: EndOptions): Promise<Task | undefine
   const { cluster, taskArn, pollIntervalMs, deadline } = options;
   while (performance.now() < deadline) {
     await wait(pollIntervalMs);
-    // Just after its start, ECS may not list the task yet.
+    // ECS may not list a task immediately after it starts.
     const { tasks } = await ecs.send(new DescribeTasksCommand({ cluster, tasks: [taskArn] }));
     if (tasks?.[0]?.lastStatus === "STOPPED") return tasks[0];
   }

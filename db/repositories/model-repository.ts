@@ -5,7 +5,7 @@ import { containing } from "./containing.ts";
 
 export type ModelReference = { id: string } | { slug: string };
 
-/** A page of models, ordered by slug. */
+/** Selects a page of models, ordered by slug. */
 export type ModelPage = {
   search?: string | undefined;
   providerId?: string | undefined;

@@ -11,7 +11,7 @@ import { compressed, toAnswerError, tooLong } from "../wire/bad-answer.ts";
 /** Converts an upstream's answer. May throw any error for a malformed answer. */
 export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };
 
-/** Relays a whole answer (no stream), buffered until it can be validated. */
+/** Relays a non-streaming response, buffered until it can be validated. */
 export class AnswerRelay implements UpstreamEvents, Answer {
   usage: TokenUsage | null = null;
   firstTokenAt: number | null = null;

@@ -23,7 +23,7 @@ export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetu
   return {
     script: emitSetup(plan, files, null),
     command: emitSetup(plan, files, key),
-    // Windows' default policy blocks script files, but not commands with their text.
+    // Windows' default policy blocks script files, so the command runs the script's text instead.
     undo: `& ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath "${undoFile(plan.tool)}")))`,
     files: [
       ...files.map((file) => showFile(file, formatPlace)),

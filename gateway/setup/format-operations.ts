@@ -49,8 +49,8 @@ function formatPath(path: string[]): string {
 }
 
 /**
- * Splits long values into lines with a leading space, because terminals without line editing bound lines
- * (1,024 bytes on macOS, 4,096 on Linux). Values never end with a comma.
+ * Splits long values into lines, because terminals without line editing limit the line length (1,024 bytes on macOS,
+ * 4,096 on Linux). Continuation lines start with a space.
  */
 function toText(value: Json): string {
   let length = 0;

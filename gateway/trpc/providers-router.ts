@@ -59,7 +59,7 @@ export const providersRouter = router({
   /** The health of each provider, from the last hour's requests and this process's cool-downs. */
   health: adminProcedure.query(({ ctx }) => ctx.services.providers.health()),
 
-  /** The 48 half-hours until a moment, by default now. */
+  /** Each provider's health in the 48 half-hours before `until`, by default now. */
   healthHistory: adminProcedure
     .input(z.strictObject({ until: moment.optional() }).default({}))
     .query(({ ctx, input }) =>

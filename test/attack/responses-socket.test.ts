@@ -159,10 +159,7 @@ test.serial("a connection older than RESPONSES_SOCKET_MS_MAX closes between two 
   t.is(socket.frames.at(-1)?.error?.code, "websocket_connection_limit_reached");
 });
 
-/**
- * Only the returned function advances the clock, so a slow machine cannot leave the time window. Calling tests must be
- * serial.
- */
+/** Replaces the clock, so that slow machines cannot exceed the time window. Tests that use it must be serial. */
 function controlClock(t: ExecutionContext): (ms: number) => void {
   const { now } = performance;
   let time = now.call(performance);

@@ -16,7 +16,6 @@ const plan = isFull
   ? { awayMs: 60_000, clients: 16, pauseMs: 0 }
   : { awayMs: 3_000, clients: 4, pauseMs: 20 };
 
-/** Kinds of database outages. */
 type Absence = {
   title: string;
   begin(database: KillableDatabase, proxy: TcpProxy): Promise<void> | void;

@@ -9,7 +9,6 @@ import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { providerRow, usageRow, userRow } from "../helpers/open-test-database.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// The overview shows whether requests succeed, and the costs.
 const browser = shareBrowser(test);
 const { randomBytes } = systemRuntime(createLog("silent", { write: () => {} }));
 const minuteMs = 60_000;

@@ -27,7 +27,7 @@ for (const kind of databaseKinds.filter((each) => each !== "sqlite")) {
     const gateways = [one, ...(await Promise.all([1, 2].map(() => startTestGateway(t, joining))))];
     const key = limitedKey("key_shared", { requestsPerMinute });
 
-    // The test sends ten times the limit, to one process after another.
+    // The test sends ten times the limit, in rotation across the processes.
     const through: number[] = [];
     for (let sent = 0; sent < 6_000; sent++, now += 10) {
       const { services } = gateways[sent % 3] ?? one;

@@ -59,7 +59,7 @@ export const vendors: Vendor[] = [
   },
 ];
 
-/** Not among `vendors`, because it rejects the forced tools of random requests. */
+/** This vendor is not in `vendors`, because it rejects the forced tools of random requests. */
 const alwaysThinking: Vendor = {
   name: "anthropic, always thinking",
   form: anthropicForm(claudeOpus55),

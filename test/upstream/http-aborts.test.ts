@@ -12,7 +12,7 @@ const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 type Phase = {
   when: string;
   answer?: string;
-  /** Whether the request has been sent by then. */
+  /** Whether the request has been sent before the abort. */
   isSent: boolean;
   /** Starts a call and aborts it. */
   play(stage: {

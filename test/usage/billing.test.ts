@@ -27,7 +27,7 @@ const prices = { input: 1, output: 10 };
 const ours = 2_000_000;
 const day = () => ({ from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) });
 
-// OpenRouter, Perplexity, DeepInfra, xAI, and OpenRouter with one's own key.
+// The cost formats of OpenRouter, Perplexity, DeepInfra, xAI, and OpenRouter with a key of the customer, in this order.
 const reported: [usage: object, cost: number][] = [
   [{ ...counts, cost: 0.00014 }, 140_000],
   [{ ...counts, cost: { input_tokens_cost: 0.001, total_cost: 0.0065 } }, 6_500_000],

@@ -10,8 +10,8 @@ import { shareGateway, sharedByFile } from "../helpers/shared-by-file.ts";
 import { type Connection, connectVendor } from "../scenarios/connect-vendor.ts";
 import type { Vendor } from "../scenarios/vendors.ts";
 
-// The requirements of Open Responses (openresponses.org) that its compliance tests check, on upstreams as strict as
-// their vendors.
+// Tests what the Open Responses compliance tests (openresponses.org) check, with upstreams as strict as the real
+// vendors.
 const shared = sharedByFile();
 const gateway = shareGateway();
 const schemas = loadOpenAiSchemas();

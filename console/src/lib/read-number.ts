@@ -10,6 +10,6 @@ export function readNumber(typed: string | number | null): number | null {
 /** The inverse of `readNumber`. Null becomes empty text. */
 export function writeNumber(number: number | null | undefined): string {
   if (number === null || number === undefined) return "";
-  // Decimals have no exponent, because 0.0000001 is a valid price.
+  // `toFixed` avoids exponents, as in 1e-7, for small prices.
   return Number.isInteger(number) ? String(number) : number.toFixed(9).replace(/0+$/, "");
 }

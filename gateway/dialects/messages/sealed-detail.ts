@@ -24,7 +24,7 @@ function openDetail(sealed: string): Partial<ReasoningDetail> | null {
 /** Anthropic's signatures are base64, which has no hyphen. */
 export const sealPrefix = "gateway-thought-v1.";
 
-/** A detail has at most seven members. */
+/** Limits the JSON values in a seal. A valid detail has at most seven members. */
 const detailValuesMax = 20;
 
 /**

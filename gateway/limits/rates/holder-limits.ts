@@ -45,7 +45,7 @@ export function checkLimits(limits: HolderLimits, tokens: number, now: number, s
   throw refuse("tokens", meter.tokens.freeAt(second, tokensPerMinute - Math.max(tokens, 1)), used);
 }
 
-/** Throws for a request with more tokens than the limit of a minute, for which waiting does not help. */
+/** Throws if the request alone exceeds the limit per minute, because waiting would not help. */
 export function checkSize({ holder, tokensPerMinute }: HolderLimits, tokens: number): void {
   if (tokensPerMinute === 0 || tokens <= tokensPerMinute) return;
   const message = `The request is too large for ${holderNames[holder]}: about ${tokens} input tokens, with a limit of ${tokensPerMinute} tokens per minute. Send less, or ask for a higher limit.`;

@@ -20,7 +20,7 @@ export function costLines(
   const lines = new Map<string, CostLine>();
   for (const { component, quantity, sheet } of priced(parts, prices, rules)) {
     const found = sheet.priceOf(component);
-    // Requests themselves are free unless they have a price.
+    // A missing price per request means free, not unpriced.
     if (component === "request" && found.price === null) continue;
     const key = `${found.component} ${found.price} ${found.when}`;
     const line = lines.get(key);

@@ -243,7 +243,7 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   return { ...record, ...added, createdAt: new Date(record.createdAt) };
 }
 
-/** Names and codes have maximum lengths. A typical record takes about 700 bytes. */
+/** Fits every record, because names and codes have maximum lengths. A typical record takes about 700 bytes. */
 const bufferBytes = 64 * 1024;
 const inMemoryMax = 3;
 /** The length and the checksum of a record. */

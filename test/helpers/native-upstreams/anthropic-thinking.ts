@@ -88,7 +88,7 @@ function checkBudget(body: Fields, thinking: Fields): void {
   demandThoughts(asList(body["messages"], "messages"));
 }
 
-/** Models with a budget think once per turn, before its first tool. */
+/** Models with a budget think only before the first tool call of a turn, so they skip thinking after a result. */
 function goesOnAfterTools(messages: unknown[]): boolean {
   return typesIn(messages.at(-1)).includes("tool_result");
 }

@@ -1,4 +1,4 @@
-/** Converts the API description to the page's structure. Throws for any other structure. */
+/** Converts the API description for the page. Throws if its structure is unexpected. */
 export function readReference(document: OpenApiDocument): Reference {
   const schemas = document.components.schemas;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -27,9 +27,7 @@ type ChartOptions = {
   dimension: UsageDimension;
   metric: UsageMetric;
   intervals: Date[];
-  /**
-   * All things of the dimension, oldest first, including those outside the chart. The index selects the color.
-   */
+  /** All values of the dimension, oldest first, including those not in the chart. The index selects the color. */
   known: string[];
 };
 

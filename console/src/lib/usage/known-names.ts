@@ -12,15 +12,15 @@ export function keysQuery() {
 }
 
 /**
- * Lists keys with usage in the period, including deleted ones. The period is rounded to hours, so that the
- * query stays the same.
+ * Lists keys with usage in the period, including deleted ones. The end is rounded up to the hour, so that the query
+ * can be cached.
  */
 export function usedKeysQuery(time: UsageFilter) {
   const times = inWholeHours(time);
   return { queryKey: ["usage", "keys", times], queryFn: () => summarizeUsage(times, ["API_KEY"], null) };
 }
 
-/** Lists requested names in the period, most frequent first, including those of no model. */
+/** Lists the requested model names in the period, most frequent first, including unknown models. */
 export function usedModelsQuery({ apiKeyId, ...time }: UsageFilter) {
   const filter = { ...inWholeHours(time), ...(apiKeyId !== undefined && { apiKeyId }) };
   return { queryKey: ["usage", "models", filter], queryFn: () => summarizeUsage(filter, ["MODEL"], null) };
