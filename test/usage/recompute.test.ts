@@ -134,7 +134,8 @@ for (const kind of serverKinds) {
     const proxy = await startTcpProxy(t, Number(far.port), { delayMs: 10 });
     far.hostname = "127.0.0.1";
     far.port = String(proxy.port);
-    const database = await openDatabaseAt(t, far.href, { operationTimeoutMs: 2_000 });
+    // A statement per record would take at least 5 s per transaction.
+    const database = await openDatabaseAt(t, far.href, { operationTimeoutMs: 4_000 });
 
     await recomputeCosts(database, { from, to });
 
