@@ -33,7 +33,7 @@ export class Firewalls extends pulumi.ComponentResource {
     this.#allowBetween("edge-app", edge, app, gatewayPort);
     this.#allowBetween("app-database", app, database, databasePort);
     this.#allowBetween("migrate-database", migrate, database, databasePort);
-    // This rule reaches providers, the registry, logs, secrets and KMS.
+    // The gateway needs HTTPS access to providers, the registry, logs, secrets and KMS.
     this.#allowOut("app-internet", app, 443, anyone);
     this.#allowOut("migrate-internet", migrate, 443, anyone);
 

@@ -32,8 +32,8 @@ export function workersOf(cpu: number): number {
 }
 
 /**
- * The connections that RDS allows for a class, minus a fifth for people and RDS itself. RDS's default is
- * memory bytes / 12,582,880, after a deduction for the system.
+ * An estimate of RDS's default limit, which is available memory in bytes / 12,582,880. A fifth is reserved for
+ * administrators and RDS itself.
  */
 export function connectionsAvailable(databaseClass: string): number {
   const [, family = "", size = ""] = databaseClass.split(".");

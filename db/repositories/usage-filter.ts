@@ -127,7 +127,7 @@ export function possibleMatches(filter: UsageFilter): { where: Conditions; certa
   return { where, certain: `CASE WHEN ${isKnown} THEN ${certain} ELSE 0 END` };
 }
 
-/** Columns that are null in records without the fact, and empty in roll-ups. */
+/** Columns for optional values. A missing value is null in records and an empty string in roll-ups. */
 function nullableColumns({ ownerId, clientTool, errorReason }: UsageFilter) {
   return [
     ["owner_id", ownerId],

@@ -29,7 +29,10 @@ export function expectJson({ "content-type": type }: IncomingHttpHeaders): void 
   throw new GatewayError("unsupported_encoding", message);
 }
 
-/** The first 60 characters of a header's value, without those that a terminal would interpret. */
+/**
+ * Returns the first 60 characters, with `?` for everything outside printable ASCII, because terminals interpret control
+ * characters.
+ */
 export function quotable(value: string): string {
   return value.slice(0, 60).replaceAll(/[^ -~]/g, "?");
 }

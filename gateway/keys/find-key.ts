@@ -24,7 +24,7 @@ export type KeyFilter = {
   /** The slug of a model that the keys can use. */
   modelSlug?: string | undefined;
   ownerId?: string | undefined;
-  /** Active keys that expire within 7 days, or that never made a request. */
+  /** Keys that expire within 7 days, or that never made a request, regardless of status. */
   attention?: "expiring" | "unused" | undefined;
 };
 

@@ -26,7 +26,7 @@ export type ProviderDetails = {
   chargeFactor: number | null;
   credentials: CredentialDetails[];
   createdAt: Date;
-  /** Increases with each change. An edit contains it, so that it does not overwrite a concurrent change. */
+  /** Increases with each change. Edits include the revision, so that concurrent changes are not overwritten. */
   revision: number;
 };
 

@@ -15,8 +15,8 @@ type ReadCallBodyOptions = {
 };
 
 /**
- * Middleware that reads a call's body for tRPC. tRPC's own reader keeps every chunk, and one-byte chunks use
- * a hundred times their size. Not every caller is signed in.
+ * Middleware that reads a call's body for tRPC, whose own reader uses a hundred times the size of one-byte chunks.
+ * Callers without a valid token may send only small bodies.
  */
 export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
   return async (request: CallRequest, response: ServerResponse, next: () => void): Promise<void> => {

@@ -9,8 +9,8 @@ import type { Endpoint } from "../providers/provider.ts";
 export type RequestObserver = {
   ended(request: EndedRequest): void;
   /**
-   * A request was rejected before its key was known, or is not a model request. `request` is null for a path
-   * outside `/v1`.
+   * A request was rejected before its key was known, or a request other than a model request was rejected. `request` is
+   * null for a path outside `/v1`.
    */
   refused(request: ObservedRequest | null, code: ErrorCode, httpStatus: number): void;
   /** A request other than a model request was answered, or its client disconnected (499). */

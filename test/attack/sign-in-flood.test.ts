@@ -73,7 +73,7 @@ test("a flood of sign-ins affects neither chat latency nor memory", async (t) =>
   t.true(grownMiB < growthMiBMax, `memory grew by ${grownMiB.toFixed(0)} MiB`);
 });
 
-/** Sends one wrong password for a new account from a new address. */
+/** Sends a sign-in with an unknown email address from a new IP address. */
 async function trySignIn(url: string, number: number): Promise<void> {
   const input = { email: `nobody${number}@example.com`, password: "wrong password" };
   const headers = { "x-forwarded-for": `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}` };

@@ -7,7 +7,6 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-// Names of models and providers on the pages of usage and requests.
 const browser = shareBrowser(test);
 
 async function factsOf(page: ConsolePage, cell: string): Promise<Record<string, string>> {

@@ -8,7 +8,7 @@ import type { ChatRequestBody, EmbeddingsRequestBody } from "../../gateway/wire/
 import { frameEvents } from "../helpers/frame-events.ts";
 import { readStream } from "../helpers/read-stream.ts";
 
-/** The fields of a fixture. Each pair is one translation and its result. */
+/** Optional inputs and expected results. A test runs for each expected result that the fixture contains. */
 type Fixture = {
   model?: UpstreamModel;
   baseUrl?: string;

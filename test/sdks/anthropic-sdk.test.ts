@@ -11,7 +11,6 @@ playThreeTurns([
   { name: "Anthropic's thread", dialect: "messages", usesStateOf: "Claude", start: sendToThread },
 ]);
 
-/** The runner opens a thread by default, which most upstreams lack. */
 function runTools(options: SdkOptions): SdkConversation {
   const { client, parameters, tools } = prepare(options);
   const messages: Anthropic.Beta.BetaMessageParam[] = [];

@@ -85,7 +85,7 @@ const departures: Departure[] = [
   },
 ];
 
-/** Sends a request and disconnects. Returns the upstream's remaining time in milliseconds. */
+/** Sends a request and disconnects. Returns the milliseconds until the upstream connection closes. */
 async function leave(
   t: ExecutionContext,
   departure: Departure,

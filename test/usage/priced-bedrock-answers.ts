@@ -2,10 +2,10 @@ import { frameAwsEvent } from "../helpers/frame-events.ts";
 import type { PricedAnswer } from "./priced-answers.ts";
 
 /**
- * https://aws.amazon.com/bedrock/pricing/, as of November 2026. Reads and writes are not part of `inputTokens`:
+ * https://aws.amazon.com/bedrock/pricing/, as of November 2026. `inputTokens` excludes cache reads and writes:
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
  *
- * - Sonnet 4.5, regional: 3.30 input, 0.33 read, 4.125 and 6.60 written, 16.50 output
+ * - Sonnet 4.5, regional: 3.30 input, 0.33 cache read, 4.125 (5 minutes) and 6.60 (1 hour) cache write, 16.50 output
  * - Sonnet 4.5, global: 3, 0.30, 3.75, 6, 15
  * - Opus 5.5, global: 4, 0.20, 5, 8, 20
  */
@@ -29,7 +29,7 @@ export const bedrock: PricedAnswer[] = [
     { inputTokens: 1_000, cacheReadInputTokens: 500, ...written(1_000, 1_000), outputTokens: 1_000 },
     "0.0371",
   ),
-  // Flex costs at most the usual price, because the list has no other.
+  // The price list has no flex price, so the estimate uses the regular price as an upper bound.
   converse(regional(), { inputTokens: 1_000, outputTokens: 500 }, "0.01155", {
     serviceTier: { type: "flex" },
   }),

@@ -41,7 +41,7 @@ export class Spending {
     if (cost > 0) this.#ledgers.get(id)?.add(cost, record.createdAt.getTime(), this.#options.now());
   }
 
-  /** Removes a record's cost once the database contains the record. */
+  /** Removes a record's cost from the unshipped costs, once the database contains the record. */
   shipped(id: string, record: UsageRecord): void {
     this.#unshipped.shipped(id, record);
   }

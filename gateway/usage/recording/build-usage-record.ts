@@ -154,7 +154,7 @@ export type TimedRequest = {
   readonly calledAt: number;
   readonly attemptedAt: number;
   readonly attempts: number;
-  /** The attempts whose failure allowed another attempt. */
+  /** The first failed attempts with a retryable error, at most `attemptTimingsMax`. Null if none. */
   readonly failedAttempts: readonly AttemptTiming[] | null;
   readonly candidate: AttemptedCandidate | null;
 };

@@ -76,7 +76,7 @@ export class Retention {
 
 const dayMs = 86_400_000;
 const intervalMs = 60 * 60_000;
-/** The delay leaves a starting process its resources. */
+/** Cleanup starts late so that it does not compete with the gateway's startup. */
 const firstRunMs = 60_000;
 const recordsPerTurn = 500;
 /** The half-hours of providers, which only the overview shows. */

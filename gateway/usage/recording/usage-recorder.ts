@@ -38,7 +38,7 @@ export class UsageRecorder {
   #shipping: Promise<void> | null = null;
   readonly #batchRecordsMax: number;
   #pauseMs: number;
-  /** The time since which the database lacks a record. Null if it has all. */
+  /** When the oldest record that is not in the database was recorded. Null if the database has every record. */
   #waitingSince: number | null = null;
   #isFailing = false;
   #isClosed = false;

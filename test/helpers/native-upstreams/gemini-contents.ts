@@ -93,7 +93,8 @@ function readPart(
   const sealed = openSeal(thoughtSignature)?.thought ?? "";
   if (sealed !== "") addPart(turns, role, { thought: sealed });
   if (data["text"] !== undefined) {
-    // A part without text may carry a signature. The signature identifies thoughts, not their summary.
+    // An empty text only carries a signature. Thought summaries are skipped, because the signature restores the
+    // thoughts.
     if (thought === false && data["text"] !== "")
       addPart(turns, role, { text: asText(data["text"], "text") });
   } else if (data["inlineData"] !== undefined) {

@@ -149,7 +149,7 @@ function environmentStatics(
   };
 }
 
-/** A status of 400 or above throws an exception with the response. A missing response throws one without. */
+/** `GetResponse` throws for a status of 400 or above. Without a response, the exception's `Response` is null. */
 function webStatics({ status, text }: Answer): System["statics"] {
   const reader = new Native(
     {},

@@ -19,7 +19,6 @@ export function failureWords(reason: ErrorReason | null): string | null {
   return Object.hasOwn(failures, reason) ? failures[reason] : null;
 }
 
-/** A phrase as a label, or as a sentence of its own. */
 export function capitalize(phrase: string): string {
   return phrase.charAt(0).toUpperCase() + phrase.slice(1);
 }
