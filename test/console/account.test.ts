@@ -105,3 +105,72 @@ browserTest("the theme follows the system until a theme is selected", async (t) 
   await page.getByRole("button", { name: "Dark theme" }).waitFor();
   t.false(await isDark());
 });
+
+browserTest("signing in leads to the requested page, and a reload stays signed in", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openConsole(t, { browser: browser(), gateway, path: "/keys?status=active" });
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await page.getByText("Forgot your password? Ask an administrator for a reset link.").waitFor();
+  await assertAccessible(t, page);
+  await page.getByLabel("Email").fill(administrator.email);
+  await page.getByLabel("Password").fill("not the password");
+  await page.keyboard.press("Enter");
+  t.regex(await page.getByRole("alert").innerText(), /email address or the password is wrong.*Request req_/s);
+  t.is(await page.getByLabel("Password").inputValue(), "");
+  await page.getByLabel("Password").fill(administrator.password);
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/keys?status=active");
+  await page.reload();
+  await page.getByRole("heading", { name: "API keys" }).waitFor();
+});
+
+browserTest("signing out ends the session in every tab", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway });
+  const other = await page.context().newPage();
+  await other.goto("/keys");
+  await other.getByRole("heading", { name: "API keys" }).waitFor();
+  const outside = await page.context().newPage();
+  await outside.goto("/sign-in?to=%2Fkeys");
+  await outside.getByLabel("Email").fill("ada@example.com");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL("**/sign-in");
+  await other.waitForURL("**/sign-in");
+  t.is(await outside.getByLabel("Email").inputValue(), "ada@example.com", "nobody was signed in there");
+  await other.goto("/keys");
+  await other.waitForURL("**/sign-in?to=%2Fkeys");
+  t.is(await other.getByRole("heading").innerText(), "Sign in");
+});
+
+for (const to of ["//example.com/x", "/.//example.com/x", "http://"])
+  browserTest(`an external address is not a valid destination: ${to}`, async (t) => {
+    const gateway = await startTestGateway(t);
+    const path = `/sign-in?to=${encodeURIComponent(to)}`;
+    const page = await openConsole(t, { browser: browser(), gateway, path });
+    await page.getByLabel("Email").fill(administrator.email);
+    await page.getByLabel("Password").fill(administrator.password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL((url) => url.pathname !== "/sign-in");
+    t.is(new URL(page.url()).origin, gateway.url);
+  });
+
+for (const [who, open] of [
+  ["a stranger", openConsole],
+  ["a signed-in person", openSignedIn],
+] as const) {
+  browserTest(`${who} sees one "not found" page at an unknown address`, async (t) => {
+    const gateway = await startTestGateway(t);
+    const page = await open(t, { browser: browser(), gateway });
+    let loads = 0;
+    page.on("request", (request) => (loads += Number(request.isNavigationRequest())));
+    for (const path of ["/nope", "/login", "/admin/keys"]) {
+      loads = 0;
+      await page.goto(path, { waitUntil: "networkidle" });
+      await page.getByRole("heading", { name: "Page not found" }).waitFor();
+      t.is(loads, 1, path);
+      t.is(new URL(page.url()).pathname, path);
+    }
+    await page.getByRole("link", { name: "Go to overview" }).click();
+    await page.waitForURL((url) => url.pathname !== "/admin/keys");
+  });
+}

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from "ava";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
-import { type ConsolePage, openConsole, shareBrowser } from "../helpers/chromium.ts";
+import { type ConsolePage, openConsole, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
@@ -86,4 +87,40 @@ browserTest("the background of a dialog does not repeat the text of a loading pa
   );
   t.true(texts.length > 1);
   t.deepEqual([...new Set(texts)], ["none"]);
+});
+
+browserTest("a dialog opened by mouse focuses its field", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await page.getByRole("button", { name: "Key actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete Test key?" });
+  await dialog.locator(":focus").waitFor();
+  await page.keyboard.type("Test key");
+  t.is(await dialog.getByLabel("Type Test key to confirm").inputValue(), "Test key");
+  await assertAccessible(t, page);
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await dialog.waitFor({ state: "detached" });
+
+  await page.goto("/people");
+  await page.getByRole("button", { name: "Invite" }).click();
+  const invitation = page.getByRole("dialog", { name: "Invite member" });
+  await invitation.locator(":focus").waitFor();
+  await page.keyboard.type("Grace Hopper");
+  t.is(await invitation.getByLabel("Name").inputValue(), "Grace Hopper");
+});
+
+browserTest("a confirmation dialog focuses Cancel", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const viewport = { width: 360, height: 780 };
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}`, viewport });
+  await page.getByRole("button", { name: "Deactivate" }).click();
+  const dialog = page.getByRole("dialog", { name: "Deactivate Test key?" });
+  await dialog.locator(":focus").waitFor();
+  t.is(await dialog.locator(":focus").innerText(), "Cancel");
+  await page.keyboard.press("Space");
+  await dialog.waitFor({ state: "detached" });
+  t.is((await gateway.admin.keys.get.query({ id })).status, "active");
 });

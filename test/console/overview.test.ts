@@ -1,14 +1,19 @@
 import test from "ava";
+import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
+import { createId } from "../../gateway/ids.ts";
+import { createLog } from "../../gateway/log.ts";
+import { systemRuntime } from "../../gateway/runtime.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { providerRow, usageRow, userRow } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { keyOf, spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
+import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 import { unpricedIn } from "../helpers/unpriced-in.ts";
-import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
@@ -123,4 +128,113 @@ browserTest("spending of shared budgets is shown, to members only for their own 
   await item.getByText("$0.02 of $0.02 spent · resets on 2027-01-31").waitFor();
   t.is(await item.count(), 1);
   await assertAccessible(t, members);
+});
+
+const { randomBytes } = systemRuntime(createLog("silent", { write: () => {} }));
+const minuteMs = 60_000;
+
+async function addRecords({ services }: TestGateway, records: [ago: number, Partial<UsageRecordRow>][]) {
+  const rows = records.map(([minutesAgo, more]) => {
+    const createdAt = Date.now() - minutesAgo * minuteMs;
+    const id = createId("req", { now: () => createdAt, randomBytes });
+    return usageRow(id, { createdAt: new Date(createdAt), cost: 0, ...more });
+  });
+  await services.database.write(({ usageRecords }) => usageRecords.insertAll(rows));
+}
+
+browserTest("the overview names the largest keys, models, people and errors, with links", async (t) => {
+  const gateway = await startTestGateway(t);
+  const person = "usr_00000000000000000000000001";
+  await gateway.services.database.write(({ users }) => users.insert(userRow(person, { name: "Bob" })));
+  const key = await createKey(gateway);
+  const ofKey = { apiKeyId: key.id, apiKeyName: "Test key", ownerId: person };
+  await addRecords(gateway, [
+    [60, { ...ofKey, model: "house/large", cost: 3e9 }],
+    [60, { model: "house/small", cost: 1e9, clientTool: "codex" }],
+    [61, { ...ofKey, status: "FAILED", errorReason: "http_503", model: "house/large" }],
+    [3 * 24 * 60, { ...ofKey, model: "house/old", cost: 9e9 }],
+  ]);
+  const page = await openSignedIn(t, { browser: browser(), gateway });
+  await page.getByRole("link", { name: /^Requests 3/ }).waitFor();
+  const top = (title: string) => page.getByRole("region", { name: title }).getByRole("listitem");
+  await top("Top models").first().getByText("house/large").waitFor();
+  t.regex(await top("Top keys").first().innerText(), /^Test key\s+\$3\.00$/);
+  t.regex(await top("Top people").first().innerText(), /^Bob\s+\$3\.00$/);
+  t.regex(await top("Errors by reason").first().innerText(), /HTTP status 503\s+1$/);
+  const spending = page.getByRole("region", { name: "Spending" });
+  await spending.getByText(/The forecast assumes \$\d\.\d\d per\s[^]*the last\s+[34] days\./).waitFor();
+  await assertAccessible(t, page);
+
+  await page.getByLabel("Period").click();
+  await page.getByRole("option", { name: "Last 7 days" }).click();
+  await top("Top models").first().getByText("house/old").waitFor();
+  await page.getByRole("link", { name: /^Requests 4/ }).waitFor();
+  await top("Top people").first().getByRole("link").click();
+  await page.waitForURL(
+    (url) => url.pathname === "/usage" && url.search === `?period=7d&sort=cost&person=${person}`,
+  );
+  await page.getByRole("button", { name: "Person: Bob" }).waitFor();
+  await page.goBack();
+  await top("Errors by reason").first().getByRole("link").click();
+  await page.waitForURL(/\/requests\?period=7d&status=ERRORS&reason=http_503$/);
+  await page.getByRole("row").nth(1).waitFor();
+  t.is(await page.getByRole("row").count(), 2);
+});
+
+browserTest("a provider's half-hours show failures and latency, and open their requests", async (t) => {
+  const gateway = await startTestGateway(t);
+  await gateway.services.database.write(({ providers }) =>
+    providers.insert(providerRow("prv_1", { name: "house" })),
+  );
+  const slow = { provider: "house", latencyMs: 8_000 };
+  await addRecords(gateway, [
+    [90, slow],
+    [90, { provider: "house", status: "FAILED", httpStatus: 503 }],
+    [26 * 60, { provider: "house", latencyMs: 200 }],
+  ]);
+  const page = await openSignedIn(t, { browser: browser(), gateway });
+  const strip = page.getByRole("list", { name: "house, 48 half-hours" });
+  const cell = strip.getByRole("link", { name: /: 2 requests, 1 failed, average 8\.0 s$/ });
+  await cell.hover();
+  await page.getByText(/^house, .*: 2 requests, 1 failed, average 8\.0 s$/).waitFor();
+  t.is(await strip.getByRole("listitem").count(), 48);
+  await assertAccessible(t, page);
+
+  await strip.getByRole("link").last().focus();
+  await page.keyboard.press("ArrowLeft");
+  t.is(
+    await page.evaluate(
+      "document.activeElement.ariaLabel === document.activeElement.closest('ul').querySelectorAll('a')[46].ariaLabel",
+    ),
+    true,
+  );
+
+  await page.getByRole("button", { name: "Previous day" }).click();
+  await strip.getByRole("link", { name: /: 1 request, 0 failed, average 200 ms$/ }).waitFor();
+  await page.getByRole("button", { name: "Next day" }).click();
+  await cell.click();
+  await page.waitForURL(/\/requests\?provider=house&period=custom&from=.*&to=/);
+  await page.getByRole("row").nth(2).waitFor();
+  t.is(await page.getByRole("row").count(), 3);
+});
+
+browserTest("the overview lists keys that expire or were never used, and links to all of them", async (t) => {
+  const gateway = await startTestGateway(t);
+  const inDays = (days: number) => new Date(Date.now() + days * 24 * 60 * minuteMs).toISOString();
+  await gateway.admin.keys.create.mutate({ name: "Trial", models: [], expiresAt: inDays(2) });
+  for (let count = 0; count < 6; count++)
+    await gateway.admin.keys.create.mutate({ name: `Spare ${count}`, models: [] });
+  const page = await openSignedIn(t, { browser: browser(), gateway });
+  const card = page.getByRole("region", { name: "Keys to check" });
+  await card.getByRole("link", { name: "Expiring soon (1)" }).waitFor();
+  await card.getByRole("listitem").filter({ hasText: "Trial" }).getByText("in 2 days").waitFor();
+  await assertAccessible(t, page);
+  await card.getByRole("link", { name: /^Never used \(\d\)$/ }).click();
+  await page.waitForURL(/\/keys\?attention=unused&status=active$/);
+  await page.getByRole("link", { name: "Spare 5" }).waitFor();
+  t.is(await page.getByLabel("Status").innerText(), "Never used");
+  await page.getByLabel("Status").click();
+  await page.getByRole("option", { name: "Expiring soon" }).click();
+  await page.getByRole("link", { name: "Spare 5" }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "Trial" }).waitFor();
 });

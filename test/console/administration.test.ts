@@ -1,7 +1,8 @@
+import { readFile } from "node:fs/promises";
 import test from "ava";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
-import { addPerson } from "../helpers/call-procedure.ts";
+import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { openConsole, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { hostileNames } from "../helpers/hostile-names.ts";
 import { linkToken } from "../helpers/link-token.ts";
@@ -132,4 +133,118 @@ browserTest("an administrator who gives up the role sees a member's console at o
   await page.getByRole("menuitem", { name: "Make member" }).click();
   await page.getByRole("link", { name: "Audit log" }).first().waitFor({ state: "detached" });
   t.is(await page.getByRole("link", { name: "People" }).count(), 0);
+});
+
+const expiry = "2099-06-01T12:34:56.000Z";
+const exactExpiry = `new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long", hourCycle: "h23" })
+  .format(new Date("${expiry}"))`;
+
+browserTest("the audit log lists actions and filters by action, person, time and target", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { key } = await gateway.admin.keys.create.mutate({ name: "Laptop" });
+  await gateway.admin.keys.rename.mutate({ id: key.id, name: "Old laptop" });
+  await gateway.admin.keys.create.mutate({ name: "Server" });
+  await gateway.admin.keys.setModels.mutate({ id: key.id, models: ["demo/echo"] });
+  await gateway.admin.keys.create.mutate({ name: "Short", expiresAt: expiry });
+  const { link } = await gateway.admin.users.invite.mutate({ name: "Eve", email: "eve@example.com" });
+  const token = linkToken(link);
+  await callProcedure(gateway, "auth.join", { input: { token, name: "Eve", password: "long enough" } });
+  await callProcedure(gateway, "auth.signIn", { input: { email: "eve@example.com", password: "wrong" } });
+  const budgetsUsd = { day: 0.001, week: 5 };
+  await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd } });
+  await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { day: null } } });
+
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/audit-log" });
+  await page.getByRole("cell", { name: "Key renamed" }).waitFor();
+  await assertAccessible(t, page);
+  const details = [
+    "Laptop → Old laptop",
+    "Daily budget: 0.001 → none",
+    "Weekly budget: none → 5",
+    "Added: demo/echo",
+    "Invited again: no",
+    "Purpose: invitation link",
+    "Attempts: 1",
+    `Expires: ${await page.evaluate<string>(exactExpiry)}`,
+  ];
+  const shown = (text: string) => page.getByRole("listitem").filter({ hasText: text });
+  for (const text of details) await shown(text).first().waitFor();
+  const created = page.getByRole("row").filter({ hasText: "Key created" }).first();
+  t.regex(await created.innerText(), /Owner: Ada\s+Owner ID: usr_/, "the name comes before the id");
+
+  await page.getByLabel("Action").click();
+  await page.getByRole("option", { name: "Key created" }).click();
+  // The closing list of actions contains the same text.
+  await page.getByRole("cell", { name: "Key renamed" }).waitFor({ state: "detached" });
+  t.is(await page.getByRole("row").count(), 4);
+  await page.getByLabel("Action").click();
+  await page.getByRole("option", { name: "Any action" }).click();
+
+  await page.getByRole("link", { name: "Old laptop" }).first().click();
+  await page.getByRole("link", { name: "Server" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Clear target filter" }).click();
+  await page.getByRole("link", { name: "Server" }).waitFor();
+
+  await page.getByLabel("Person").click();
+  await page.getByRole("option", { name: "Ada" }).click();
+  await page.getByLabel("Period").click();
+  await page.getByRole("option", { name: "Last 7 days" }).click();
+  await page.waitForURL(/\?actor=usr_\w+&period=week$/);
+  await page.getByRole("link", { name: "Server" }).waitFor();
+  await page.goto("/audit-log?action=key.delete");
+  await page.getByText("No entries match").waitFor();
+  await assertAccessible(t, page);
+});
+
+browserTest("the audit log omits unset values, is searchable and exports CSV", async (t) => {
+  const gateway = await startTestGateway(t);
+  await gateway.admin.keys.create.mutate({ name: "Laptop", limits: { requestsPerMinute: 60 } });
+  await gateway.admin.keys.create.mutate({ name: "=1+1" });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/audit-log" });
+  const created = page.getByRole("row").filter({ hasText: "Laptop" });
+  await created.getByText("Requests per minute: 60").last().waitFor();
+  t.false((await created.innerText()).includes("none"), await created.innerText());
+
+  await page.getByRole("searchbox", { name: "Search audit log" }).fill("lapt");
+  await page.getByRole("cell", { name: "Signed in" }).first().waitFor({ state: "detached" });
+  t.is(await page.getByRole("row").count(), 2);
+  await assertAccessible(t, page);
+  t.is(await exportLines(page), 1);
+  await page.goto("/audit-log?search=127.0.0.1");
+  await page.getByRole("link", { name: "=1+1" }).waitFor();
+  t.is(await exportLines(page), 4);
+
+  async function exportLines(from: typeof page): Promise<number> {
+    const downloading = from.waitForEvent("download");
+    await from.getByRole("button", { name: "Export CSV" }).click();
+    const csv = await readFile(await (await downloading).path(), "utf8");
+    t.notRegex(csv, /"=1\+1"/, "no formula");
+    return csv.match(/^"aud_/gm)?.length ?? 0;
+  }
+});
+
+browserTest("a phone shows what an entry changed, where, and from which address", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { key } = await gateway.admin.keys.create.mutate({ name: "Laptop" });
+  const name = "The laptop with the very long name that nobody wanted to shorten";
+  await gateway.admin.keys.rename.mutate({ id: key.id, name });
+  const viewport = { width: 360, height: 780 };
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/audit-log", viewport });
+  const entry = page.getByRole("row").filter({ hasText: "Key renamed" });
+  await entry
+    .getByRole("listitem")
+    .filter({ hasText: `Laptop → ${name}` })
+    .waitFor();
+  await entry.getByRole("link", { name }).waitFor();
+  await entry.getByText(/^[A-Z][a-z]{2} \d+, \d\d:\d\d:\d\d$/).waitFor();
+  const address = entry.getByText("127.0.0.1", { exact: true });
+  const lines = await address.evaluate((element) => {
+    const range = element.ownerDocument.createRange();
+    range.selectNodeContents(element);
+    return range.getClientRects().length;
+  });
+  t.is(lines, 1, "an address is not broken");
+  const [box, table] = [await address.boundingBox(), await page.getByRole("table").boundingBox()];
+  t.true((box?.x ?? 999) + (box?.width ?? 0) <= 360 && (table?.width ?? 999) <= 360, "without scrolling");
+  await assertAccessible(t, page);
 });
