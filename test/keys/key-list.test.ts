@@ -1,5 +1,6 @@
 import test from "ava";
 import { addPerson } from "../helpers/call-procedure.ts";
+import { makeEntity } from "../helpers/make-entity.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { allDatabaseKinds } from "../helpers/test-database.ts";
 
@@ -81,5 +82,124 @@ for (const kind of allDatabaseKinds) {
 
     t.deepEqual(await names("disabled"), ["Two"]);
     t.deepEqual((await names("active")).toSorted(), ["One", "Three"]);
+  });
+}
+
+for (const kind of allDatabaseKinds) {
+  const shared = shareGateway({ kind });
+
+  /** Creates a new model and returns its slug. */
+  const addModel = async () => {
+    const { id } = await makeEntity(shared().admin, "models.get");
+    return (await shared().admin.models.get.query({ id })).slug;
+  };
+
+  test(`${kind}: the model filter finds the keys that may use it, counted by status`, async (t) => {
+    const { keys, models } = shared().admin;
+    const member = await addPerson(shared(), "filters@example.com");
+    const [slug, unused] = [await addModel(), await addModel()];
+    const both = await keys.create.mutate({ name: "Both", models: [slug, "demo/echo"] });
+    const off = await keys.create.mutate({ name: "Off", models: [slug] });
+    await keys.deactivate.mutate({ id: off.key.id });
+    const own = await member.console.keys.create.mutate({ name: "Own", models: [slug] });
+    await keys.create.mutate({ name: "Other", models: ["demo/echo"] });
+
+    const ids = async (console: typeof member.console, query: object) =>
+      (await console.keys.list.query(query)).items.map(({ id }) => id).toSorted();
+    t.deepEqual(
+      await ids(shared().admin, { modelSlug: slug }),
+      [both.key.id, off.key.id, own.key.id].toSorted(),
+    );
+    t.deepEqual(await ids(shared().admin, { modelSlug: slug, status: "disabled" }), [off.key.id]);
+    t.deepEqual(await ids(shared().admin, { modelSlug: slug, ownerId: member.id }), [own.key.id]);
+    t.deepEqual(await ids(shared().admin, { modelSlug: slug, cursor: own.key.id, search: "both" }), [
+      both.key.id,
+    ]);
+    for (const modelSlug of [unused, "demo/absent", "nonsense"]) {
+      t.deepEqual(await ids(shared().admin, { modelSlug }), []);
+      t.deepEqual(await keys.counts.query({ modelSlug }), { total: 0, active: 0, disabled: 0 });
+    }
+    t.deepEqual(await keys.counts.query({ modelSlug: slug }), { total: 3, active: 2, disabled: 1 });
+    t.deepEqual(await keys.counts.query({ modelSlug: slug, search: "o" }), {
+      total: 3,
+      active: 2,
+      disabled: 1,
+    });
+    t.deepEqual(await keys.counts.query({ modelSlug: slug, search: "BOTH" }), {
+      total: 1,
+      active: 1,
+      disabled: 0,
+    });
+
+    // Every filter returns only the member's own keys.
+    t.deepEqual(await ids(member.console, { modelSlug: slug }), [own.key.id]);
+    t.deepEqual(await member.console.keys.counts.query({ modelSlug: slug }), {
+      total: 1,
+      active: 1,
+      disabled: 0,
+    });
+    const ada = await shared().admin.auth.me.query();
+    t.deepEqual(await ids(member.console, { ownerId: ada.id }), []);
+    t.deepEqual(await member.console.keys.counts.query({ ownerId: ada.id }), {
+      total: 0,
+      active: 0,
+      disabled: 0,
+    });
+
+    t.is((await models.get.query({ slug })).keyCount, 3);
+    t.is((await models.get.query({ slug: unused })).keyCount, 0);
+    t.is((await member.console.models.get.query({ slug })).keyCount, 1, "of its own");
+    const listed = await member.console.models.list.query({ search: slug });
+    t.deepEqual(
+      listed.map(({ keyCount }) => keyCount),
+      [1],
+    );
+  });
+
+  test(`${kind}: an administrator creates keys for others, a member only their own`, async (t) => {
+    const { keys, audit } = shared().admin;
+    const [bob, eve] = [
+      await addPerson(shared(), "bob@example.com"),
+      await addPerson(shared(), "eve@example.com"),
+    ];
+    const { key } = await keys.create.mutate({ name: "Bob's", ownerId: bob.id });
+    t.deepEqual(key.owner, { id: bob.id, name: "bob@example.com" });
+    t.is((await bob.console.keys.get.query({ id: key.id })).id, key.id);
+    const { items } = await audit.list.query({ entityId: key.id });
+    t.like(items[0], { actor: { name: "Ada" }, details: { owner: key.owner } });
+
+    const absent = keys.create.mutate({ name: "Nobody's", ownerId: "usr_absent" });
+    t.like(await t.throwsAsync(absent), { data: { code: "BAD_REQUEST", param: "ownerId" } });
+    for (const ownerId of [bob.id, "usr_absent"]) {
+      const foreign = eve.console.keys.create.mutate({ name: "Eve's", ownerId });
+      t.like(await t.throwsAsync(foreign), { data: { code: "FORBIDDEN", param: "ownerId" } });
+    }
+    t.is((await eve.console.keys.create.mutate({ name: "Own", ownerId: eve.id })).key.owner?.id, eve.id);
+    t.is((await bob.console.keys.counts.query()).total, 1);
+  });
+
+  test(`${kind}: models are found by name and provider, in pages`, async (t) => {
+    const { models, providers } = shared().admin;
+    const { id: providerId } = await providers.create.mutate({ name: "paged", kind: "demo" });
+    const names = ["alpha", "beta", "BETA-2", "gamma_1", "gammax1"];
+    for (const name of names)
+      await models.create.mutate({ slug: `paged/${name}`, providerId, upstreamModel: "up" });
+    const find = async (query: object) => (await models.list.query(query)).map(({ slug }) => slug);
+
+    const all = await find({ providerId });
+    t.is(all.length, 5);
+    t.deepEqual(await find({ search: "paged/" }), all);
+    t.deepEqual((await find({ search: "BETA", providerId })).toSorted(), ["paged/BETA-2", "paged/beta"]);
+    t.deepEqual(await find({ search: "gamma_" }), ["paged/gamma_1"], "no wildcard");
+    t.is((await find({ search: "up", providerId })).length, 5, "by the upstream's name too");
+    const seen: string[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await find({ providerId, search: "a", limit: 2, cursor });
+      seen.push(...page);
+      cursor = page.at(-1);
+      if (page.length < 2) break;
+    }
+    t.deepEqual(seen, all);
+    t.true((await find({})).includes("demo/echo"));
   });
 }

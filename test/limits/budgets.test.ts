@@ -1,8 +1,11 @@
 import test, { type ExecutionContext } from "ava";
+import { Ledger, periodAt } from "../../gateway/limits/budgets/ledger.ts";
+import { Spending } from "../../gateway/limits/budgets/spending.ts";
 import { assertError } from "../helpers/assert-error.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { lockingKinds } from "../helpers/test-database.ts";
+import { spendCent, startPriced } from "../helpers/priced-gateway.ts";
+import { databaseKinds, lockingKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 const quotaError = { status: 402, type: "insufficient_quota", param: null, code: "insufficient_quota" };
@@ -102,4 +105,118 @@ test("a daily budget resets after midnight UTC", async (t) => {
   now = Date.UTC(2027, 1, 1);
   t.is((await ask(gateway, value)).status, 200);
   assertError(t, await ask(gateway, value), quotaError);
+});
+
+for (const kind of databaseKinds) {
+  test(`${kind}: an idle process learns what others spent of budgets`, async (t) => {
+    for (const variable of ["", "GATEWAY_BUDGET_USD_PER_DAY_MAX"]) {
+      let now = Date.UTC(2027, 0, 15, 12);
+      const runtime = { now: () => now };
+      // The test refreshes the budgets itself.
+      const environment = { BUDGET_REFRESH_INTERVAL_MS: "100000", ...(variable && { [variable]: "0.02" }) };
+      const one = await startPriced(t, environment, { kind, runtime });
+      const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
+      const other = await startTestGateway(t, { environment: { ...environment, DATABASE_URL }, runtime });
+      const { value } = await one.admin.keys.create.mutate({
+        name: "Own",
+        models: ["demo/echo"],
+        limits: { budgetsUsd: { day: variable ? 1 : 0.02 } },
+      });
+      t.is((await spendCent(other, value)).status, 200);
+      await other.services.recorder.flush();
+      for (let second = 0; second < 100; second += 10) {
+        now += 10_000;
+        await other.services.budgets.refresh();
+      }
+
+      t.is((await spendCent(one, value)).status, 200);
+      await one.services.recorder.flush();
+      now += 11_000;
+      await other.services.budgets.refresh();
+      const burst = await Promise.all(Array.from({ length: 5 }, () => spendCent(other, value)));
+      t.deepEqual(
+        burst.map(({ status }) => status),
+        [402, 402, 402, 402, 402],
+      );
+    }
+  });
+}
+
+test("idle keys are read ever less often, at least once a minute, in small batches", async (t) => {
+  let now = Date.UTC(2027, 0, 15, 12);
+  const readAt = new Map<string, number[]>();
+  let readTogetherMax = 0;
+  const spending = new Spending({
+    now: () => now,
+    readCosts: async (ids) => {
+      for (const id of ids) readAt.set(id, [...(readAt.get(id) ?? []), now]);
+      return [];
+    },
+    readUndisturbed: (read) => read(),
+  });
+  const ids = Array.from({ length: 1_000 }, (_, index) => `key_${index}`);
+  await spending.load(ids);
+  await spending.refresh();
+  const seconds = 3_600;
+  for (let second = 0; second < seconds; second++) {
+    now += 1_000;
+    const busy = spending.ledgerOf("key_0");
+    if (busy) busy.isInUse = true;
+    const before = countReads(readAt);
+    await spending.refresh();
+    readTogetherMax = Math.max(readTogetherMax, countReads(readAt) - before);
+  }
+  t.is(readAt.get("key_0")?.length, seconds + 2);
+  t.true(readTogetherMax <= 201, `${readTogetherMax}`);
+  for (const id of ids.slice(1)) {
+    const times = [...(readAt.get(id) ?? []), now];
+    const longestMs = Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? 0)));
+    t.true(longestMs <= 61_000, `${id} ${longestMs}`);
+    t.true(times.length < 150, `${id} ${times.length}`);
+  }
+});
+
+function countReads(readAt: ReadonlyMap<string, readonly number[]>): number {
+  let count = 0;
+  for (const times of readAt.values()) count += times.length;
+  return count;
+}
+
+const at = (text: string) => Date.parse(text);
+
+const cases = [
+  ["day", "2026-11-21T23:59:59.999Z", "2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z"],
+  ["week", "2026-11-22T23:59:59.999Z", "2026-11-16T00:00:00Z", "2026-11-23T00:00:00Z"],
+  ["week", "2026-11-23T00:00:00Z", "2026-11-23T00:00:00Z", "2026-11-30T00:00:00Z"],
+  ["week", "2027-01-01T12:00:00Z", "2026-12-28T00:00:00Z", "2027-01-04T00:00:00Z"],
+  ["month", "2028-02-29T12:00:00Z", "2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z"],
+  ["month", "2026-12-31T23:59:59.999Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"],
+] as const;
+
+for (const [period, now, startsAt, endsAt] of cases) {
+  test(`the ${period} of ${now} starts at ${startsAt}`, (t) => {
+    t.deepEqual(periodAt(period, at(now)), { startsAt: at(startsAt), endsAt: at(endsAt) });
+  });
+}
+
+test("every week starts on Monday", (t) => {
+  for (let day = 0; day < 5_000; day++) {
+    const { startsAt, endsAt } = periodAt("week", day * 86_400_000 + 5);
+    t.is(new Date(startsAt).getUTCDay(), 1);
+    t.is(endsAt - startsAt, 7 * 86_400_000);
+    t.true(startsAt <= day * 86_400_000 && day * 86_400_000 < endsAt);
+  }
+});
+
+test("a request counts in the period in which it started", (t) => {
+  const before = at("2026-11-30T23:59:59Z");
+  const after = at("2026-12-01T00:00:05Z");
+  const ledger = new Ledger(before);
+  ledger.add(7, before, before);
+  t.is(ledger.in("day", before).amount, 7);
+  ledger.add(100, before, after);
+  t.is(ledger.in("day", after).amount, 0);
+  t.is(ledger.in("week", after).amount, 107, "1 December is a Tuesday");
+  t.is(ledger.in("month", after).amount, 0);
+  t.is(ledger.in("total", after).amount, 107);
 });

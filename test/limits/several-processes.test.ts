@@ -7,8 +7,10 @@ import { eventually } from "../helpers/eventually.ts";
 import { limitedKey, LimitedRequest, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
 import { openTestDatabase } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
+import { databaseKinds, serverKind } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
+import { startThreeProcesses } from "../helpers/three-processes.ts";
+import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 
 const requestsPerMinute = 600;
 const intervalMs = 250;
@@ -135,5 +137,48 @@ for (const kind of databaseKinds) {
     t.is(two.knows(), 4_000);
     await pass(2_000 + intervalMs);
     t.is(two.knows(), 14_000, "what was let through by a process that could not tell for a while");
+  });
+}
+
+const count = (answers: { status: number }[], status: number) =>
+  answers.filter((answer) => answer.status === status).length;
+/** The time of four exchange intervals, after which all processes know the use. */
+const boundMs = 1_000;
+
+if (serverKind) {
+  test.serial("without Valkey three processes exceed the limit by at most the stated margin", async (t) => {
+    t.timeout(120_000);
+    const three = await startThreeProcesses(t, { limits: { requestsPerMinute } });
+    const answers = await three.ask(700, 8);
+    const through = answers.filter(({ status }) => status === 200);
+    const within = through.map(
+      ({ at }) => through.filter((each) => each.at >= at && each.at < at + boundMs).length,
+    );
+    // Two of three processes admit this many requests meanwhile, plus the requests in flight.
+    const overshootMax = Math.ceil((Math.max(...within) * 2) / 3) + 3 * 8;
+    t.log(
+      `${through.length} of ${answers.length} let through, the stated overshoot at this pace is ${overshootMax}`,
+    );
+    t.true(through.length >= requestsPerMinute && through.length <= requestsPerMinute + overshootMax);
+    t.is(count(answers, 429), answers.length - through.length);
+  });
+}
+
+if (serverKind && valkeyProgram) {
+  test.serial("with Valkey three processes admit exactly 600 of 600 a minute", async (t) => {
+    t.timeout(120_000);
+    const { url } = await startValkey(t);
+    const three = await startThreeProcesses(t, {
+      limits: { requestsPerMinute },
+      environment: { VALKEY_URL: url, VALKEY_TIMEOUT_MS: "20000" },
+    });
+    const startedAt = performance.now();
+    const answers = await three.ask(400, 16);
+    const seconds = (performance.now() - startedAt) / 1000;
+    t.log(`${count(answers, 200)} of ${answers.length} let through in ${seconds.toFixed(1)} s`);
+    t.true(seconds < 58, "it has to be one minute");
+    t.is(count(answers, 200), requestsPerMinute);
+    t.is(count(answers, 429), answers.length - requestsPerMinute);
+    for (const { log } of three.gateways) t.notRegex(log(), /Valkey is unavailable/);
   });
 }

@@ -1,10 +1,11 @@
 import test from "ava";
 import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { makeEntity } from "../helpers/make-entity.ts";
+import { postTo } from "../helpers/post-chat.ts";
 import { procedures, procedureTable } from "../helpers/procedure-table.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
-import { createConsoleClient } from "../helpers/test-gateway.ts";
+import { createConsoleClient, startTestGateway } from "../helpers/test-gateway.ts";
 
 const rows = procedures.map((procedure) => ({ ...procedure, ...procedureTable[procedure.path] }));
 
@@ -120,3 +121,63 @@ for (const kind of databaseKinds) {
     await t.notThrowsAsync(console.users.list.query());
   });
 }
+
+const gateway = shareGateway();
+const textOf = (bytes: number) => JSON.stringify({ name: "x".repeat(bytes) });
+
+const cases: [title: string, path: string, isSignedIn: boolean, bytes: number, isTooLarge: boolean][] = [
+  ["16 KB of a stranger", "auth.signIn", false, 17_000, true],
+  ["less of a stranger", "auth.signIn", false, 15_000, false],
+  ["16 KB to auth from a signed-in person", "auth.rename", true, 17_000, true],
+  ["16 KB in a batch with auth", "keys.create,auth.rename?batch=1", true, 17_000, true],
+  ["100 KB from a signed-in person", "keys.create", true, 100_000, false],
+  ["1 MB from a signed-in person", "keys.create", true, 1_050_000, true],
+];
+
+for (const [title, path, isSignedIn, bytes, isTooLarge] of cases) {
+  test(`${title} ${isTooLarge ? "is too large" : "is read"}`, async (t) => {
+    const headers: Record<string, string> = isSignedIn
+      ? { authorization: `Bearer ${gateway().accessToken}` }
+      : {};
+    const answer = await postTo(gateway(), `/trpc/${path}`, headers, textOf(bytes));
+    t.is(answer.status === 413, isTooLarge, answer.text);
+    t.is(answer.text.includes("PAYLOAD_TOO_LARGE"), isTooLarge);
+  });
+}
+
+test("a forged token counts as missing", async (t) => {
+  const headers = { authorization: `Bearer ${gateway().accessToken.slice(0, -4)}AAAA` };
+  const answer = await postTo(gateway(), "/trpc/keys.create", headers, textOf(17_000));
+  t.is(answer.status, 413);
+});
+
+/** Some procedures need no database: they clear a cookie, miss one, or compare a computed token. */
+const withoutDatabase = ["auth.refresh", "auth.signOut", "auth.setUpToken"];
+
+test("without a database every procedure reports it, with a retry time", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
+  const { accessToken, services } = gateway;
+  const thaw = Promise.withResolvers<void>();
+  services.database.read(() => thaw.promise).catch(() => {});
+
+  const answers = await Promise.all(
+    procedures
+      .filter(({ path }) => !withoutDatabase.includes(path))
+      .map(async ({ path, type }) => {
+        const token = services.accounts.setUpToken;
+        const usual = procedureTable[path]?.input;
+        const input = path === "auth.setUp" ? { ...usual, token } : usual;
+        return { path, answer: await callProcedure(gateway, path, { type, input, accessToken }) };
+      }),
+  );
+  thaw.resolve();
+
+  for (const { path, answer } of answers) {
+    t.is(answer.status, 503, `${path}: ${answer.text}`);
+    t.like(answer.error?.data, { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 }, path);
+    t.regex(answer.error?.data.requestId ?? "", /^req_[0-9a-z]{26}$/, path);
+    t.is(answer.error?.data.requestId, answer.headers["x-request-id"] as string, path);
+    t.is(answer.error?.message, "The gateway cannot reach its database. Retry in a moment.");
+  }
+  t.true((await gateway.admin.keys.list.query()).items.length > 0, "after it");
+});

@@ -1,7 +1,10 @@
 import test from "ava";
 import { costOf, isUnsent } from "../../gateway/usage/counting/cost.ts";
+import { recomputeCosts } from "../../gateway/usage/history/recompute-costs.ts";
+import { addModel, type Script } from "../helpers/add-model.ts";
+import { askHistory } from "../helpers/ask-history.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
-import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import { createPromptedUpstream, type PromptedUpstream } from "../helpers/prompted-upstream.ts";
 import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
@@ -114,4 +117,118 @@ test("a new price applies to later requests, and past records keep theirs", asyn
   }
   const costs = (await usageOf(gateway, id)).map(({ cost }) => cost);
   t.deepEqual(costs.toSorted(), [3_000, 6_000]);
+});
+
+// Reported costs and charge factors.
+let billed: TestGateway;
+
+test.before(async () => {
+  billed = await startTestGateway(shared);
+});
+
+const reports =
+  (usage: object): Script =>
+  (response) => {
+    const message = { role: "assistant", content: "Hi" };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: "stop" }], usage }));
+  };
+
+const billedCounts = { prompt_tokens: 1_000, completion_tokens: 100 };
+const billedPrices = { input: 1, output: 10 };
+const ours = 2_000_000;
+const day = () => ({ from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) });
+
+// The cost formats of OpenRouter, Perplexity, DeepInfra, xAI, and OpenRouter with a key of the customer, in this order.
+const reported: [usage: object, cost: number][] = [
+  [{ ...billedCounts, cost: 0.00014 }, 140_000],
+  [{ ...billedCounts, cost: { input_tokens_cost: 0.001, total_cost: 0.0065 } }, 6_500_000],
+  [{ ...billedCounts, estimated_cost: 0.00002 }, 20_000],
+  [{ ...billedCounts, cost_in_usd_ticks: 37_756_000 }, 3_775_600],
+  [
+    { ...billedCounts, cost: 0.00005, is_byok: true, cost_details: { upstream_inference_cost: 0.001 } },
+    1_050_000,
+  ],
+];
+for (const [usage, cost] of reported) {
+  test(`a provider's cost of ${cost} nano-dollars is recorded and can be the truth`, async (t) => {
+    const { slug, providerId } = await addModel(t, billed, reports(usage));
+    await billed.admin.models.update.mutate({ slug, prices: billedPrices });
+    const { id, value } = await createKey(billed, [slug]);
+    await postChat(billed, value, chatBody(slug));
+    t.like((await usageOf(billed, id))[0], { cost: ours, providerCost: cost, costDetails: null });
+
+    await billed.admin.providers.update.mutate({ id: providerId, costSource: "provider" });
+    await postChat(billed, value, chatBody(slug));
+    const [record] = await usageOf(billed, id);
+    t.like(record, { cost, providerCost: cost, costDetails: { source: "provider" } });
+    const sum = record?.costDetails?.lines.reduce((total, { amount }) => total + (amount ?? 0), 0);
+    t.is(sum, ours, "our own figure stays beside it");
+
+    // The first record now follows the provider's new setting.
+    await recomputeCosts(billed.services.database, { ...day(), model: slug });
+    t.deepEqual(
+      (await usageOf(billed, id)).map((each) => each.cost),
+      [cost, cost],
+    );
+    t.like(await recomputeCosts(billed.services.database, { ...day(), model: slug }), [{ changed: 0 }]);
+  });
+}
+
+test("the factors of a provider and a key multiply the charge, not the cost", async (t) => {
+  const { slug, providerId } = await addModel(t, billed, reports(billedCounts));
+  await billed.admin.models.update.mutate({ slug, prices: billedPrices });
+  await billed.admin.providers.update.mutate({ id: providerId, chargeFactor: 1.2 });
+  const { id, value } = await createKey(billed, [slug]);
+  t.is((await billed.admin.keys.setChargeFactor.mutate({ id, chargeFactor: 0.5 })).chargeFactor, 0.5);
+  await postChat(billed, value, chatBody(slug));
+  const [record] = await usageOf(billed, id);
+  t.like(record, { cost: ours, markup: 1_200_000 - ours, costDetails: { factor: 0.6 } });
+
+  // Recomputing with another price keeps the recorded factor.
+  await billed.admin.providers.update.mutate({ id: providerId, chargeFactor: null });
+  await billed.admin.models.update.mutate({ slug, prices: { input: 2, output: 20 } });
+  await recomputeCosts(billed.services.database, { ...day(), model: slug });
+  t.like((await usageOf(billed, id))[0], { cost: 2 * ours, markup: -1_600_000 });
+
+  for (const dimension of ["OWNER", "API_KEY", "MODEL", "PROVIDER"]) {
+    const query = `{ usageSummary(filter: { model: "${slug}" }, groupBy: [${dimension}]) { requests costUsd chargeUsd } }`;
+    const { data } = await askHistory(billed, billed.accessToken, query);
+    t.deepEqual(data, { usageSummary: [{ requests: 1, costUsd: "0.004", chargeUsd: "0.0024" }] }, dimension);
+  }
+});
+
+test("embeddings follow the same rules", async (t) => {
+  const { slug } = await addModel(t, billed, (response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    const usage = { prompt_tokens: 1_000, total_tokens: 1_000, cost: 0.5 };
+    response.end(
+      JSON.stringify({ object: "list", data: [{ object: "embedding", index: 0, embedding: [1] }], usage }),
+    );
+  });
+  const rules = [{ when: { inputTokensAbove: 500 }, prices: { input: 0.2 } }];
+  await billed.admin.models.update.mutate({ slug, prices: { input: 0.1, rules } });
+  const { id, value } = await createKey(billed, [slug]);
+  await postTo(
+    billed,
+    "/v1/embeddings",
+    { authorization: `Bearer ${value}` },
+    { model: slug, input: "Hello" },
+  );
+  t.like((await usageOf(billed, id))[0], { cost: 200_000, providerCost: 500_000_000 });
+});
+
+test("recomputing with unchanged prices changes nothing", async (t) => {
+  const details = { cached_tokens: 300, audio_tokens: 20 };
+  const { slug } = await addModel(t, billed, reports({ ...billedCounts, prompt_tokens_details: details }));
+  const rules = [{ when: { inputTokensAbove: 900 }, prices: { input: 3 } }];
+  await billed.admin.models.update.mutate({ slug, prices: { ...billedPrices, audioInput: 40, rules } });
+  const { id, value } = await createKey(billed, [slug]);
+  await postChat(billed, value, chatBody(slug));
+  const before = await usageOf(billed, id);
+  t.is(before[0]?.cost, 680 * 3_000 + 300 * 3_000 + 20 * 40_000 + 100 * 10_000);
+  t.like(await recomputeCosts(billed.services.database, { ...day(), model: slug }), [
+    { records: 1, changed: 0 },
+  ]);
+  t.deepEqual(await usageOf(billed, id), before);
 });

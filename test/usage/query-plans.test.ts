@@ -1,12 +1,17 @@
 import { readFileSync } from "node:fs";
+import test, { type ExecutionContext } from "ava";
 import Sqlite from "better-sqlite3";
 import mysql from "mysql2/promise";
-import test, { type ExecutionContext } from "ava";
+import { QueryTooLongError } from "../../db/database-errors.ts";
 import { Database } from "../../db/database.ts";
-import { type HotQuery, hotQueries, printHotQueries } from "../helpers/hot-queries.ts";
+import { toGatewayError } from "../../gateway/errors.ts";
+import { UsageHistory } from "../../gateway/usage/history/usage-history.ts";
+import { hotQueries, type HotQuery, printHotQueries } from "../helpers/hot-queries.ts";
+import { openTestDatabase } from "../helpers/open-test-database.ts";
 import { randomUsage, usualWorld } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import {
+  allDatabaseKinds,
   createMigratedDatabase,
   type DatabaseKind,
   type ServerKind,
@@ -75,4 +80,37 @@ for (const kind of serverKinds) {
 /** MySQL's default is a tree. MariaDB has only the table, and expects EXPLAIN after `SET STATEMENT … FOR`. */
 function explained(kind: ServerKind, { sql }: HotQuery["query"]): string {
   return sql.replace("SELECT", `EXPLAIN ${kind === "mysql" ? "FORMAT=TRADITIONAL " : ""}SELECT`);
+}
+
+for (const kind of allDatabaseKinds) {
+  // Tests run serially, because SQLite blocks the thread that MySQL needs.
+  test.serial(`${kind}: the database ends a slow query and stays available`, async (t) => {
+    const database = await openTestDatabase(t, kind, { operationTimeoutMs: 30_000 });
+    const random = seededRandom(1);
+    const start = Date.UTC(2026, 10, 1);
+    const records = Array.from({ length: 5_000 }, () =>
+      randomUsage(random, new Date(start + random.upTo(3_599_000)), usualWorld),
+    );
+    await database.write(({ usageRecords }) => usageRecords.insertAll(records));
+    const person = {
+      id: "usr_1",
+      name: "Ada",
+      email: "ada@example.com",
+      sessionId: "ses_1",
+      role: "admin",
+    } as const;
+    // The period is shorter than an hour, so the query sums the records themselves.
+    const criteria = { from: new Date(start + 1), to: new Date(start + 3_598_000) };
+    const ask = (usageQueryTimeoutMs: number) =>
+      new UsageHistory({
+        database,
+        limits: { usageQueryTimeoutMs, usageSummaryRowsMax: 10_000 },
+      }).summarize(person, criteria, { groupBy: ["apiKeyId", "model"], interval: "hour" });
+
+    const error = await t.throwsAsync(ask(1), { instanceOf: QueryTooLongError });
+    t.like(toGatewayError(error), { code: "service_unavailable", retryAfterSeconds: 5 });
+
+    const rows = await ask(20_000);
+    t.true(rows.reduce((sum, { requests }) => sum + requests, 0) > 4_900);
+  });
 }

@@ -1,10 +1,26 @@
 import test, { type ExecutionContext } from "ava";
+import { Database } from "../../db/database.ts";
+import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
+import { firstIdAt } from "../../gateway/ids.ts";
 import { createLog } from "../../gateway/log.ts";
-import type { UsageRecord } from "../../gateway/usage/recording/spool.ts";
-import { Shipper } from "../../gateway/usage/recording/shipper.ts";
-import { openDatabaseAt, usageRow } from "../helpers/open-test-database.ts";
+import { systemRuntime } from "../../gateway/runtime.ts";
+import { Retention } from "../../gateway/usage/recording/retention.ts";
+import { decodeRecords, Shipper } from "../../gateway/usage/recording/shipper.ts";
+import { encodeRecord, type UsageRecord } from "../../gateway/usage/recording/spool.ts";
+import { idsIn, openRecorder } from "../helpers/open-recorder.ts";
+import { openDatabaseAt, openTestDatabase, usageRow } from "../helpers/open-test-database.ts";
+import { queryDatabase } from "../helpers/query-database.ts";
+import { randomUsage, usualWorld } from "../helpers/random-usage.ts";
 import { recordedRequests } from "../helpers/recorded-requests.ts";
-import { createMigratedDatabase, type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import {
+  allDatabaseKinds,
+  createMigratedDatabase,
+  createServerDatabase,
+  type DatabaseKind,
+  databaseKinds,
+  serverKinds,
+} from "../helpers/test-database.ts";
 
 for (const kind of allDatabaseKinds) {
   test(`${kind}: a failed batch neither duplicates earlier ones nor loses later ones`, async (t) => {
@@ -56,4 +72,139 @@ function rows(from: number, before: number): UsageRecord[] {
 
 function idsOf(records: readonly { id: string }[]): string[] {
   return records.map(({ id }) => id);
+}
+
+for (const kind of databaseKinds) {
+  test(`${kind}: another release's records are read despite missing and extra fields`, async (t) => {
+    const {
+      limitedBy: _later,
+      errorReason: _too,
+      timing: _also,
+      ...older
+    } = usageRow("req_a", { errorCode: "rate_limit_exceeded" });
+    const newer = {
+      ...usageRow("req_b", { limitedBy: "gateway", errorReason: "budget_per_day" }),
+      ofTomorrow: "who knows",
+    };
+    const lines = [older as UsageRecordRow, newer].map((record) => {
+      const buffer = Buffer.alloc(4096);
+      return buffer.subarray(0, encodeRecord(buffer, record));
+    });
+    const { records, tornBytes } = decodeRecords(Buffer.concat(lines));
+    t.is(tornBytes, 0);
+    t.like(records[0], { limitedBy: null, errorReason: null, timing: null });
+
+    const database = await openTestDatabase(t, kind);
+    await database.write(({ usageRecords }) => usageRecords.insertAll(records));
+    const rows = await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10));
+    t.deepEqual(
+      rows.map(({ id, errorCode, limitedBy, errorReason }) => [id, errorCode, limitedBy, errorReason]),
+      [
+        ["req_b", null, "gateway", "budget_per_day"],
+        ["req_a", "rate_limit_exceeded", null, null],
+      ],
+    );
+  });
+}
+
+test("a flush ships every record, even with concurrent readers", async (t) => {
+  const database = await openTestDatabase(t, "sqlite");
+  const { recorder } = await openRecorder(t, database);
+  await new Promise<void>((proceed) => recorder.record(usageRow("req_1"), null, proceed));
+  const flushed = recorder.flush();
+  const read = recorder.readUndisturbed(async () => {});
+  await flushed;
+  t.deepEqual(await idsIn(database), ["req_1"]);
+  await read;
+});
+
+const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
+const dayMs = 86_400_000;
+const now = Date.UTC(2026, 10, 21, 12);
+
+for (const kind of allDatabaseKinds) {
+  test(`${kind}: old records are deleted while others are written; roll-ups all stay`, async (t) => {
+    const url = await createMigratedDatabase(t, kind);
+    const database = await openDatabaseAt(t, url);
+    let time = now - 100 * dayMs;
+    const runtime = { ...systemRuntime(createLog("silent", { write: () => {} })), now: () => time };
+    const retention = new Retention({ database, runtime, retentionDays: 60 });
+    t.teardown(() => retention.close());
+    const random = seededRandom(3);
+    const insert = async (from: number, to: number, count: number) => {
+      const records = Array.from({ length: count }, () =>
+        randomUsage(random, new Date(from + random.upTo(to - from - 1)), usualWorld),
+      );
+      await database.write(({ usageRecords }) => usageRecords.insertAll(records));
+      return records.map(({ id }) => id);
+    };
+    // Records arrive for months while the retention runs.
+    const ids: string[] = [];
+    for (; time < now; time += 10 * dayMs) {
+      await retention.run();
+      ids.push(...(await insert(time, time + 10 * dayMs, 300)));
+    }
+    time = now;
+
+    const [during] = await Promise.all([insert(now - dayMs, now, 700), retention.run(), retention.run()]);
+
+    const rows = await queryDatabase(url, "SELECT id, created_at FROM usage_records ORDER BY id");
+    const left = rows.map(({ id }) => String(id));
+    // MySQL keeps a whole month while one of its days is needed.
+    const oldest = kind === "sqlite" ? now - 60 * dayMs : Date.UTC(2026, 8, 1);
+    const all = [...ids, ...during].toSorted();
+    const kept = firstIdAt("req", oldest);
+    t.deepEqual(
+      left,
+      all.filter((id) => id >= kept),
+    );
+    t.true(left.length < all.length && left.length > 1_000);
+    const [sum] = await queryDatabase(
+      url,
+      "SELECT SUM(requests) AS requests FROM usage_roll_ups WHERE resolution = 'day' AND api_key_id = ''",
+    );
+    t.is(Number(sum?.["requests"]), all.length);
+  });
+
+  test(`${kind}: an unlimited retention deletes nothing`, async (t) => {
+    const url = await createMigratedDatabase(t, kind);
+    const database = await openDatabaseAt(t, url);
+    const runtime = { ...systemRuntime(createLog("silent", { write: () => {} })), now: () => now };
+    const random = seededRandom(4);
+    const old = [0, 1, 2].map((years) =>
+      randomUsage(random, new Date(now - years * 365 * dayMs), usualWorld),
+    );
+    await database.write(({ usageRecords }) => usageRecords.insertAll(old));
+    const retention = new Retention({ database, runtime, retentionDays: 0 });
+    t.teardown(() => retention.close());
+
+    await retention.run();
+    await retention.run();
+
+    t.is((await queryDatabase(url, "SELECT id FROM usage_records")).length, 3);
+  });
+}
+
+for (const kind of serverKinds) {
+  test(`${kind}: one of several processes creates partitions before their month starts`, async (t) => {
+    const url = await createServerDatabase(t, kind);
+    const databases = [await Database.open(url, limits), await Database.open(url, limits)];
+    t.teardown(() => Promise.all(databases.map((database) => database.close())));
+    await databases[0]?.migrate();
+    const runtime = { ...systemRuntime(createLog("silent", { write: () => {} })), now: () => now };
+    const both = databases.map((database) => new Retention({ database, runtime, retentionDays: 0 }));
+    t.teardown(() => Promise.all(both.map((each) => each.close())));
+
+    for (let round = 0; round < 5; round++) await Promise.all(both.map((each) => each.run()));
+
+    const rows = await queryDatabase(
+      url,
+      `SELECT partition_name AS name FROM information_schema.partitions
+        WHERE table_schema = DATABASE() AND table_name = 'usage_records' ORDER BY partition_ordinal_position`,
+    );
+    t.deepEqual(
+      rows.map(({ name }) => name),
+      ["m2026_11", "m2026_12", "m2027_01", "m2027_02", "rest"],
+    );
+  });
 }

@@ -1,12 +1,13 @@
 import type { ServerResponse } from "node:http";
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import { assertErrorBody, serverError } from "../helpers/assert-error.ts";
+import { type ClientDialect, clientDialects } from "../helpers/client-dialects.ts";
 import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
-import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { type Answer, chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import { createPromptedUpstream, type PromptedUpstream } from "../helpers/prompted-upstream.ts";
 import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
-import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 // A failure after the first byte causes an error event and no [DONE].
 const shared = sharedByFile();
@@ -76,3 +77,152 @@ test("a stream of single bytes arrives complete", async (t) => {
 
   t.is(answer.text, stream.replaceAll("upstream-model-2026", "test/model"));
 });
+
+// The same in the other dialects.
+let translating: TestGateway;
+let scripted: PromptedUpstream;
+
+test.before(async () => {
+  scripted = await createPromptedUpstream(shared);
+  translating = await startTestGateway(shared);
+  await connectUpstream(translating, scripted, { name: "chat", idleTimeoutMs: 2_000 });
+  for (const { name, provider } of clientDialects)
+    await connectUpstream(translating, scripted, { name, ...provider, idleTimeoutMs: 2_000 });
+});
+
+const upstreamName = "its-own-name-2026";
+
+/** An upstream's stream in the upstream's format. */
+type Written = {
+  /** The events up to the first text. */
+  begun: string;
+  /** The remaining events except the last. */
+  rest: string;
+  end: string;
+  error: string;
+  /** Malformed events of relevant types. */
+  garbage: string[];
+};
+
+function writtenByChat(): Written {
+  return {
+    begun: chunkEvent("Hel") + chunkEvent("lo"),
+    rest: chunkEvent("").replace('"finish_reason":null', '"finish_reason":"stop"') + usageEvent,
+    end: doneEvent,
+    error: `data: {"error":{"message":"Overloaded by ${upstreamSecret}.","code":500}}\n\n`,
+    garbage: ["data: <html>\n\n", 'data: {"choices":5}\n\n', "data: [1]\n\n"],
+  };
+}
+
+function writtenNatively({ events, errorEvent, endEvent }: ClientDialect): Written {
+  const all = events(upstreamName);
+  return {
+    begun: all.slice(0, 5).join(""),
+    rest: all.slice(5, -1).join(""),
+    end: all.slice(-1).join(""),
+    error: errorEvent(`Overloaded by ${upstreamSecret}.`),
+    garbage: [
+      `event: ${endEvent}\ndata: <html>\n\n`,
+      `event: ${endEvent}\ndata: []\n\n`,
+      `event: ${endEvent}\ndata: null\n\n`,
+      `event: ${endEvent}\ndata: {"type":"${endEvent}"}\n\n`,
+    ],
+  };
+}
+
+const dialectEndings: [title: string, end: (response: ServerResponse, written: Written) => void][] = [
+  ["a connection that is reset", (response) => response.socket?.resetAndDestroy()],
+  ["a connection that is closed", (response) => response.socket?.end()],
+  ["an end in the middle", (response) => response.end()],
+  ["an end before the last event", (response, { rest }) => response.end(rest)],
+  ["an end within the last event", (response, { rest, end }) => response.end(rest + end.slice(0, -2))],
+  ["silence", () => {}],
+  ["an error event", (response, { error }) => response.write(error)],
+  ["an error event before the end", (response, { error, rest, end }) => response.end(error + rest + end)],
+];
+for (const at of [0, 1, 2, 3]) {
+  dialectEndings.push([`garbage ${at}`, (response, { garbage }) => response.end(garbage[at] ?? garbage[0])]);
+}
+
+for (const dialect of clientDialects) {
+  for (const isNative of [true, false]) {
+    const how = `${dialect.name}, ${isNative ? "native" : "translated"}`;
+    const written = isNative ? writtenNatively(dialect) : writtenByChat();
+    const model = isNative ? `${dialect.name}/model` : "chat/model";
+
+    const play = async (prompt: string, script: (response: ServerResponse) => void) => {
+      scripted.scripts.set(prompt, script);
+      const key = await createKey(translating, [model]);
+      const authorization = `Bearer ${key.value}`;
+      const body = dialect.body(model, prompt, { stream: true });
+      const answer = await postTo(translating, `/v1/${dialect.name}`, { authorization }, body);
+      return { answer, records: await usageOf(translating, key.id) };
+    };
+
+    for (const [title, end] of dialectEndings) {
+      test(`${how}: ${title} mid-stream becomes an error event without a regular end`, async (t) => {
+        const { answer, records } = await play(t.title, (response) => {
+          beginStream(response);
+          response.write(written.begun, () => end(response, written));
+        });
+        t.is(answer.status, 200);
+        if (isNative) t.true(answer.text.startsWith(received(written.begun, model)), answer.text);
+        else t.regex(answer.text, /Hel[^]*lo/, "what came before is there");
+        const message = dialect.assertErrorEnd(t, answer.text);
+        t.regex(message, title.startsWith("an error") ? /^Overloaded by / : /provider/);
+        t.false(answer.text.includes(dialect.endEvent));
+        t.false(answer.text.includes(upstreamSecret), "our own credential is not shown");
+        t.like(records, [{ endpoint: dialect.name, status: "FAILED", httpStatus: 200 }]);
+      });
+    }
+
+    test(`${how}: a stream of single bytes arrives complete and ends correctly`, async (t) => {
+      const whole = written.begun + written.rest + written.end;
+      const { answer, records } = await play(t.title, async (response) => {
+        beginStream(response);
+        response.socket?.setNoDelay(true);
+        for (const byte of Buffer.from(`${whole}: and so on\n\n`)) {
+          // Waits for each byte, so that none are joined.
+          await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
+        }
+      });
+      if (isNative) t.is(answer.text, received(whole, model));
+      else assertRegularEnd(t, dialect, answer);
+      t.like(records, [{ status: "SUCCEEDED", outputTokens: 2 }]);
+    });
+  }
+
+  test(`${dialect.name}, native: line ends and spaces pass unchanged`, async (t) => {
+    const events = dialect.events(upstreamName).join("");
+    const key = await createKey(translating, [`${dialect.name}/model`]);
+    for (const [index, spelled] of [
+      events.replaceAll("\n", "\r\n"),
+      events.replaceAll(/^(event|data): /gm, "$1:"),
+      events.replaceAll("\n\n", "\n\n: a comment\n\n"),
+    ].entries()) {
+      const prompt = `${t.title} ${index}`;
+      scripted.scripts.set(prompt, (response) => {
+        beginStream(response);
+        response.end(spelled);
+      });
+      const body = dialect.body(`${dialect.name}/model`, prompt, { stream: true });
+      const authorization = `Bearer ${key.value}`;
+      const answer = await postTo(translating, `/v1/${dialect.name}`, { authorization }, body);
+      const expected = received(spelled, `${dialect.name}/model`);
+      t.is(answer.text, expected.slice(0, answer.text.length));
+      t.true(answer.text.includes(dialect.endEvent));
+    }
+  });
+}
+
+/** Replaces only the model's name. */
+function received(written: string, model: string): string {
+  return written.replaceAll(JSON.stringify(upstreamName), JSON.stringify(model));
+}
+
+function assertRegularEnd(t: ExecutionContext, { endEvent }: ClientDialect, { text }: Answer): void {
+  const names = [...text.matchAll(/^event: (.*)$/gm)].map(([, name]) => name);
+  t.is(names.filter((name) => name === endEvent).length, 1);
+  t.is(names.at(-1), endEvent);
+  t.false(names.includes("error"));
+}

@@ -1,9 +1,10 @@
 import test from "ava";
+import OpenAI from "openai";
 import { responses } from "../helpers/client-dialects.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { responsesClient, weatherResultOf, weatherTool } from "../helpers/responses-client.ts";
 import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
-import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { sharedByFile, shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 import { connectWeather, createWeatherUpstream } from "../helpers/weather-upstream.ts";
 
@@ -195,4 +196,47 @@ test("a native upstream gets kept items, and unchanged ids of its own", async (t
   };
   await client.create(body);
   t.deepEqual(JSON.parse(native.requests[1]?.body ?? ""), { ...body, model: "upstream-model" });
+});
+
+const sdkGateway = shareGateway();
+
+test("OpenAI's SDK continues, reads, lists and deletes responses", async (t) => {
+  const models = await connectWeather(sdkGateway(), await createWeatherUpstream(t));
+  const { value } = await createKey(sdkGateway(), models);
+  const { responses } = new OpenAI({ baseURL: `${sdkGateway().url}/v1`, apiKey: value, maxRetries: 0 });
+  for (const model of models) {
+    const tools = [{ ...weatherTool, type: "function" as const, strict: false }];
+    const first = await responses.create({ model, input: "The weather in Paris?", tools });
+    const call = first.output.find((item) => item.type === "function_call");
+    const result = {
+      type: "function_call_output" as const,
+      call_id: call?.call_id ?? "",
+      output: "22 degrees",
+    };
+    const second = await responses.create({ model, previous_response_id: first.id, input: [result], tools });
+    t.is(second.output_text, "It is sunny.");
+    const stream = responses.stream({ model, previous_response_id: second.id, input: "Sure?" });
+    const third = await stream.finalResponse();
+    t.is(third.previous_response_id, second.id);
+
+    const read = await responses.retrieve(third.id);
+    t.is(read.output_text, "It is sunny.");
+    const types: string[] = [];
+    for await (const item of responses.inputItems.list(third.id, { order: "asc", limit: 2 }))
+      types.push(item.type);
+    t.deepEqual(
+      types.filter((type) => type !== "reasoning"),
+      ["message", "message", "function_call", "function_call_output", "message", "message"],
+    );
+    await responses.delete(third.id);
+    const { status, code } = await t.throwsAsync(responses.retrieve(third.id), {
+      instanceOf: OpenAI.NotFoundError,
+    });
+    t.deepEqual([status, code], [404, null]);
+    const late = responses.create({ model, previous_response_id: third.id, input: "Sure?" });
+    await t.throwsAsync(late, {
+      instanceOf: OpenAI.BadRequestError,
+      message: /Previous response with id .* not found/,
+    });
+  }
 });

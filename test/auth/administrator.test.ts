@@ -3,9 +3,14 @@ import { readConfig } from "../../gateway/config/config.ts";
 import { createLog } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway } from "../../gateway/start/start-gateway.ts";
+import { auditEntries } from "../helpers/audit-entries.ts";
+import { Browser } from "../helpers/browser.ts";
 import { callProcedure } from "../helpers/call-procedure.ts";
+import { startGatewayProcess } from "../helpers/gateway-process.ts";
+import { linkToken } from "../helpers/link-token.ts";
 import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
+import { administrator, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 /** Starts a gateway before its setup. */
 async function startNew(t: ExecutionContext, environment: Record<string, string>) {
@@ -94,4 +99,90 @@ test("every start before the setup accepts the same token", async (t) => {
   const second = await startNew(t, environment);
   t.is(second.token, first.token);
   t.is((await second.setUp(first.token)).status, 200);
+});
+
+/** Runs `npm run people:reset`, which restores access for an administrator without a password. */
+async function run(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
+  const command = startGatewayProcess(t, environment, "people:reset", ...parameters);
+  return { exitCode: await command.exited, said: command.stdout(), complained: command.stderr() };
+}
+
+const configOf = ({ environment }: TestGateway, more: Record<string, string> = {}) => {
+  const { DATA_DIR = "", DATABASE_URL = "" } = environment;
+  return { DATA_DIR, DATABASE_URL, ...more };
+};
+
+const password = "a new password";
+
+async function join(gateway: TestGateway, link: string) {
+  const token = linkToken(link);
+  const browser = new Browser(gateway);
+  return browser.call("auth.join", { input: { token, name: administrator.name, password } });
+}
+
+for (const kind of databaseKinds) {
+  test(`${kind}: with the gateway running, the link sets a new password once`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    const before = new Browser(gateway);
+    await before.signIn(administrator.email, administrator.password);
+    const environment = configOf(gateway, { PUBLIC_URL: "https://gateway.example.com" });
+    const { exitCode, said, complained } = await run(t, environment, administrator.email.toUpperCase());
+    t.is(exitCode, 0, complained);
+    const [link = ""] = /https:\/\/gateway\.example\.com\/join#token=\S+/.exec(said) ?? [];
+    t.regex(said, /^Password reset link for Ada \(ada@example\.com\), valid once, until 20\d\d-/);
+    t.is(await before.messageOf(), "OK", "until the link is used, nothing is lost");
+
+    t.is((await join(gateway, link)).status, 200);
+    t.is((await join(gateway, link)).code, "NOT_FOUND", "it works once");
+    t.is(await before.messageOf(), "UNAUTHORIZED");
+    t.is((await new Browser(gateway).signIn(administrator.email, password)).status, 200);
+
+    const entries = await auditEntries(gateway);
+    t.like(
+      entries.find(({ action }) => action === "user.resetPassword"),
+      { actorId: null, actorName: null, address: "command line", entityName: "Ada" },
+    );
+    t.false(JSON.stringify(entries).includes(linkToken(link)));
+  });
+
+  test(`${kind}: with the gateway stopped, it reports where the link would point`, async (t) => {
+    const stopped = await startTestGateway(t, { kind });
+    await stopped.close();
+    const { exitCode, said } = await run(t, configOf(stopped, { PORT: "8123" }), administrator.email);
+    t.is(exitCode, 0);
+    const [link = ""] = /http:\/\/127\.0\.0\.1:8123\/join#token=\S+/.exec(said) ?? [];
+    const { DATA_DIR = "", DATABASE_URL = "" } = stopped.environment;
+    const environment = { DATA_DIR, DATABASE_URL };
+    const again = await startTestGateway(t, { kind, environment, withoutAdministrator: true });
+    t.is((await join(again, link)).status, 200);
+  });
+}
+
+test("an unknown address is reported with the administrators' addresses", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { exitCode, said, complained } = await run(t, configOf(gateway), "adda@example.com");
+  t.is(exitCode, 1);
+  t.is(said, "");
+  t.is(
+    complained,
+    "No user has the address adda@example.com. Use the address of a user, such as an administrator: ada@example.com.\n",
+  );
+});
+
+test("a missing or a second address prints the usage", async (t) => {
+  const DATA_DIR = await createTestFolder(t);
+  for (const parameters of [[], ["ada@example.com", "eve@example.com"]]) {
+    const { exitCode, complained } = await run(t, { DATA_DIR }, ...parameters);
+    t.is(exitCode, 1);
+    t.is(
+      complained,
+      "The command takes exactly one email address. Use: npm run people:reset -- ada@example.com\n",
+    );
+  }
+});
+
+test("an empty database stays empty", async (t) => {
+  const { exitCode, complained } = await run(t, { DATA_DIR: await createTestFolder(t) }, "ada@example.com");
+  t.is(exitCode, 1);
+  t.is(complained, "The database schema is older than this release. Run: npm run migrate\n");
 });
