@@ -25,7 +25,7 @@ export async function assertAccessible(t: ExecutionContext<unknown>, page: Page)
     }
   }
   await page.setViewportSize({ width: 360, height: 780 });
-  // Elements that measure themselves settle a moment later.
+  // Charts adapt their width a moment after the resize.
   const fits = () => html.evaluate((element) => element.scrollWidth <= element.clientWidth);
   const doesFit = await eventually(fits).catch(() => false);
   t.true(doesFit, `${page.url()} is too wide at 360 px`);

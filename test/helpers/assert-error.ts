@@ -46,7 +46,6 @@ export type ErrorRow = {
   headers?: Record<string, string>;
 };
 
-/** Returns a row for a client error, the most common kind. */
 export function clientError(status: number, code: string | null, param: string | null = null): ErrorRow {
   return { status, type: "invalid_request_error", param, code };
 }

@@ -2,8 +2,8 @@ import { deepStrictEqual } from "node:assert";
 import { queryDatabase } from "./query-database.ts";
 
 /**
- * Checks that the roll-ups equal the sums of the usage records by hour and by day. Reads the database
- * directly. Throws if they differ. Returns the number of records.
+ * Throws unless the roll-ups equal the sums of the usage records by hour and by day. Returns the number of
+ * records.
  * @param areOld whether an earlier release wrote the records, without tools, error reasons and times to first
  * token
  */

@@ -18,7 +18,7 @@ export default {
   sortTestFiles: (one: string, other: string) => positionOf(one) - positionOf(other),
   nonSemVerExperiments: { observeRunsFromConfig: true },
   async observeRun({ events }: ObservedRun): Promise<void> {
-    // The parent has exited and no longer reads the output. The listener alone must not keep ava alive.
+    // After a disconnect, no process reads the results. The listener alone must not keep ava alive.
     process.on("disconnect", () => process.exit(1));
     process.channel?.unref();
     const times = new FileTimes();
@@ -45,7 +45,7 @@ function toCounts(stats: Stats, times: FileTimes): TestCounts {
     slowest: times.slowest(5),
     passed: stats.passedTests + stats.passedKnownFailingTests,
     skipped: stats.skippedTests + stats.todoTests,
-    // Tests that remain at the end have failed. Earlier counts are replaced.
+    // Tests that remain at the end have failed. Later counts replace earlier ones.
     failed:
       stats.failedTests +
       stats.failedHooks +

@@ -3,7 +3,6 @@ import { chunked, hello, type HttpAnswer } from "./good-answers.ts";
 const bad: Pick<HttpAnswer, "result"> = { result: { error: "its response violates HTTP" } };
 const cut: Pick<HttpAnswer, "result"> = { result: { error: "the connection was closed" } };
 
-/** Responses that violate HTTP. */
 const malformed: HttpAnswer[] = [
   { name: "no HTTP", bytes: "this is not HTTP\r\n\r\n", ...bad },
   { name: "another protocol", bytes: "SSH-2.0-OpenSSH_9.6\r\n", ...bad },
@@ -141,7 +140,6 @@ const malformed: HttpAnswer[] = [
   { name: "a last chunk with a bare line feed", bytes: chunked("0\r\n\n"), ...bad },
 ];
 
-/** Responses that the upstream never completes. */
 const brokenOff: HttpAnswer[] = [
   { name: "nothing", bytes: "", closes: true, ...cut },
   { name: "half a status line", bytes: "HTTP/1.1 2", closes: true, ...cut },

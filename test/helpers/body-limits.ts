@@ -7,7 +7,6 @@ export const bodyLimits: BodyLimits = {
   requestJsonValuesMax: limitVariables.requestJsonValuesMax.value,
 };
 
-/** Limits for tests of large bodies. */
 export const anySize: BodyLimits = {
   ...bodyLimits,
   requestTextBytesMax: Infinity,

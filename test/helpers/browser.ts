@@ -7,7 +7,6 @@ type SessionData = { accessToken: string; expiresAt: string; user: { id: string;
 /** A browser with the console open. It keeps its refresh cookie and access token as the page does. */
 export class Browser {
   readonly #gateway: Pick<TestGateway, "url">;
-  /** The value of the cookie. */
   refreshToken: string | undefined;
   accessToken: string | undefined;
   /** The latest complete `set-cookie` header. */
@@ -17,7 +16,7 @@ export class Browser {
     this.#gateway = gateway;
   }
 
-  /** Returns a browser with the same tokens, as a second tab or a thief has. */
+  /** Returns a browser with the same tokens, like a second tab or a thief's browser. */
   copy(): Browser {
     return Object.assign(new Browser(this.#gateway), {
       refreshToken: this.refreshToken,

@@ -4,7 +4,6 @@ import type { Role } from "../../db/entities/user.ts";
 import { linkToken } from "./link-token.ts";
 import { createConsoleClient, type TestGateway } from "./test-gateway.ts";
 
-/** Calls one procedure over plain HTTP. */
 export async function callProcedure(
   gateway: Pick<TestGateway, "url">,
   path: string,

@@ -10,7 +10,7 @@ import type {
 import { Upstreams } from "../../gateway/upstream/upstreams.ts";
 import type { Endpoint } from "../../gateway/providers/provider.ts";
 
-/** Creates connections for one test, by default to any address. They close with the test. */
+/** Creates upstream connections, by default to any address. The connections close with the test. */
 export function createUpstreams(
   t: Pick<ExecutionContext, "teardown">,
   { guard = new AddressGuard(["*"]), ...limits }: Partial<HttpLimits> & { guard?: AddressGuard } = {},
@@ -73,7 +73,6 @@ export type ObservedCall = {
   outcome: Promise<Outcome>;
 };
 
-/** The recorded result of a call. */
 export type Outcome = {
   status: number;
   headers: UpstreamHeaders;

@@ -16,7 +16,7 @@ export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOpti
   test.before(async () => {
     browser = await chromium.launch({
       executablePath: findChromium() ?? "",
-      // Containers lack Chromium's namespaces and shared memory.
+      // Containers lack the namespaces and the shared memory that Chromium expects.
       args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", ...withoutCompilers],
       ...options,
     });

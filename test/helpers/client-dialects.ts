@@ -2,7 +2,7 @@ import type { Assertions } from "ava";
 import { assertError, assertErrorHead, type ErrorRow } from "./assert-error.ts";
 import type { Answer } from "./post-chat.ts";
 
-/** The differences between client dialects other than chat completions, for tests of them all. */
+/** A client dialect other than chat completions, for tests that run once per dialect. */
 export type ClientDialect = {
   name: "messages" | "responses";
   /** A provider that speaks the dialect natively, without translation. */
@@ -57,7 +57,7 @@ export const messages: ClientDialect = {
   errorEvent: (message) =>
     `event: error\ndata: ${JSON.stringify({ type: "error", error: { type: "overloaded_error", message } })}\n\n`,
 
-  /** https://platform.claude.com/docs/en/api/errors */
+  /** Anthropic documents this format: https://platform.claude.com/docs/en/api/errors */
   assertError(t, answer, { status, headers = {} }) {
     assertErrorHead(t, answer, { status, headers });
     const body = JSON.parse(answer.text) as { error: { message: string } };
@@ -113,7 +113,7 @@ export const responses: ClientDialect = {
   errorEvent: (message) =>
     `event: error\ndata: ${JSON.stringify({ type: "error", sequence_number: 9, code: "server_error", message, param: null })}\n\n`,
 
-  /** Codex retries endlessly after a 404. */
+  /** The Responses API returns 400 for a missing model, because Codex retries a 404 endlessly. */
   assertError: (t, answer, row) =>
     assertError(t, answer, row.code === "model_not_found" ? { ...row, status: 400 } : row),
 

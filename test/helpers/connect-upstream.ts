@@ -2,7 +2,7 @@ import { createKey, type TestGateway } from "./test-gateway.ts";
 
 /**
  * Creates a provider for the upstream, with a model `<name>/model` that the upstream calls `upstream-model`.
- * Returns a key. The name is `test` unless a gateway has several providers.
+ * Returns a key.
  */
 export async function connectUpstream(
   gateway: Pick<TestGateway, "admin">,
@@ -35,5 +35,4 @@ type UpstreamSettings = {
   totalTimeoutMs?: number;
 };
 
-/** The gateway's credential for an upstream. */
 export const upstreamSecret = "upstream-secret-0123456789";

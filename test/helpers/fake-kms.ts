@@ -28,7 +28,6 @@ export async function startFakeKms(t: Pick<ExecutionContext, "teardown">): Promi
   });
 
   const arrived = Promise.withResolvers<void>();
-  /** Waits if the operation is held, otherwise resolves at once. */
   async function held({ operation }: Call): Promise<void> {
     if (kms.holdUntil?.operation !== operation) return;
     const count = kms.calls.filter((call) => call.operation === operation).length;
@@ -99,7 +98,7 @@ export type FakeKms = {
   behave(call: Call, count: number): Fault | undefined;
   /** Holds an operation until this many calls have arrived. */
   holdUntil: { operation: string; count: number } | null;
-  /** Stops the server and restarts it on the same port. */
+  /** Stops the server. `start` reopens the same port. */
   stop(): Promise<void>;
   start(): Promise<void>;
 };

@@ -4,8 +4,8 @@ import type { ExecutionContext } from "ava";
 import { eventually } from "./eventually.ts";
 
 /**
- * Starts a gateway process, to test signals, exit codes and output. The process receives only these
- * environment variables and is killed with the test.
+ * Starts a gateway process, to test signals, exit codes and output. The process receives only PATH and these
+ * environment variables, and is killed with the test.
  */
 export function startGatewayProcess(
   t: Pick<ExecutionContext, "teardown">,
@@ -47,7 +47,7 @@ export type GatewayProcess = {
   /** Returns the output so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves with the exit code. */
+  /** Resolves with the exit code, or null after a signal. */
   exited: Promise<number | null>;
   /** Resolves with the listening URL. Throws if the process exits first. */
   listening(): Promise<string>;

@@ -1,4 +1,4 @@
-/** A response as an upstream may write it, with the expected result. */
+/** A raw upstream response with the expected result. */
 export type HttpAnswer = {
   name: string;
   /** The response, with one character per byte. */
@@ -18,7 +18,6 @@ const fine = (body = "hello", status = 200): Pick<HttpAnswer, "result" | "isKept
   isKept: true,
 });
 const last = (body = "hello", status = 200): Pick<HttpAnswer, "result"> => ({ result: { status, body } });
-/** Valid responses, in every format that HTTP permits. */
 const wellFormed: HttpAnswer[] = [
   { name: "a content-length", bytes: hello("Content-Length: 5\r\n"), ...fine() },
   { name: "no words after the status", bytes: "HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\nhi", ...fine("hi") },

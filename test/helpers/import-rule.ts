@@ -1,6 +1,6 @@
 import type { Import, SourceFile } from "./source-tree.ts";
 
-/** Returns a rule for single imports. `breaks` decides whether `from` may not import `to`. */
+/** Returns a rule about single imports. `breaks` returns whether `from` must not import `to`. */
 export function importRule({ breaks, ...rule }: ImportRule): Rule {
   const findings = (sources: SourceFile[]): string[] =>
     sources.flatMap(({ path: from, imports }) =>

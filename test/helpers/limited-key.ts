@@ -14,7 +14,6 @@ export function limitedKey(
   return { id, ownerId, limits: enforcedLimits({ ...noLimitColumns, ...limits }) };
 }
 
-/** A request for a limiter to admit. */
 export class LimitedRequest {
   admission: Admission | null = null;
   readonly key: LimitedKey;
@@ -30,7 +29,6 @@ export class LimitedRequest {
   }
 }
 
-/** Returns the limits of a gateway with only this environment. */
 export function limitsOf(environment: Record<string, string> = {}) {
   return readConfig(environment).limits;
 }

@@ -2,7 +2,7 @@ import type { ServerPrograms } from "./database-server.ts";
 import { findProgram, installPackages } from "./system-packages.ts";
 
 /**
- * Returns this machine's MariaDB. Root on a Debian-like system installs a missing one. Undefined if that fails.
+ * Returns this machine's MariaDB, after installing it if necessary and possible. Otherwise returns undefined.
  * `say` receives the progress and problems, line by line.
  */
 export function provideMariadb(say: (line: string) => void): ServerPrograms | undefined {
@@ -21,7 +21,7 @@ export function provideMariadb(say: (line: string) => void): ServerPrograms | un
 /** The first package's installer runs `my_print_defaults` of the second. The third has `mariadb-dump`. */
 const packages = ["mariadb-server-core", "mariadb-client-core", "mariadb-client"];
 
-/** MySQL's own `mysqld` has no such installer and is ignored. */
+/** MySQL's `mysqld` is ignored, because it has no such installer. */
 function findMariadb(): ServerPrograms | undefined {
   const installer = findProgram("mariadb-install-db", "mysql_install_db");
   const server = findProgram("mariadbd", "mysqld");

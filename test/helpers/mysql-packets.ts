@@ -24,7 +24,7 @@ export class PacketReader {
     return payload;
   }
 
-  /** Releases the stream together with unread bytes. */
+  /** Stops reading and returns unread bytes to the stream. */
   release(): void {
     this.#stream.off("data", this.#read);
     this.#stream.off("close", this.#end);

@@ -12,7 +12,6 @@ export type NativeRecording = {
   streamContentType: string;
   /** The stream, event by event. */
   events: Buffer[];
-  /** The text of the response and of the stream. */
   answerText: string;
   streamText: string;
   errorBody(message: string): string;

@@ -39,7 +39,6 @@ export function openChat(gateway: { url: string }, keyValue: string, body: objec
 /** A chat completion request in flight on its own connection, with the bytes received so far. */
 export type OpenChat = {
   request: ClientRequest;
-  /** The head of the response. */
   head: Promise<IncomingMessage>;
   text(): string;
   /** Resolves when the body contains the text. */

@@ -15,7 +15,7 @@ const defaults = Object.fromEntries(
 
 let names = 0;
 
-/** Opens a standalone recorder, which ships only on demand and records its log. */
+/** Opens a recorder without a gateway. It writes to the database only on demand, and `log` receives its log lines. */
 export async function openRecorder(
   t: ExecutionContext,
   database: Database,

@@ -28,7 +28,6 @@ export async function openDatabaseAt(
   return database;
 }
 
-/** Returns a valid row with the given changes. */
 export function userRow(id: string, more: Partial<UserRow> = {}): UserRow {
   return {
     id,

@@ -10,7 +10,10 @@ export type OpenAiSchemas = {
   faultsOfChunk(chunk: unknown): string[];
 };
 
-/** Returns null if the schemas are missing, because their license forbids publishing them. */
+/**
+ * Returns null if the schemas are missing. The project does not include them, because their license forbids
+ * publication.
+ */
 export function loadOpenAiSchemas(): OpenAiSchemas | null {
   const responses = readDocument("openai-responses.schema.json");
   const chat = readDocument("openai-chat.schema.json");
@@ -52,7 +55,7 @@ function readDocument(name: string): Document | null {
   return existsSync(file) ? (spellNulls(JSON.parse(readFileSync(file, "utf8"))) as Document) : null;
 }
 
-/** Rewrites OpenAPI's `nullable`, which Ajv supports only beside a type, as JSON Schema. */
+/** Rewrites OpenAPI's `nullable` as JSON Schema, because Ajv supports `nullable` only beside a type. */
 function spellNulls(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(spellNulls);
   if (typeof schema !== "object" || schema === null) return schema;

@@ -9,7 +9,6 @@ export function postChat(
   return postTo(gateway, "/v1/chat/completions", { authorization: `Bearer ${keyValue}` }, body);
 }
 
-/** Sends a request to any path with the given headers. */
 export async function postTo(
   gateway: Pick<TestGateway, "url">,
   path: string,
@@ -27,7 +26,6 @@ export async function postTo(
 
 export type Answer = { status: number; headers: Headers; text: string };
 
-/** Returns the smallest valid request. */
 export function chatBody(model: string, content = "Hello", more: object = {}): object {
   return { model, messages: [{ role: "user", content }], ...more };
 }

@@ -15,7 +15,6 @@ export async function startPriced(
   return gateway;
 }
 
-/** Spends one cent unless a budget is spent. */
 export function spendCent(gateway: Pick<TestGateway, "url">, keyValue: string) {
   return postChat(gateway, keyValue, chatBody("demo/echo", "word"));
 }

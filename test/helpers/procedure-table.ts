@@ -114,11 +114,10 @@ export const procedureTable: Record<string, ProcedureRow> = {
   },
 };
 
-/** The audience of a procedure, and a valid input. */
 export type ProcedureRow = {
   access: "everybody" | "members" | "administrators";
   input?: Record<string, unknown>;
-  /** Fields specific to the procedure, such as `ownerId`. */
+  /** Valid fields that `input` omits, such as `ownerId`. */
   optional?: string[];
 };
 

@@ -2,10 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { ExecutionContext } from "ava";
 import { createUpstream, type ScriptedUpstream, type SeenRequest } from "./scripted-upstream.ts";
 
-/**
- * Starts one upstream per file. The last user message selects the script, so that parallel tests can share a
- * gateway.
- */
+/** Starts an upstream. The last user message selects the script, so that parallel tests can share a gateway. */
 export async function createPromptedUpstream(
   t: Pick<ExecutionContext, "teardown">,
 ): Promise<PromptedUpstream> {

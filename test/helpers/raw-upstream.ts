@@ -50,7 +50,6 @@ export type RawUpstream = {
 
 export type RawConnection = {
   socket: Socket;
-  /** Raw requests, head and body. */
   requests: string[];
   isClosed: boolean;
 };

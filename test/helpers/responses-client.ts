@@ -8,7 +8,6 @@ export type ShownResponse = {
   output: { id: string; type: string; call_id?: string; encrypted_content?: string }[];
 };
 
-/** Calls `/v1/responses` with one key. */
 export function responsesClient({ url }: Pick<TestGateway, "url">, keyValue: string) {
   const headers = { authorization: `Bearer ${keyValue}`, "content-type": "application/json" };
   const call = async (method: string, path: string, body?: object) => {

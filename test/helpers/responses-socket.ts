@@ -76,7 +76,7 @@ export async function openSocket(
 
 const lastTypes = new Set(["response.completed", "response.incomplete", "response.failed", "error"]);
 
-/** Returns the response of a turn that did not fail. */
+/** Returns the response of a turn. Throws if the last frame has none. */
 export function responseOf(frames: readonly Frame[]) {
   const response = frames.at(-1)?.response;
   if (response === undefined) throw new Error(JSON.stringify(frames.at(-1)));

@@ -5,7 +5,7 @@ import type { TestCounts } from "./ava-config.ts";
 
 /**
  * Runs ava and counts its tests. A failure outside of tests counts as a failed test.
- * @param config a configuration that sends its counts, as ava-config.ts does
+ * @param config a configuration that sends its counts, such as ava-config.ts
  */
 export async function runAva(
   config: URL,
@@ -16,7 +16,7 @@ export async function runAva(
   const ava = fork(entry, ["--config", fileURLToPath(config), ...parameters], {
     env: { NODE_COMPILE_CACHE: fileURLToPath(compileCache), ...process.env, ...environment },
   });
-  // On a signal, ava still lists the running tests, and this process reports.
+  // On SIGINT, ava lists the running tests. This process survives the signal to report the counts.
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => ava.kill("SIGINT"));
 
   let counts: TestCounts = { passed: 0, failed: 0, skipped: 0, slowest: [] };

@@ -31,7 +31,6 @@ export async function createUpstream(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, sockets };
 }
 
-/** A request as the upstream received it. */
 export type SeenRequest = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
 
 export type ScriptedUpstream = {
@@ -44,7 +43,6 @@ export type ScriptedUpstream = {
 
 type Script = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
 
-/** Sends a complete upstream response. */
 export function sendCompletion(response: ServerResponse, content = "Hi!"): void {
   response.writeHead(200, { "content-type": "application/json" });
   response.end(
@@ -59,7 +57,6 @@ export function sendCompletion(response: ServerResponse, content = "Hi!"): void 
   );
 }
 
-/** Returns one event of an upstream stream. */
 export function chunkEvent(content: string): string {
   const choices = [{ index: 0, delta: { content }, finish_reason: null }];
   return `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "upstream-model-2026", choices, usage: null })}\n\n`;

@@ -14,7 +14,7 @@ export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Prom
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // Tests may expect a closed connection. They check the read result.
+  // A test may expect the connection to close. It checks what it has read.
   socket.on("error", () => {});
   await once(socket, "connect");
   return socket;

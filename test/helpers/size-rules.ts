@@ -2,7 +2,6 @@ import path from "node:path";
 import { inside, type Rule } from "./import-rule.ts";
 import type { SourceFile } from "./source-tree.ts";
 
-/** Maximum and minimum lengths of files. */
 export const sizeRules: Rule[] = [
   {
     title: "every file except a migration has at most 250 lines",

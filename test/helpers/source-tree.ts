@@ -93,7 +93,6 @@ function exportedName(specifier: ts.ImportSpecifier | ts.ExportSpecifier): strin
   return (specifier.propertyName ?? specifier.name).text;
 }
 
-/** Returns whether every imported name is marked `type`. */
 function areTypes(specifiers: (ts.ImportSpecifier | ts.ExportSpecifier)[], names: string[]): boolean {
   return (
     specifiers.length > 0 && specifiers.length === names.length && specifiers.every((one) => one.isTypeOnly)

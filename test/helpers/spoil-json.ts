@@ -1,6 +1,6 @@
 /**
- * Yields copies of a JSON value with one value replaced by one of the texts. A text may be invalid JSON. Replaces
- * only one of several equivalent values, such as the members of list items.
+ * Yields copies of a JSON value with one value replaced by one of the texts, which may be invalid JSON.
+ * Replaces only one of several equivalent values, such as the members of list items.
  */
 export function* spoilJson(json: unknown, texts: readonly string[]): Generator<string> {
   const marks = new Map<string, string>();

@@ -43,7 +43,6 @@ export const lockingKinds: DatabaseKind[] = isFull
 /** The server for tests of several processes: the one that production uses, if available. */
 export const serverKind = serverKinds.at(-1);
 
-/** The `t` of any test, with any context. */
 type Teardown = Pick<ExecutionContext, "teardown">;
 
 async function createSqliteDatabase(t: Teardown): Promise<string> {

@@ -51,7 +51,6 @@ export async function startTestGateway(
 export type TestGateway = RunningGateway & {
   /** A signed-in administrator's client of `/trpc`. */
   admin: TRPCClient<AppRouter>;
-  /** The administrator's token. */
   accessToken: string;
   /** The gateway's log, as JSON lines. */
   log: string[];
@@ -111,7 +110,6 @@ const passwordHash = await hashPassword(administrator.password, {
   hashStrength: weakestStrength,
 });
 
-/** Creates a key connected to the models. */
 export async function createKey(
   gateway: Pick<TestGateway, "admin">,
   models: string[] = ["demo/echo"],
