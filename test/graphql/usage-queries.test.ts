@@ -1,6 +1,14 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import test from "ava";
-import { getNamedType, type GraphQLEnumType, type GraphQLInputObjectType } from "graphql";
+import {
+  buildSchema,
+  getNamedType,
+  type GraphQLEnumType,
+  type GraphQLInputObjectType,
+  parse,
+  validate,
+} from "graphql";
 import { createSchema, printUsageSchema } from "../../gateway/graphql/schema.ts";
 import { askHistory } from "../helpers/ask-history.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
@@ -181,4 +189,27 @@ test("the query in gateway/usage/README.md returns the result beside it", async 
   const today = new Date(new Date().setUTCHours(0, 0, 0, 0)).toISOString();
   t.deepEqual(data?.usageSummary, [{ ...expected, interval: today }]);
   t.is(data?.usageRecords.edges.length, 5);
+});
+
+const top = join(import.meta.dirname, "../..");
+const usageSchema = buildSchema(readFileSync(join(top, "gateway/graphql/schema.graphql"), "utf8"));
+
+const literals = globSync("console/src/**/*.ts", { cwd: top }).flatMap((file) =>
+  [...readFileSync(join(top, file), "utf8").matchAll(/const (\w+) = \/\* GraphQL \*\/ `([^`]*)`/g)].map(
+    ([, name = "", text = ""]) => ({ file, name, text }),
+  ),
+);
+const texts = new Map(literals.map(({ name, text }) => [name, text]));
+const documents = literals
+  .filter(({ text }) => !/^\s*fragment/.test(text))
+  .map(({ file, text }) => ({
+    file,
+    document: text.replaceAll(/\$\{(\w+)\}/g, (_, name) => texts.get(name) ?? ""),
+  }));
+
+test("the console's queries match the schema of the usage history", (t) => {
+  t.is(documents.length, 6);
+  for (const { file, document } of documents) {
+    t.deepEqual(validate(usageSchema, parse(document)).map(String), [], file);
+  }
 });

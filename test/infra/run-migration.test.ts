@@ -1,6 +1,12 @@
+import { spawn } from "node:child_process";
+import path from "node:path";
+import { text } from "node:stream/consumers";
 import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 import { ECSClient } from "@aws-sdk/client-ecs";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import test, { type ExecutionContext } from "ava";
+import { databaseUsersContainer } from "../../infra/containers.ts";
+import { fillSecret } from "../../infra/fill-secret.ts";
 import { runMigration } from "../../infra/run-migration.ts";
 import { createFakeAws, fakeCredentials, goodRelease, stoppedTask } from "./helpers/fake-aws.ts";
 
@@ -151,4 +157,88 @@ async function setUp(t: ExecutionContext, answers: typeof goodRelease, timeoutMs
   const print = (line: string) => printed.push(line);
   const run = () => runMigration(clients, migration, { print, pollIntervalMs: 1, timeoutMs });
   return { run, aws, printed };
+}
+
+const secretArn = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:signing-AbCdEf";
+
+test("an empty secret receives a random value that the gateway accepts", async (t) => {
+  const { client, aws } = await setUpSecrets(t, {});
+  await fillSecret(client, secretArn);
+  await fillSecret(client, secretArn);
+  t.deepEqual(aws.operations(), ["DescribeSecret", "PutSecretValue", "DescribeSecret", "PutSecretValue"]);
+  const values = aws.requests.flatMap(({ input }) => (input["SecretString"] as string | undefined) ?? []);
+  t.is(new Set(values).size, 2);
+  for (const value of values) t.regex(value, /^[\w-]{64}$/);
+  t.true(aws.requests.every(({ input, isSigned }) => isSigned && input["SecretId"] === secretArn));
+});
+
+test("an existing value is neither changed nor read", async (t) => {
+  const { client, aws } = await setUpSecrets(t, {
+    DescribeSecret: () => ({ VersionIdsToStages: { a: ["AWSPREVIOUS"], b: ["AWSCURRENT"] } }),
+  });
+  await fillSecret(client, secretArn);
+  t.deepEqual(aws.operations(), ["DescribeSecret"]);
+});
+
+test("a lost response does not create a second value", async (t) => {
+  const { client, aws } = await setUpSecrets(t, {
+    PutSecretValue: (_, attempt) => (attempt === 1 ? { status: 500, error: "InternalServiceError" } : {}),
+  });
+  await fillSecret(client, secretArn);
+  const puts = aws.requests
+    .filter(({ operation }) => operation === "PutSecretValue")
+    .map(({ input }) => input);
+  t.is(puts.length, 2);
+  t.deepEqual(puts[0], puts[1]);
+  t.regex(String(puts[0]?.["ClientRequestToken"]), /^[0-9a-f-]{36}$/);
+});
+
+test("a secret that cannot be described is an error", async (t) => {
+  const { client } = await setUpSecrets(t, {
+    DescribeSecret: () => ({ status: 400, error: "AccessDeniedException" }),
+  });
+  await t.throwsAsync(fillSecret(client, secretArn), { name: "AccessDeniedException" });
+});
+
+async function setUpSecrets(t: ExecutionContext, answers: typeof goodRelease) {
+  const aws = await createFakeAws(t, { ...goodRelease, ...answers });
+  const client = new SecretsManagerClient({
+    endpoint: aws.url,
+    region: "eu-central-1",
+    credentials: fakeCredentials,
+  });
+  t.teardown(() => client.destroy());
+  return { client, aws };
+}
+
+const container = databaseUsersContainer({
+  image: "gateway",
+  region: "eu-central-1",
+  logGroup: "/gateway",
+  environment: { DATABASE_HOST: "127.0.0.1" },
+  secrets: { OWNER_PASSWORD: "arn:aws:secretsmanager:x:password::" },
+});
+const environment = Object.fromEntries(container.environment.map(({ name, value }) => [name, value]));
+
+test("Node runs the program from its command line with the container's variables", async (t) => {
+  // The address is closed, so a connection error proves that all input was parsed.
+  const { exitCode, said } = await run({ ...environment, DATABASE_HOST: "127.255.255.254" });
+  t.is(exitCode, 1);
+  t.regex(said, /ECONNREFUSED|ENETUNREACH|EADDRNOTAVAIL/);
+});
+
+test("invalid names never become part of a statement", async (t) => {
+  for (const name of ["APP_USER", "MIGRATE_USER", "DATABASE_NAME"]) {
+    const { exitCode, said } = await run({ ...environment, [name]: "x'; DROP USER 'y" });
+    t.is(exitCode, 1);
+    t.regex(said, new RegExp(`${name} is "x'; DROP USER 'y"\\. Use only letters`));
+  }
+});
+
+async function run(env: Record<string, string>): Promise<{ exitCode: number | null; said: string }> {
+  const [, ...parameters] = container.command;
+  const cwd = path.join(import.meta.dirname, "../..");
+  const child = spawn(process.execPath, parameters, { cwd, env, stdio: ["ignore", "ignore", "pipe"] });
+  const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { said: await text(child.stderr), exitCode: await closed };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import test, { type ExecutionContext } from "ava";
+import { readTraceparent } from "../../gateway/tracing/request-spans.ts";
 import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
 import { findLeaks } from "../helpers/find-leaks.ts";
 import { freePort } from "../helpers/free-port.ts";
@@ -173,3 +174,36 @@ for (const protocol of ["http/json", "http/protobuf"]) {
     t.deepEqual(findLeaks(sent, { canary, value, id, upstreamSecret, token, person: "ada@example.com" }), []);
   });
 }
+
+test("a traceparent contains the client's span and its sampling flag", (t) => {
+  const parent = { traceId, spanId, isRemote: true };
+  t.deepEqual(readTraceparent(`00-${traceId}-${spanId}-01`), { ...parent, traceFlags: 1 });
+  t.deepEqual(readTraceparent(`00-${traceId}-${spanId}-00`), { ...parent, traceFlags: 0 });
+  t.deepEqual(readTraceparent(`00-${traceId}-${spanId}-03`), { ...parent, traceFlags: 1 });
+  t.deepEqual(readTraceparent(`cc-${traceId}-${spanId}-01-what-comes`), { ...parent, traceFlags: 1 });
+});
+
+test("a malformed traceparent is ignored", (t) => {
+  const zeros = "0".repeat(32);
+  const malformed = [
+    null,
+    "",
+    "00",
+    traceId,
+    `ff-${traceId}-${spanId}-01`,
+    `00-${traceId}-${spanId}-01-more`,
+    `00-${traceId}-${spanId}-01-`,
+    `cc-${traceId}-${spanId}-01more`,
+    `00-${traceId}-${spanId}`,
+    `00-${traceId}-${spanId}-1`,
+    `00-${traceId.toUpperCase()}-${spanId}-01`,
+    `00-${zeros}-${spanId}-01`,
+    `00-${traceId}-${zeros.slice(16)}-01`,
+    `00-${traceId.slice(1)}-${spanId}-01`,
+    `00-${traceId}0-${spanId}-01`,
+    `00-${traceId}-${spanId}-01, 00-${traceId}-${spanId}-01`,
+    ` 00-${traceId}-${spanId}-01`,
+    `00-${traceId}-${spanId}-01\n`,
+  ];
+  for (const header of malformed) t.is(readTraceparent(header), null, String(header));
+});

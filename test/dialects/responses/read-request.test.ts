@@ -2,6 +2,7 @@ import test from "ava";
 import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import { GatewayError } from "../../../gateway/errors.ts";
 import { bodyLimits } from "../../helpers/body-limits.ts";
+import { requestFrom } from "./read-events.ts";
 
 const read = (text: string) => responses.readRequest(Buffer.from(text), bodyLimits);
 
@@ -91,3 +92,150 @@ test("null counts as missing, and unknown members are ignored", (t) => {
     ),
   );
 });
+
+const command = { type: "function", name: "run", parameters: {} };
+const search = { type: "web_search" };
+
+/** Members that no translation can express, by their position in the request. */
+const table: [title: string, request: object, code: string, param: string][] = [
+  unsupported("an earlier response", { input: "x", previous_response_id: "resp_1" }, "previous_response_id"),
+  unsupported("a conversation", { conversation: { id: "conv_1" } }, "conversation"),
+  unsupported("an answer for later", { input: "x", background: true }, "background"),
+  unsupported("a template", { prompt: { id: "pmpt_1" } }, "prompt"),
+  unsupported("a reference", inputOf({ type: "item_reference", id: "msg_2" }), "input[0]"),
+  unsupported("a sealed summary", inputOf({ type: "compaction", encrypted_content: "gAAAA" }), "input[0]"),
+  unsupported("a wish for a summary", inputOf({ type: "compaction_trigger" }), "input[0]"),
+  unsupported("a computer", inputOf({ type: "computer_call", call_id: "c" }), "input[0]"),
+  unsupported("an unknown item", inputOf({ type: "telepathy" }), "input[0]"),
+  unsupported(
+    "a kept image",
+    partOf({ type: "input_image", file_id: "file-1" }),
+    "input[0].content[0].file_id",
+  ),
+  unsupported(
+    "a kept file",
+    partOf({ type: "input_file", file_id: "file-1" }),
+    "input[0].content[0].file_id",
+  ),
+  unsupported("an unknown part", partOf({ type: "input_smell" }), "input[0].content[0].type"),
+  unsupported(
+    "an image that the model shows",
+    inputOf({ role: "assistant", content: [{ type: "input_image", image_url: "x" }] }),
+    "input[0].content[0].type",
+  ),
+  unsupported(
+    "a tool of OpenAI's by force",
+    toolsOf([search], { type: "web_search_preview" }),
+    "tool_choice",
+  ),
+  unsupported(
+    "an unknown format",
+    toolsOf([{ type: "custom", name: "a", format: { type: "x" } }]),
+    "tools[0].format.type",
+  ),
+  unsupported(
+    "a namespace in a namespace",
+    toolsOf([{ type: "namespace", name: "a", description: "", tools: [{ type: "namespace" }] }]),
+    "tools[0].tools[0].type",
+  ),
+
+  ["a role of tools", inputOf({ role: "tool", content: "x" }), "invalid_value", "input[0].role"],
+  ["nothing said", { input: [] }, "invalid_value", "input"],
+  ["any tool, of none", toolsOf([search], "required"), "invalid_value", "tool_choice"],
+  ["an unknown choice", toolsOf([command], "maybe"), "invalid_value", "tool_choice"],
+  [
+    "a tool that is not there",
+    toolsOf([command], { type: "function", name: "b" }),
+    "invalid_value",
+    "tool_choice.name",
+  ],
+  [
+    "a list with a tool that is not there",
+    toolsOf([command], { type: "allowed_tools", mode: "auto", tools: [{ type: "custom", name: "run" }] }),
+    "invalid_value",
+    "tool_choice.tools[0].name",
+  ],
+  [
+    "an unknown form of text",
+    { input: "x", text: { format: { type: "yaml" } } },
+    "invalid_value",
+    "text.format.type",
+  ],
+  ["a tool with a strange name", toolsOf([{ ...command, name: "a b" }]), "invalid_value", "tools[0].name"],
+  [
+    "an unknown grammar",
+    toolsOf([{ type: "custom", name: "a", format: { type: "grammar", syntax: "bnf", definition: "" } }]),
+    "invalid_value",
+    "tools[0].format.syntax",
+  ],
+
+  [
+    "a message without a role",
+    inputOf({ type: "message", content: "x" }),
+    "missing_required_parameter",
+    "input[0].role",
+  ],
+  ["an item without a type", inputOf({ content: "x" }), "missing_required_parameter", "input[0].type"],
+  ["a type that is no text", inputOf({ type: 1 }), "invalid_type", "input[0].type"],
+  ["a message without content", inputOf({ role: "user" }), "invalid_type", "input[0].content"],
+  ["an invalid part", inputOf({ role: "user", content: ["x"] }), "invalid_type", "input[0].content[0]"],
+  ["an invalid text", partOf({ type: "input_text", text: 1 }), "invalid_type", "input[0].content[0].text"],
+  [
+    "a call without arguments",
+    inputOf({ type: "function_call", call_id: "c", name: "a" }),
+    "invalid_type",
+    "input[0].arguments",
+  ],
+  [
+    "a call without an id",
+    inputOf({ type: "custom_tool_call", name: "a", input: "" }),
+    "invalid_type",
+    "input[0].call_id",
+  ],
+  [
+    "an invalid output",
+    inputOf({ type: "function_call_output", call_id: "c", output: {} }),
+    "invalid_type",
+    "input[0].output",
+  ],
+  ["invalid thoughts", inputOf({ type: "reasoning", summary: ["x"] }), "invalid_type", "input[0].summary[0]"],
+  ["an invalid tool", toolsOf(["run"]), "invalid_type", "tools[0]"],
+  [
+    "invalid found tools",
+    inputOf({ type: "tool_search_output", call_id: "c", tools: [1] }),
+    "invalid_type",
+    "input[0].tools[0]",
+  ],
+  [
+    "a schema without a name",
+    { input: "x", text: { format: { type: "json_schema", schema: {} } } },
+    "invalid_type",
+    "text.format.name",
+  ],
+  ["an effort that is no text", { input: "x", reasoning: { effort: 3 } }, "invalid_type", "reasoning.effort"],
+];
+
+for (const [title, request, code, param] of table) {
+  test(`the request is rejected: ${title}`, (t) => {
+    const read = requestFrom({ model: "x/y", ...request });
+    const error = t.throws(() => responses.toChatRequest(read), { instanceOf: GatewayError });
+    t.is<string | undefined, string>(error?.code, code);
+    t.is(error?.param, param);
+  });
+}
+
+function unsupported(title: string, request: object, param: string): [string, object, string, string] {
+  return [title, request, "unsupported_parameter", param];
+}
+
+function inputOf(item: object): object {
+  return { input: [item, { role: "user", content: "x" }] };
+}
+
+function partOf(part: object): object {
+  return inputOf({ role: "user", content: [part] });
+}
+
+function toolsOf(tools: unknown[], choice?: unknown): object {
+  return { input: "x", tools, tool_choice: choice };
+}

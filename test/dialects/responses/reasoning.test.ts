@@ -1,15 +1,18 @@
 import test from "ava";
 import fc from "fast-check";
+import { readResponsesRequest } from "../../../gateway/dialects/responses/read-responses-request.ts";
+import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import {
   openReasoning,
   ReasoningCollector,
   sealReasoning,
+  withoutSealedReasoning,
 } from "../../../gateway/dialects/responses/sealed-reasoning.ts";
-import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import type { ChunkChoice, ReasoningDetail } from "../../../gateway/wire/chat-completion.ts";
 import { countJsonTexts } from "../../../gateway/wire/parse-shallow-object.ts";
-import { readEvents, requestFrom, writeStream } from "./read-events.ts";
 import { anyCharacter } from "../../helpers/any-character.ts";
+import { bodyLimits } from "../../helpers/body-limits.ts";
+import { readEvents, requestFrom, writeStream } from "./read-events.ts";
 
 const text = fc.string({ unit: anyCharacter, maxLength: 20 });
 const detail = fc.record(
@@ -150,4 +153,25 @@ test("of two adjacent responses only the last one's thoughts are restored", (t) 
   t.is(messages.length, 1);
   t.is(messages[0]?.content, "a\n\nb");
   t.like(messages[0]?.["reasoning_details"], [{ text: "about b" }]);
+});
+
+const read = (input: unknown) =>
+  readResponsesRequest(Buffer.from(JSON.stringify({ model: "openai/gpt", input })), bodyLimits);
+
+test("OpenAI receives no thoughts sealed here, and everything else unchanged", (t) => {
+  const own = { type: "reasoning", summary: [], encrypted_content: "gAAAAABo" };
+  const ours = {
+    type: "reasoning",
+    summary: [],
+    encrypted_content: sealReasoning([
+      { type: "reasoning.text", format: "anthropic-claude-v1", text: "Hm." },
+    ]),
+  };
+  const asked = { role: "user", content: "Go on." };
+  const request = withoutSealedReasoning(read([own, ours, asked]));
+  t.deepEqual(request.body["input"], [own, asked]);
+  t.is(request.modelRange, null, "the client's bytes are not what is sent");
+
+  const untouched = read([own, asked]);
+  t.is(withoutSealedReasoning(untouched), untouched);
 });
