@@ -3,7 +3,7 @@ import mysql from "mysql2/promise";
 
 /*
  * Creates the two users that sign in with their roles' tokens. Can be repeated. Imports no project file,
- * because Node receives its text in the migration task: see "Database users" in README.md.
+ * because the migration task passes this file's text to Node: see "Database users" in README.md.
  */
 const { DATABASE_HOST, OWNER_USER, OWNER_PASSWORD, DATABASE_NAME, APP_USER, MIGRATE_USER } = process.env;
 for (const [variable, name = ""] of Object.entries({ DATABASE_NAME, APP_USER, MIGRATE_USER }))

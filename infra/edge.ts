@@ -21,7 +21,7 @@ export class Edge extends pulumi.ComponentResource {
   readonly url: pulumi.Output<string>;
   readonly loadBalancer: aws.lb.LoadBalancer;
   readonly targetGroup: aws.lb.TargetGroup;
-  /** The service can register tasks only after this exists. */
+  /** The service can register tasks only after the listener exists. */
   readonly listener: aws.lb.Listener;
 
   constructor(name: string, args: EdgeArgs, options: pulumi.ComponentResourceOptions) {

@@ -12,7 +12,7 @@ type EndpointsArgs = { config: StackConfig; names: Names; network: Network; fire
  * free. Those of `privateEndpoints` cost by the hour and keep keys, secrets and logs off the NAT gateways.
  */
 export class Endpoints extends pulumi.ComponentResource {
-  /** Tasks depend on these endpoints, because the DNS name of a private endpoint resolves only to it. */
+  /** Tasks depend on these endpoints, because a private endpoint's DNS name resolves only to the endpoint. */
   readonly ready: pulumi.Resource[] = [];
 
   constructor(name: string, args: EndpointsArgs, options: pulumi.ComponentResourceOptions) {

@@ -23,8 +23,7 @@ export function providerKeyPolicy(allowed: {
       Resource: "*",
       Condition: { StringEquals: Object.fromEntries(context) },
     },
-    // This statement is separate, because describing a key has no context, so the condition would always
-    // fail.
+    // Describing a key has no encryption context, so the condition above would always fail.
     {
       Sid: "Describe",
       Effect: "Allow",
@@ -123,8 +122,8 @@ function root(accountId: string): string {
 }
 
 /**
- * Lists the actions, because `kms:*` and `kms:Create*` would include Decrypt or CreateGrant, which allows
- * Decrypt indirectly.
+ * Lists the actions, because `kms:*` includes Decrypt, and `kms:Create*` includes CreateGrant, which can
+ * grant Decrypt.
  */
 const administrationActions = [
   "kms:CancelKeyDeletion",

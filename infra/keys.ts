@@ -8,8 +8,8 @@ import type { StackConfig } from "./stack-config.ts";
 type KeysArgs = { config: StackConfig; names: Names; encryptionContext: Record<string, string> };
 
 /**
- * The keys, the secrets, and the one role that may open provider keys. Secrets are created without a value,
- * so that Pulumi's state has none. `prepare-release.ts` fills them.
+ * The keys, the secrets, and the one role that may open provider keys. Secrets are created empty, so that
+ * Pulumi's state contains no value. `prepare-release.ts` fills them.
  */
 export class Keys extends pulumi.ComponentResource {
   readonly taskRole: aws.iam.Role;

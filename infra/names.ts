@@ -22,7 +22,7 @@ export function namesOf(project: string, stack: string) {
 
 export type Repository = { url: string; arn: string | null };
 
-/** The image's registry. Only Amazon's has an ARN, because only Amazon's needs a permission. */
+/** The image's repository. Only a repository on Amazon ECR has an ARN, because the others need no IAM permission. */
 export function repositoryOf(image: string): Repository {
   const url = image.replace(/@sha256:[0-9a-f]{64}$/, "").replace(/:[\w.-]+$/, "");
   const [, account, region, name] =

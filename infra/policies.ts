@@ -90,7 +90,7 @@ export function flowLogPolicy(logGroupArn: string): Policy {
   });
 }
 
-/** Load balancers write access logs to the bucket. Reading requires TLS. */
+/** Allows load balancers to write access logs to the bucket. Every request requires TLS. */
 export function accessLogsPolicy({ bucketArn, accountId }: { bucketArn: string; accountId: string }): Policy {
   return policy(
     {

@@ -22,8 +22,8 @@ type Clients = { ecs: ECSClient; logs: CloudWatchLogsClient };
 type Options = { print(line: string): void; pollIntervalMs?: number; timeoutMs?: number };
 
 /**
- * Runs the migration as a Fargate task and waits for its end. Throws with the reason and the last log lines
- * if it does not start, fails, or times out (then it is stopped).
+ * Runs the migration as a Fargate task and waits for its end. Stops the task after the timeout. Throws the
+ * reason and the last log lines if the task does not start, fails or times out.
  */
 export async function runMigration(
   { ecs, logs }: Clients,

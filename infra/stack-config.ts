@@ -59,7 +59,7 @@ function contradictions(config: z.output<typeof schema>): string[] {
   const isProduction = config.environment === "production";
   const hasCertificate = config.certificateArn !== undefined || config.hostedZoneId !== undefined;
   const connections = connectionsAvailable(config.databaseClass);
-  // A deployment doubles the tasks with connections, and each process has its own pool.
+  // During a deployment, twice the tasks hold connections. Each process has its own pool.
   const wanted = config.tasksMax * 2 * workersOf(config.cpu) * config.databaseConnectionsMax;
   const rules: [broken: boolean, problem: string][] = [
     [
@@ -135,7 +135,7 @@ const whole = (min: number, max: number) => {
     .pipe(z.number().min(min, problem).max(max, problem));
 };
 
-/** The retention days that CloudWatch Logs supports. */
+/** Retention periods, in days, that CloudWatch Logs supports. */
 const logDays = ["1", "3", "5", "7", "14", "30", "60", "90", "180", "365"] as const;
 
 const schema = z.strictObject({

@@ -3,7 +3,7 @@
  * balancer does. The load balancer must close idle connections before the gateway does.
  */
 
-/** The maximum silence of a provider before its first byte: a whole answer that is not streamed. */
+/** The maximum wait for a provider's first byte. Without streaming, the wait includes the whole generation. */
 export const upstreamFirstByteSeconds = 120;
 
 /** The load balancer closes connections that are silent for this time. Streams send a ping every 15 s. */

@@ -20,7 +20,7 @@ export function webFirewall(
   const visible = (metricName: string) => ({
     metricName: `${names.prefix}-${metricName}`,
     cloudwatchMetricsEnabled: true,
-    // Samples contain whole requests, including their authorization.
+    // Samples would contain the request headers, including authorization.
     sampledRequestsEnabled: false,
   });
   const managed = (name: string, scope?: ScopeDownStatement) => ({

@@ -2,8 +2,8 @@ import { explainError } from "#lib/session/explain-error.ts";
 import { typedSince } from "#lib/typed-since.ts";
 
 /**
- * An edit of something that others may change meanwhile. Only changed fields are saved, as text. If another
- * user saved first, `conflict` holds their version until the user decides.
+ * An edit of an entity that other users may change meanwhile. Only changed fields are saved, as text. If
+ * another user saved first, `conflict` holds their version until the user decides.
  */
 export class Draft<Thing extends { revision: number }, Name extends string> {
   text: Record<Name, string>;

@@ -76,7 +76,6 @@ const otherNames = {
   fallbacks: "The list of fallbacks",
 };
 
-/** A field's text for display. */
 export function describeField(field: ModelField, text: string): string {
   return field === "rules" ? describeRules(text) : text.replaceAll("\n", ", ");
 }

@@ -1,6 +1,6 @@
 import { urlState } from "#lib/url-state.ts";
 
-/** The periods of the overview. Those of Usage and Requests have the same names and starts. */
+/** The periods of the overview. The pages Usage and Requests use the same names and starts. */
 export const periods = {
   "24h": { label: "Last 24 hours", short: "24 h" },
   "7d": { label: "Last 7 days", short: "7 days" },
@@ -14,7 +14,7 @@ export function readPeriod(): Period {
   return Object.hasOwn(periods, period) ? (period as Period) : "24h";
 }
 
-/** A page with the overview's period and further filters. */
+/** The URL of a page with the overview's period and further filters. */
 export function pageOf(path: string, filters: Record<string, string> = {}): string {
   const period = readPeriod();
   const search = new URLSearchParams({ ...(period !== "24h" && { period }), ...filters });

@@ -61,7 +61,7 @@ export class Conversation {
       turn.state = "answered";
     } catch (error) {
       turn.state = abort.signal.aborted ? "stopped" : "failed";
-      // Without a response, `fetch` only reports that it failed.
+      // All other errors come from `fetch`, whose message differs between browsers.
       turn.error =
         error instanceof ChatError
           ? error

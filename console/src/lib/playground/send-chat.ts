@@ -102,7 +102,7 @@ export async function listModelsOf(keyValue: string): Promise<string[]> {
   }
   const headers = { authorization: `Bearer ${keyValue}` };
   const response = await fetch("/v1/models", { headers }).catch(() => {
-    // Each browser has its own message for `fetch`.
+    // This message replaces the browser's, because each browser has a different one.
     throw new Error("The gateway cannot be reached. Check that it is running and that you are online.");
   });
   if (!response.ok) throw new ChatError(await readError(response), response.headers.get("x-request-id"));

@@ -4,8 +4,8 @@ import type { UsageStatus } from "#lib/usage/read-usage-record.ts";
 import { readPeriod, readUsageFilter, type UsageFilter } from "#lib/usage/usage-filter.ts";
 
 /**
- * The `UsageFilter` of the usage history, with filters of the list. Sums do not support the status class and the
- * duration.
+ * The `UsageFilter` of the usage history with the list's own filters. Sums do not support the status class
+ * and the duration.
  */
 export type RequestFilter = UsageFilter & {
   statuses?: UsageStatus[];
@@ -69,12 +69,12 @@ export function readRequestFilter(now: number): RequestFilter {
   };
 }
 
-/** A request's page, which keeps the list's filter. */
+/** The URL of a request's page. On the request list, the URL keeps the list's filters. */
 export function requestAddress(id: string): string {
   return `/requests/${encodeURIComponent(id)}${page.route.id?.includes("/requests/") ? page.url.search : ""}`;
 }
 
-/** The list with the filters of this page, and of one key on its own page. */
+/** The URL of the request list with this page's filters, and on a key's page with the key. */
 export function listAddress(apiKeyId?: string): string {
   const shared = ["period", "from", "to", "zone", ...filterNames];
   const filters = new URLSearchParams([...page.url.searchParams].filter(([name]) => shared.includes(name)));

@@ -4,7 +4,6 @@ import { observable } from "@trpc/server/observable";
 import type { AppRouter } from "../../../../gateway/trpc/app-router.ts";
 import { session } from "./session.svelte.ts";
 
-/** The gateway's console API, typed by its router. */
 export const api = createTRPCClient<AppRouter>({
   links: [
     renewing(),

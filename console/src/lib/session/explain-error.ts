@@ -11,7 +11,6 @@ export type Explanation = {
   currentRevision: number | null;
 };
 
-/** Explains a failed call to the user. */
 export function explainError(error: unknown): Explanation {
   if (!(error instanceof TRPCClientError)) {
     const message = error instanceof Error ? error.message : String(error);

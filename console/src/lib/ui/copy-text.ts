@@ -1,14 +1,14 @@
 import { toast } from "svelte-sonner";
 
 /**
- * Copies a text. Reports failures in a toast, and success with the text `done`, for buttons that disappear, such
- * as those of menus.
+ * Copies a text. Reports a failure in a toast, and success with the text `done`. Menus need `done`, because
+ * their buttons disappear.
  */
 export async function copyText(text: string, done = ""): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Browsers restrict the clipboard to https.
+    // Browsers offer the clipboard only over HTTPS and on localhost.
     toast.error("The browser blocked copying. Select the text and copy it manually.");
     return false;
   }

@@ -47,7 +47,7 @@ export function toChart(
   }
   const groups = [...totals].toSorted(([, left], [, right]) => right.total - left.total);
   const own = groups.slice(0, groups.length > seriesMax ? seriesMax - 1 : seriesMax);
-  // Series keys are generated, because charts interpret names as paths.
+  // Generated keys never collide with the members `at` and `others`.
   const keyOf = new Map(own.map(([group], index) => [group, `group${index}`]));
   const names = own.map(([group]) => group);
   const colorOf = dimension === "STATUS" ? statusColors : chooseColors(names, known);

@@ -86,7 +86,7 @@ function timesOf(period: Period, now: number): { from: number; to: number } {
   return { from: Math.floor((now - hours * hourMs) / step) * step + step, to: now };
 }
 
-/** The start of a month in the page's zone: this one or, with an offset, another. */
+/** The start of the month `offset` months from now, in the page's time zone. */
 function startOfMonth(now: number, offset: number): number {
   const time = new Date(now);
   if (readZone() === "utc") return Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset);
