@@ -134,7 +134,6 @@ async function measureBlock(
   return { blockMs, status };
 }
 
-/** Replaces the shape's model by the model of a provider kind. */
 function withModel(bytes: Buffer, slug: string): Buffer {
   const at = bytes.indexOf(modelInShapes);
   const model = Buffer.from(JSON.stringify(slug));

@@ -14,7 +14,6 @@ import {
 } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-// Hostile clients of the WebSocket on `/v1/responses`.
 const limits = { REQUEST_BODY_BYTES_MAX: "1000000", REQUEST_BODIES_BYTES_MAX: "4000000" };
 const model = "demo/echo";
 

@@ -15,7 +15,6 @@ const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
 let key: { id: string; value: string };
-/** The upstream's next response. */
 let answer: (response: ServerResponse) => void;
 
 const canary = "pvk/CANARY+9xQz7/abKm04Rt+Ew==";

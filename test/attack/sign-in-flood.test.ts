@@ -23,7 +23,7 @@ test("a flood of sign-ins affects neither chat latency nor memory", async (t) =>
     DATA_DIR: await createTestFolder(t),
     ADMIN_EMAIL: email,
     ADMIN_PASSWORD: password,
-    // Each sign-in has its own address.
+    // The gateway trusts a header with a different address for each sign-in.
     TRUSTED_PROXIES: "1",
     LOG_LEVEL: "error",
   });

@@ -12,7 +12,6 @@ import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { administrator, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** Starts a gateway before its setup. */
 async function startNew(t: ExecutionContext, environment: Record<string, string>) {
   const log: string[] = [];
   const runtime = systemRuntime(createLog("info", { write: (line) => log.push(line) }));

@@ -1,4 +1,3 @@
-/** The scripted upstream's name for its only model. */
 export const upstreamModel = "upstream-model";
 
 const identity = (object: string, model: string) => ({

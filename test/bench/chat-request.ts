@@ -52,10 +52,8 @@ type ChatRequestOptions = {
   promptBytes?: number;
 };
 
-/** The path of chat completions at OpenAI and at the gateway. */
 export const chatPath = "/v1/chat/completions";
 
-/** The path of Anthropic's messages. */
 export const messagesPath = "/v1/messages";
 
 const question = "And afterwards, where do people from there go to eat when it rains, which it will? ";

@@ -3,7 +3,6 @@ import { connect, type Socket } from "node:net";
 import { answerParent } from "./measured-process.ts";
 import { type Response, ResponseReader } from "./response-reader.ts";
 
-/** The target, content and number of requests. */
 export type Load = {
   port: number;
   request: string;

@@ -48,7 +48,7 @@ function parseResponse(bytes: Buffer): Response {
   return { status: Number(head.slice(9, 12)), body: isChunked ? joinChunks(body) : body };
 }
 
-/** https://www.rfc-editor.org/rfc/rfc9112#section-7.1 */
+/** Decodes the chunked transfer coding: https://www.rfc-editor.org/rfc/rfc9112#section-7.1 */
 function joinChunks(bytes: Buffer): Buffer {
   const chunks: Buffer[] = [];
   for (let at = 0; ;) {

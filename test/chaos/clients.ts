@@ -75,7 +75,6 @@ async function askOnce(
   }
 }
 
-/** Returns the number of requests without a complete response. */
 export function failuresOf({ broken, errors }: Ledger): number {
   return [...errors.values()].reduce((sum, count) => sum + count, broken);
 }

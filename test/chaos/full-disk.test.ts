@@ -74,7 +74,6 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
   return result;
 }
 
-/** Fills the disk to the last byte. */
 function fill(folder: string): void {
   for (let bytes = 64 * 1024; bytes >= 1; bytes /= 2) {
     for (;;) {

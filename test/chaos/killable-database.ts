@@ -14,9 +14,7 @@ export type KillableDatabase = {
   port: number;
   /** Returns the URL of a new, empty database. */
   createEmpty(): Promise<string>;
-  /** Signals the server process. */
   signal(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
-  /** Resolves when the server has exited. */
   ended(): Promise<unknown>;
   /** Restarts an exited server and waits until it serves. */
   start(): Promise<void>;

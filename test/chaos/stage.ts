@@ -15,7 +15,6 @@ export type Stage = {
   model: string;
   /** Returns the running process, which `restart` replaces. */
   gateway(): GatewayProcess;
-  /** Restarts an exited process. */
   restart(): Promise<void>;
   /** Returns the records in the database, read without the gateway. */
   records(): Promise<RecordedRequest[]>;

@@ -11,7 +11,6 @@ import { administrator, createKey, startTestGateway, type TestGateway } from "..
 
 const browser = shareBrowser(test);
 
-/** The User-Agent of the coding tool. */
 const codex = "codex_cli_rs/0.50.0";
 
 async function useKey(gateway: TestGateway, value: string, prompts: string[]) {

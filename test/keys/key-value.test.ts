@@ -14,7 +14,7 @@ import { anyCharacter } from "../helpers/any-character.ts";
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Computes base62 independently of the gateway. */
+/** Decodes base62 without the gateway's code. */
 function fromBase62(text: string): bigint {
   return [...text].reduce((number, digit) => number * 62n + BigInt(digits.indexOf(digit)), 0n);
 }

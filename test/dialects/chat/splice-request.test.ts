@@ -19,7 +19,6 @@ const upstreamJson = JSON.stringify(upstreamModel.name);
 /** Members that the gateway reads. Their names must not contain escapes. */
 const plainKeys = ["model", "messages", "stream", "stream_options"];
 
-/** Returns the upstream's bytes for a client's request. */
 function splice(text: string): string {
   return spliceWith(text, openAi).toString("utf8");
 }

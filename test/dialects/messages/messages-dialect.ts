@@ -33,7 +33,6 @@ export function toChatMessages(...conversation: object[]): unknown {
   return toChat({ messages: conversation })["messages"];
 }
 
-/** Returns the complete stream for a client. */
 export function writeStream(choices: ChunkChoice[], usage: ChatUsage | null, body: object = {}): string {
   const writer = messages.createStreamWriter(envelope, requestFrom(body));
   return choices.map((choice) => writer.write(choice, null)).join("") + writer.finish(usage);

@@ -77,6 +77,7 @@ function fieldsOf(betas: string): string {
 }
 
 /**
+ * The members that each beta permits:
  * https://platform.claude.com/docs/en/build-with-claude/context-editing
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
  */

@@ -89,7 +89,7 @@ export const claudeOpus55: ClaudeModel = {
   takesSystemMessages: true,
 };
 
-/** https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-7 */
+/** The source is https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-7 */
 export const claudeOpus: ClaudeModel = {
   name: "claude-opus-4-7",
   thinking: "adaptive",

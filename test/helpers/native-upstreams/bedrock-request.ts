@@ -104,7 +104,7 @@ function readSchema(outputConfig: Fields): unknown {
   return schema;
 }
 
-/** https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html */
+/** The source is https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html */
 function readThinking(body: Fields, inference: Fields, choice: Fields): boolean {
   const more = asFields(body["additionalModelRequestFields"] ?? {}, "additionalModelRequestFields");
   onlyKnown(more, "thinking anthropic_beta tool_choice top_k", (name) =>

@@ -79,7 +79,7 @@ const refusals: Record<RefusalReason, { status: number; type: string }> = {
   overloaded: { status: 503, type: "ServiceUnavailableException" },
 };
 
-/** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html */
+/** The source of the errors is https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html */
 function checkSignature(request: SeenRequest): void {
   const [accessKeyId = "", secretKey = ""] = bedrockForm.credential.split(":");
   const refuse = (message: string) => new VendorRefusal("unauthenticated", message);

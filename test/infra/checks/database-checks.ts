@@ -89,7 +89,10 @@ function refersTo({ inputs, propertyDependencies }: GraphResource, property: str
   return isThere && (propertyDependencies[property] ?? []).some((urn) => urn.includes(`aws:${type}:`));
 }
 
-/** Returns the number of routes out of a database's subnets. */
+/**
+ * Returns the number of routes out of a database's subnets. -1 if the database has one subnet, or a subnet
+ * has no table.
+ */
 function routesFrom(graph: Graph, instance: GraphResource): number {
   const follow = (urns: string[], property: string) =>
     graph.resources

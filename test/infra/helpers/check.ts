@@ -17,7 +17,6 @@ export type Others = {
   agreed: string | null;
 };
 
-/** Changes a resource's inputs in place. */
 export function change(resource: GraphResource, inputs: Inputs): void {
   Object.assign(resource.inputs, inputs);
 }
@@ -33,7 +32,6 @@ export function changeJson<Shape>(
   resource.inputs[property] = JSON.stringify(value);
 }
 
-/** Returns a problem for each offending item. */
 export function problems<Item>(items: Item[], problem: (item: Item) => string | false | undefined): string[] {
   return items.map(problem).filter((found) => typeof found === "string");
 }

@@ -29,14 +29,12 @@ export function environmentOf({ environment }: Container): Record<string, string
   return Object.fromEntries(environment.map(({ name, value }) => [name, value]));
 }
 
-/** Changes a container of the service's task, or of another one. */
 export function changeContainer(graph: Graph, changes: Partial<Container>, task = "service"): void {
   changeJson<Container[]>(find(graph, taskType, task), "containerDefinitions", ([container]) => {
     Object.assign(container ?? {}, changes);
   });
 }
 
-/** Sets a variable of the gateway. */
 export function changeVariable(graph: Graph, name: string, value: string): void {
   changeJson<Container[]>(find(graph, taskType, "service"), "containerDefinitions", ([container]) => {
     container?.environment.push({ name, value });

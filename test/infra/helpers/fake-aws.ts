@@ -9,7 +9,6 @@ type Answers = Record<string, (input: Input, attempt: number) => Answer>;
 
 export type FakeAws = {
   url: string;
-  /** Requests in order. */
   requests: { operation: string; input: Input; isSigned: boolean }[];
   operations(): string[];
   close(): void;

@@ -15,7 +15,7 @@ export class GraphqlError extends Error {
 
 type Answer<Data> = { data?: Data | null; errors?: { message: string; extensions?: { code?: string } }[] };
 
-/** Queries the usage history. A test checks the documents in `lib/usage` against the schema. */
+/** Queries the usage history. A test checks every document of the console against the schema. */
 export async function askGraphql<Data>(query: string, variables: Record<string, unknown>): Promise<Data> {
   let response = await send(query, variables);
   if (response.status === 401) {
