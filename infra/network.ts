@@ -9,8 +9,8 @@ import { subnetBlocks } from "./subnet-blocks.ts";
 type NetworkArgs = { config: StackConfig; names: Names; storageKeyArn: pulumi.Input<string> };
 
 /**
- * A network with three subnets in each zone: public for the load balancer and NAT, `app` for the tasks, and
- * `data` for the database. `data` has no route to the internet.
+ * A network with three subnets in each zone. `public` holds the load balancer and NAT, `app` the tasks, and
+ * `data` the database. `data` has no route to the internet.
  */
 export class Network extends pulumi.ComponentResource {
   readonly vpcId: pulumi.Output<string>;

@@ -2,8 +2,8 @@
 export type PairedCost = { without: number; with: number; more: number; error: number };
 
 /**
- * Compares the same requests with and without a feature, in short alternating turns. Returns the median
- * difference with its standard error, estimated from quartiles to ignore outliers.
+ * Compares the same requests with and without a feature, in short alternating turns. The standard error is
+ * estimated from quartiles, which ignore outliers.
  * @param run runs one turn and returns the cost per request
  */
 export async function comparePairs(run: (variant: Variant) => Promise<number>): Promise<PairedCost> {

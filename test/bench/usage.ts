@@ -19,8 +19,8 @@ import { askDomain, questions, toGraphql } from "./usage-questions.ts";
 import { fillHistory } from "./usage-rows.ts";
 
 /**
- * `npm run bench:usage [-- --rows 10000000] [--only sqlite] [--batch 500]` measures the write rate and queries
- * of the usage history, over HTTP and on SQLite, MariaDB and MySQL.
+ * Measures the write rate and queries of the usage history, over HTTP and on SQLite, MariaDB and MySQL.
+ * Usage: `npm run bench:usage [-- --rows 10000000] [--only sqlite] [--batch 500]`
  */
 async function bench(): Promise<void> {
   const { values } = parseArgs({

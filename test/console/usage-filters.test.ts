@@ -10,8 +10,8 @@ import { createKey, startTestGateway, type TestGateway } from "../helpers/test-g
 
 const browser = shareBrowser(test);
 /**
- * This zone is three and a half hours behind UTC in winter, so its days start at neither midnight
- * UTC nor a full hour.
+ * This zone is three and a half hours behind UTC in winter. Its days never start at midnight UTC or at a full
+ * hour of UTC.
  */
 const timezoneId = "America/St_Johns";
 

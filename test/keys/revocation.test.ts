@@ -121,7 +121,6 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** Waits for the expected response to a request for the model. */
 function knows(gateway: Pick<TestGateway, "url">, value: string, model: string, status: number) {
   return eventually(async () => {
     const answer = await postChat(gateway, value, chatBody(model));

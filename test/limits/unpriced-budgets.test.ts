@@ -15,7 +15,6 @@ const usualUsd = 0.002;
 
 type Reported = { usage?: object; service_tier?: string };
 
-/** Adds a model with these prices, whose upstream reports these members. */
 async function addReporting(t: ExecutionContext, gateway: TestGateway, reported: Reported, prices: object) {
   const added = await addModel(t, gateway, (response) => {
     const message = { role: "assistant", content: "Hi" };

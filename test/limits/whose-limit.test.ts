@@ -127,7 +127,6 @@ if (valkeyProgram) {
   });
 }
 
-/** Creates a model whose next response can be held. */
 async function addHeldModel(t: ExecutionContext, gateway: TestGateway) {
   const held: (() => void)[] = [];
   const { slug } = await addModel(t, gateway, (response) => {
@@ -141,7 +140,6 @@ async function addHeldModel(t: ExecutionContext, gateway: TestGateway) {
   return { slug, hold };
 }
 
-/** Returns the outcomes of a key's requests, oldest first. */
 async function endingsOf(gateway: TestGateway, id: string): Promise<(string | null)[][]> {
   await gateway.services.recorder.flush();
   const query = `query ($id: ID) {

@@ -3,7 +3,6 @@ import { GatewayError } from "../../gateway/errors.ts";
 import { explainRefusal } from "../../gateway/models/test-provider.ts";
 import { explainFailure } from "../../gateway/upstream/explain-failure.ts";
 
-/** Returns the error of a failed upstream call. */
 function failure(code: string): GatewayError {
   const cause = Object.assign(new Error(code), { code });
   return new GatewayError("upstream_error", "The call failed.", {

@@ -28,7 +28,6 @@ export function chatRequests(): fc.Arbitrary<RandomRequest> {
     }));
 }
 
-/** Returns any valid response. */
 export function answers(): fc.Arbitrary<Answer> {
   return fc
     .record({

@@ -10,7 +10,6 @@ import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
 import type { ConverseOptions } from "./scenario-client.ts";
 import type { Vendor } from "./vendors.ts";
 
-/** Starts the vendor's upstream, connects it as the console does, and returns a key for its model. */
 export async function connectVendor(
   t: Pick<ExecutionContext, "teardown">,
   gateway: TestGateway,

@@ -1,6 +1,6 @@
 import { type Step, user } from "./step.ts";
 
-/** Contains characters of two, three and four bytes, and an emoji of two code points. A word is split. */
+/** The greeting has characters of two, three and four bytes, and an emoji of two code points. One word is split. */
 const greeting = ["Grü", "ß dich, ", "wörld 👋🏽", " — 你好", "!"];
 
 /** A red square of one pixel. */

@@ -7,7 +7,6 @@ import type { SeenRequest } from "../helpers/scripted-upstream.ts";
 
 export const seal = sealThought("Hm.");
 
-/** Returns a request as received by the upstream. */
 export function post(url: string, headers: Record<string, string>, body: object): SeenRequest {
   const all = { "content-type": "application/json", ...headers };
   return { method: "POST", url, headers: all, body: JSON.stringify(body) };

@@ -56,7 +56,6 @@ const existing: Partial<Record<ShownFile["language"], string>> = {
   ini: existingEnv,
 };
 
-/** Writes existing files of the same formats. The setup's own files are absent. */
 export async function writeExisting(home: string, files: ShownFile[]): Promise<void> {
   await writeFile(path.join(home, ".bashrc"), existingEnv);
   for (const { path: name, language } of files) {

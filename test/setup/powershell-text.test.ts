@@ -19,7 +19,10 @@ const commands =
     " ",
   );
 
-/** https://learn.microsoft.com/en-us/powershell/module/microsoft.powershell.core/about/about_automatic_variables */
+/**
+ * Automatic variables, from
+ * https://learn.microsoft.com/en-us/powershell/module/microsoft.powershell.core/about/about_automatic_variables
+ */
 const automatic =
   "args consolefilename error event eventargs eventsubscriber executioncontext false foreach home host input iscoreclr islinux ismacos iswindows lastexitcode matches myinvocation nestedpromptlevel null ofs pid profile psboundparameters pscmdlet pscommandpath psculture psdebugcontext psedition pshome psitem psscriptroot pssenderinfo psuiculture psversiontable pwd sender shellid stacktrace switch this true".split(
     " ",

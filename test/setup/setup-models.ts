@@ -23,5 +23,4 @@ export function setupModels(slugs: Partial<Record<"light" | "daily" | "hard", st
   return { light, daily, hard, connected: [light, daily, hard, setupModel("local/llama-4@q8")] };
 }
 
-/** A valid key of the gateway. */
 export const keyValue = `sk-gateway-${"0123456789".repeat(4)}AbCdEfGhI`;

@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream, claudeUpstream } from "./tool-upstreams.ts";
 
-/** https://aider.chat/docs/scripting.html */
+/** Documentation: https://aider.chat/docs/scripting.html */
 export const aider: CodingTool = {
   name: "Aider",
   package: "aider-chat",

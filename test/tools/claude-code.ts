@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream, claudeUpstream, geminiUpstream } from "./tool-upstreams.ts";
 
-/** https://code.claude.com/docs/en/settings and https://code.claude.com/docs/en/llm-gateway */
+/** Documentation: https://code.claude.com/docs/en/settings and https://code.claude.com/docs/en/llm-gateway */
 export const claudeCode: CodingTool = {
   name: "Claude Code",
   package: "@anthropic-ai/claude-code",

@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream, claudeUpstream } from "./tool-upstreams.ts";
 
-/** https://docs.cline.bot/cline-cli/overview */
+/** Documentation: https://docs.cline.bot/cline-cli/overview */
 export const cline: CodingTool = {
   name: "Cline",
   package: "cline",

@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { azureUpstream, claudeUpstream, codexUpstream, geminiUpstream } from "./tool-upstreams.ts";
 
-/** https://developers.openai.com/codex/config-reference */
+/** Documentation: https://developers.openai.com/codex/config-reference */
 export const codex: CodingTool = {
   name: "Codex",
   package: "@openai/codex",

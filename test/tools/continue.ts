@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream } from "./tool-upstreams.ts";
 
-/** https://docs.continue.dev/cli/overview */
+/** Documentation: https://docs.continue.dev/cli/overview */
 export const continueCli: CodingTool = {
   name: "Continue",
   package: "@continuedev/cli",

@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream, claudeUpstream } from "./tool-upstreams.ts";
 
-/** https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/use-byok-models */
+/** Documentation: https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/use-byok-models */
 export const copilot: CodingTool = {
   name: "GitHub Copilot CLI",
   package: "@github/copilot",

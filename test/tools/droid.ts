@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream, claudeUpstream } from "./tool-upstreams.ts";
 
-/** https://docs.factory.ai/model-independence/byok */
+/** Documentation: https://docs.factory.ai/model-independence/byok */
 export const droid: CodingTool = {
   name: "Factory Droid",
   package: "droid",

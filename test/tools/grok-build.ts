@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream } from "./tool-upstreams.ts";
 
-/** https://docs.x.ai/build/overview */
+/** Documentation: https://docs.x.ai/build/overview */
 export const grokBuild: CodingTool = {
   name: "Grok Build",
   package: "@xai-official/grok",

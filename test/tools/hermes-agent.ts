@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream, claudeUpstream } from "./tool-upstreams.ts";
 
-/** https://hermes-agent.nousresearch.com/docs */
+/** Documentation: https://hermes-agent.nousresearch.com/docs */
 export const hermesAgent: CodingTool = {
   name: "Hermes Agent",
   package: "hermes-agent",

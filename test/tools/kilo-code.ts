@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream, claudeUpstream } from "./tool-upstreams.ts";
 
-/** https://kilo.ai/docs/code-with-ai/platforms/cli */
+/** Documentation: https://kilo.ai/docs/code-with-ai/platforms/cli */
 export const kiloCode: CodingTool = {
   name: "Kilo Code",
   package: "@kilocode/cli",

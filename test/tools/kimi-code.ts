@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream } from "./tool-upstreams.ts";
 
-/** https://moonshotai.github.io/kimi-code/ */
+/** Documentation: https://moonshotai.github.io/kimi-code/ */
 export const kimiCode: CodingTool = {
   name: "Kimi Code",
   package: "@moonshot-ai/kimi-code",

@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream, claudeUpstream } from "./tool-upstreams.ts";
 
-/** https://docs.mistral.ai/mistral-vibe/terminal */
+/** Documentation: https://docs.mistral.ai/mistral-vibe/terminal */
 export const mistralVibe: CodingTool = {
   name: "Mistral Vibe",
   package: "mistral-vibe",

@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream } from "./tool-upstreams.ts";
 
-/** https://docs.openclaw.ai/cli/agent */
+/** Documentation: https://docs.openclaw.ai/cli/agent */
 export const openClaw: CodingTool = {
   name: "OpenClaw",
   package: "openclaw",

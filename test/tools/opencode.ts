@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream, claudeUpstream, geminiUpstream } from "./tool-upstreams.ts";
 
-/** https://opencode.ai/docs/config and https://opencode.ai/docs/providers */
+/** Documentation: https://opencode.ai/docs/config and https://opencode.ai/docs/providers */
 export const openCode: CodingTool = {
   name: "OpenCode",
   package: "opencode-ai",

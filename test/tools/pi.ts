@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream, claudeUpstream } from "./tool-upstreams.ts";
 
-/** https://github.com/badlogic/pi-mono/blob/main/packages/coding-agent/docs/models.md */
+/** Documentation: https://github.com/badlogic/pi-mono/blob/main/packages/coding-agent/docs/models.md */
 export const pi: CodingTool = {
   name: "Pi",
   package: "@earendil-works/pi-coding-agent",

@@ -1,7 +1,7 @@
 import type { CodingTool } from "./coding-tool.ts";
 import { chatUpstream, claudeUpstream } from "./tool-upstreams.ts";
 
-/** https://qwenlm.github.io/qwen-code-docs/en/users/configuration/settings */
+/** Documentation: https://qwenlm.github.io/qwen-code-docs/en/users/configuration/settings */
 export const qwenCode: CodingTool = {
   name: "Qwen Code",
   package: "@qwen-code/qwen-code",

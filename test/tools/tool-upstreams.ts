@@ -40,7 +40,6 @@ export const azureUpstream: ToolUpstream = {
   form: withModels(azureResponsesForm, ["gpt-6-luna"], checkAzureCall),
 };
 
-/** Returns a form whose upstream has several models. */
 function withModels(
   form: VendorForm,
   models: readonly string[],

@@ -61,7 +61,6 @@ export type Trial = {
   tool: CodingTool;
   connection: ToolConnection;
   model: string;
-  /** Whether the model calls the tool to read a file. */
   isToolUsed: boolean;
 };
 
@@ -73,7 +72,6 @@ function modelWithoutTools(conclude: (results: string) => string[]): (asked: Ask
   };
 }
 
-/** Returns the word that the tool read from the file. */
 function wordIn(results: string): string {
   return /of the day is (\w+)/.exec(results)?.[1] ?? `not in ${results}`;
 }

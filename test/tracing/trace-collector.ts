@@ -90,7 +90,7 @@ type OtlpSpan = Record<"name" | "traceId" | "spanId" | "startTimeUnixNano" | "en
   status: { code: number };
 };
 
-/** https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
+/** Reads OTLP's JSON encoding: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
 function readSpans(body: Buffer): Span[] {
   const { resourceSpans } = JSON.parse(body.toString("utf8")) as {
     resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: OtlpSpan[] }[] }[];

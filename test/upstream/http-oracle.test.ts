@@ -90,7 +90,6 @@ function spoil(whole: Buffer, fault: Plan["fault"], random: SeededRandom): Buffe
   }
 }
 
-/** Returns the result of Node's client. */
 function askNode(url: string): Promise<Result> {
   return new Promise((resolve) => {
     const request = httpRequest(url, { method: "POST", agent: false }, (response) => {

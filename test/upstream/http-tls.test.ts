@@ -17,7 +17,6 @@ const authority = makeCertificate({ name: "Test authority" });
 // Like NODE_EXTRA_CA_CERTS, but without a new process.
 setDefaultCACertificates([authority.certificate]);
 
-/** Returns a server's certificate and key. */
 function identify(hosts: string[], { issuer = authority, days = 1 } = {}) {
   const { certificate, key } = makeCertificate({ name: "server", hosts, issuer, days });
   return { cert: certificate, key };

@@ -45,7 +45,7 @@ test("a refused resolved address is logged once", async (t) => {
   t.false(gateway.log.join("").includes("canary"));
 });
 
-/** Inserts the providers as another gateway that permits them. */
+/** Inserts the providers directly, like another gateway that permits their addresses. */
 async function insertProviders(gateway: TestGateway, baseUrls: Record<string, string>): Promise<void> {
   const names = Object.keys(baseUrls);
   await gateway.services.database.write(async ({ providers, models, changes }) => {

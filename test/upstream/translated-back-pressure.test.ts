@@ -120,7 +120,6 @@ function inMB(bytes: number): string {
 
 type Stream = Awaited<ReturnType<Awaited<ReturnType<typeof connectPouring>>["open"]>>;
 
-/** Connects an upstream that repeats one event as fast as the gateway accepts it. */
 async function connectPouring(t: ExecutionContext, form: VendorForm, said: { pieces: number; text: string }) {
   const gateway = sharedGateway();
   const responses = new Map<string, ServerResponse>();
@@ -219,7 +218,7 @@ async function standstill(streams: Stream[]): Promise<void> {
   }, 30_000);
 }
 
-/** Yields the events. Repeated ones are only counted. */
+/** Collects the events. Each run of equal events is counted. */
 function readEvents(response: IncomingMessage): CountedEvent[] {
   const counted: CountedEvent[] = [];
   let rest = "";

@@ -2,8 +2,8 @@ import { frameAwsEvent } from "../helpers/frame-events.ts";
 import type { PricedAnswer } from "./priced-answers.ts";
 
 /**
- * https://aws.amazon.com/bedrock/pricing/, as of November 2026. `inputTokens` excludes cache reads and writes:
- * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
+ * The prices of https://aws.amazon.com/bedrock/pricing/ in November 2026. `inputTokens` excludes cache reads
+ * and writes: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
  *
  * - Sonnet 4.5, regional: 3.30 input, 0.33 cache read, 4.125 (5 minutes) and 6.60 (1 hour) cache write, 16.50 output
  * - Sonnet 4.5, global: 3, 0.30, 3.75, 6, 15

@@ -63,7 +63,6 @@ async function openShipper(t: ExecutionContext, kind: DatabaseKind) {
   return { url, shipper, shipped };
 }
 
-/** Returns rows from one number up to another. */
 function rows(from: number, before: number): UsageRecord[] {
   return Array.from({ length: before - from }, (_, index) =>
     usageRow(`req_${String(from + index).padStart(3, "0")}`),

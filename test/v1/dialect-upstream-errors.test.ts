@@ -141,7 +141,6 @@ for (const dialect of clientDialects) {
   }
 }
 
-/** Returns an error in OpenAI's format. */
 function refuseChat(message: string): object {
   return { error: { message, type: "invalid_request_error", param: "messages", code: "too_long" } };
 }

@@ -11,7 +11,6 @@ const vectors = [
   [0.125, 2, -8],
 ];
 
-/** Creates a model and provider with a scripted upstream. */
 async function addModel(
   t: Parameters<typeof createUpstream>[0],
   kind: "openai-compatible" | "gemini" | "azure-openai" | "bedrock",

@@ -19,7 +19,6 @@ import { createConsoleClient } from "../helpers/test-gateway.ts";
 // SQLite supports one writing process.
 const mysqlTest = serverKind ? test.serial : test.serial.skip;
 
-/** Starts a gateway with two workers. */
 async function setUp(t: ExecutionContext): Promise<Stage> {
   const upstream = await createModelUpstream(t);
   const databaseUrl = await createMigratedDatabase(t, serverKind);

@@ -85,7 +85,6 @@ export const networkChecks: Record<number, Check> = {
   },
 };
 
-/** Returns the security groups that a property refers to. */
 function groupsOf(resources: GraphResource[], property: string): string[] {
   return resources
     .flatMap(({ propertyDependencies }) => propertyDependencies[property] ?? [])

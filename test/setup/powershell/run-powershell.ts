@@ -41,7 +41,7 @@ class Leave extends Error {
   }
 }
 
-/** Created once, because their stack traces would take half of the run time. */
+/** These errors are created once, because new stack traces would take half of the run time. */
 const leaves = new Map(["break", "continue", "return"].map((how) => [how, new Leave(how)]));
 
 function statementsOf(tree: Tree): Tree[] {

@@ -71,9 +71,9 @@ export function toChart(
 }
 
 /**
- * Gives each thing the same color on every page. If two things of a chart share a color, the smaller one gets a free
- * color, as do deleted things. Names without a color are gray.
- * @param names the largest first
+ * Gives a known name the same color on every page. If two names share a color, the smaller group gets a free
+ * one. Unknown names get the remaining colors, then gray.
+ * @param names the largest group first
  */
 function chooseColors(names: string[], known: string[]): Map<string, string> {
   const free = new Set(colors);
