@@ -43,7 +43,6 @@ export function migrateContainer(options: ContainerOptions) {
   };
 }
 
-/** Creates the database users, as the owner. */
 export function databaseUsersContainer(options: ContainerOptions) {
   const program = readFileSync(new URL("create-database-users.ts", import.meta.url), "utf8");
   const environment = {

@@ -96,7 +96,6 @@ async function start(ecs: ECSClient, migration: MigrationTask): Promise<string> 
 
 type EndOptions = { cluster: string; taskArn: string; pollIntervalMs: number; deadline: number };
 
-/** The ended task, or undefined after the timeout. */
 async function end(ecs: ECSClient, options: EndOptions): Promise<Task | undefined> {
   const { cluster, taskArn, pollIntervalMs, deadline } = options;
   while (performance.now() < deadline) {

@@ -31,7 +31,6 @@ async function run(parameters: string[]): Promise<void> {
   reportCounts({ ...counts, failed: counts.failed + provisionFailed });
 }
 
-/** Returns the number of failures. */
 async function buildConsole(): Promise<number> {
   const { pathname } = new URL("../console/build.ts", import.meta.url);
   const [code] = await once(spawn(process.execPath, [pathname], { stdio: "inherit" }), "exit");

@@ -118,7 +118,6 @@ for (const kind of lockingKinds) {
   });
 }
 
-/** Returns a person with a link for a new password. */
 async function createLink(gateway: TestGateway) {
   const person = await addPerson(gateway, `p${(personCount += 1)}@example.com`);
   const { link } = await gateway.admin.users.resetPassword.mutate({ id: person.id });

@@ -5,7 +5,6 @@ import { findLeaks } from "../helpers/find-leaks.ts";
 import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
-/** Starts a gateway with a controlled clock and a signed-in browser. */
 async function signIn(t: ExecutionContext, kind: DatabaseKind) {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
   const gateway = await startTestGateway(t, { kind, runtime: { now: () => clock.now } });

@@ -68,7 +68,6 @@ const answers = {
   startProfile: () => profiler.start(),
   stopProfile: (file: string) => profiler.stop(file),
 
-  /** Stops the gateway and counts its records in SQLite. */
   async stopAndCount() {
     await gateway?.close();
     const database = new BetterSqlite(databaseFile, { readonly: true });

@@ -17,7 +17,6 @@ const connections = new Map<number, Promise<Connection>[]>();
 const connectionsMax = 64;
 
 const answers = {
-  /** Sends one request and returns the response. */
   async fetch({ port, request }: Pick<Load, "port" | "request">) {
     const connection = await connectionsTo(port)[0];
     const response = await connection?.exchange(Buffer.from(request));

@@ -4,9 +4,7 @@ import type { RecordedRequest } from "../helpers/recorded-requests.ts";
 
 /** Results of many clients that repeated requests. */
 export type Ledger = {
-  /** The IDs of the complete responses. */
   complete: string[];
-  /** The number of error responses by status. */
   errors: Map<number, number>;
   /** The number of broken connections without a complete response. */
   broken: number;

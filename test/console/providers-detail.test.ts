@@ -157,7 +157,6 @@ browserTest("a member on the providers' pages reads who manages them", async (t)
   await assertAccessible(t, page);
 });
 
-/** Creates the provider `house` with one key. */
 function addProvider(gateway: TestGateway, url: string) {
   const settings = { name: "house", kind: "openai-compatible", baseUrl: `${url}/v1` } as const;
   return gateway.admin.providers.create.mutate({ ...settings, apiKey: goodKey });

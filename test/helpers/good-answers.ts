@@ -5,7 +5,6 @@ export type HttpAnswer = {
   bytes: string;
   /** Whether the upstream then closes the connection. */
   closes?: true;
-  /** Status and body, or the error's message. */
   result: { status: number; body: string } | { error: string };
   /** Whether the connection is reused. */
   isKept?: true;

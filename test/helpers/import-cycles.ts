@@ -44,7 +44,6 @@ export function folderCycles(files: SourceFile[]): Step<FolderImport>[][] {
   ].flat();
 }
 
-/** An import of one folder by a file of another folder. */
 type FolderImport = { to: string; file: string };
 
 /** Merges the files of each folder into one file with all their imports. */

@@ -34,7 +34,6 @@ export const weatherTool = {
   parameters: { type: "object", properties: { city: { type: "string" } } },
 };
 
-/** Returns the tool result for the call in a response. */
 export function weatherResultOf({ output }: ShownResponse): object {
   const call = output.find(({ type }) => type === "function_call");
   return { type: "function_call_output", call_id: call?.call_id, output: "22 degrees" };

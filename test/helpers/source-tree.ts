@@ -19,7 +19,6 @@ export type SourceFile = {
   environmentLines: number[];
 };
 
-/** One `import`, `export … from`, `import()` or `import("…").Type`. */
 export type Import = {
   /** A project path (`gateway/errors.ts`), a package (`@trpc/server/adapters/express`) or a built-in (`node:fs`). */
   to: string;

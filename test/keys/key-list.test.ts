@@ -88,7 +88,6 @@ for (const kind of allDatabaseKinds) {
 for (const kind of allDatabaseKinds) {
   const shared = shareGateway({ kind });
 
-  /** Creates a new model and returns its slug. */
   const addModel = async () => {
     const { id } = await makeEntity(shared().admin, "models.get");
     return (await shared().admin.models.get.query({ id })).slug;

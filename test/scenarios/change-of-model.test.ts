@@ -90,7 +90,6 @@ for (const client of [openAiClient, messagesClient, responsesClient]) {
   }
 }
 
-/** Selects the response by the number of turns. */
 function answerOf(answers: Partial<Answer>[], { turns }: Asked, begunAt: number): Answer {
   const answer = answers[(turns.length - begunAt) / 2];
   if (answer === undefined) throw new Error(`The model is asked at the wrong time: ${turns.length} turns.`);

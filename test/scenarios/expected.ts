@@ -3,7 +3,6 @@ import type { Outcome, ScenarioClient } from "./scenario-client.ts";
 import { type Failure, plainUsage, type Step } from "./step.ts";
 import type { Vendor } from "./vendors.ts";
 
-/** The client, vendor and mode of a step. */
 export type Play = { client: ScenarioClient; vendor: Vendor; stream: boolean };
 
 /** Returns the expected outcome of a step, adjusted for unavoidable vendor differences. */

@@ -194,7 +194,6 @@ function thoughtsOf({ content }: Message): string {
   return content.map((block) => (block.type === "thinking" ? block.thinking : "")).join("");
 }
 
-/** Returns the finish reason of chat completions. */
 function finishOf({ stop_reason: reason }: Message): string {
   return finishReasons[reason ?? ""] ?? String(reason);
 }

@@ -16,7 +16,6 @@ export type ConverseOptions = {
   baseUrl: string;
   apiKey: string;
   model: string;
-  /** The model for the next question, if different. */
   nextModel?: string;
   stream: boolean;
   /** Whether to request thoughts with a token budget, if the client's API also supports effort. */

@@ -29,6 +29,5 @@ export function shareVendor(
 }
 
 export type SharedConnection = Connection & {
-  /** Returns the usage records of this test. */
   newRecords(): ReturnType<typeof usageOf>;
 };

@@ -89,7 +89,6 @@ export type Vendor = {
   form: VendorForm;
   /** The vendor's version of OpenAI's responses API, which is relayed without translation. */
   responsesForm?: VendorForm;
-  /** The preset in the console. */
   preset?: string;
   /**
    * The format in which the vendor accepts thoughts: `as text`, `as text of chat` only from chat completion clients, or
@@ -102,9 +101,7 @@ export type Vendor = {
   thinksOnceATurn?: true;
   /** Whether the vendor reports no separate count of thoughts. */
   countsNoThoughts?: true;
-  /** Whether the model rejects a temperature. */
   takesNoTemperature?: true;
-  /** Whether the model rejects a forced tool. */
   takesNoForcedTool?: true;
   /** Whether the vendor rejects empty tool results. A placeholder replaces them. */
   takesNoEmptyResults?: true;

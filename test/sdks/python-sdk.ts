@@ -40,7 +40,6 @@ export async function installPythonSdk(...packages: string[]): Promise<PythonSdk
   }
 }
 
-/** `packages` is the folder of the installed packages. */
 export type PythonSdk = { python: string; packages: string };
 
 function skip(packages: string[], problem: string): null {

@@ -64,7 +64,6 @@ export type SdkOptions = {
 export type SdkConversation = {
   /** Asks with the tool, and returns the text after the last call. */
   ask(question: string): Promise<string>;
-  /** Asks for an object of `summarySchema`. */
   askForSummary(question: string): Promise<unknown>;
 };
 

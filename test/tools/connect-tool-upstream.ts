@@ -69,7 +69,6 @@ export type ToolConnection = {
   /** The responses of the upstream's model. Each test sets its own. */
   script: (asked: Asked) => Answer;
   upstream: NativeUpstream;
-  /** Returns the access to one of the upstream's models. */
   accessTo(model: string): GatewayAccess;
   /** Returns the usage records since the last call. */
   newRecords(): ReturnType<typeof usageOf>;

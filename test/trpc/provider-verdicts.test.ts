@@ -18,7 +18,6 @@ async function addProvider(baseUrl: string, apiKeys: string[] = [apiKey]) {
   return { id, name };
 }
 
-/** Returns the verdict on an upstream with this script. */
 async function verdictOn(
   t: ExecutionContext,
   script: (response: ServerResponse, request: SeenRequest) => void,

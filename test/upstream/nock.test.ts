@@ -23,7 +23,6 @@ test.after.always(() => {
   nock.restore();
 });
 
-/** Answers one request. Resolves with its headers and body. */
 function interceptOnce(answer: string, contentType: string): Promise<{ headers: object; body: string }> {
   return new Promise((resolve) => {
     nock("https://api.openai.com")

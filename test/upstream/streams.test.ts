@@ -46,7 +46,6 @@ function makePlan(random: SeededRandom): Plan {
   };
 }
 
-/** Returns the client's expected text without the error event. */
 function expectedText({ events, ending, includeUsage }: Plan): string {
   const hasUsage = includeUsage && ending.startsWith("usage") ? usageEvent : "";
   const last = ending === "[DONE]" ? (includeUsage ? usageEvent : "") + doneEvent : hasUsage;

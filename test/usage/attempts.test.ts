@@ -13,7 +13,6 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 
 const canary = "canary-0123456789";
 
-/** Upstream failures with their recorded reasons. */
 const failures: [code: string, reason: string, script: (response: ServerResponse) => void][] = [
   ["upstream_error", "connection_lost", (response) => response.socket?.resetAndDestroy()],
   ["upstream_error", "unreadable_answer", (response) => response.socket?.end(`${canary}\r\n\r\n`)],

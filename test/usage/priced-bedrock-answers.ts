@@ -57,7 +57,6 @@ function converse(model: string, usage: object, usd: string, beside: object = {}
   return { model, usage, usd, beside };
 }
 
-/** The response of Converse. */
 export function converseAnswer({ usage, beside }: PricedAnswer): string {
   const message = { role: "assistant", content: [{ text: "Hi" }] };
   return JSON.stringify({

@@ -86,7 +86,6 @@ test("__proto__ is an ordinary name that passes unchanged", async (t) => {
   t.false("polluted" in {}, "the gateway runs in this process: nobody's prototype has changed");
 });
 
-/** Returns the upstream's body for this prompt. */
 function sent(prompt: string): string {
   return upstream.requests.find(({ body }) => body.includes(`"${prompt}"`))?.body ?? "";
 }

@@ -51,7 +51,6 @@ async function send(dialect: ClientDialect, content: string | Uint8Array): Promi
   return answer;
 }
 
-/** Returns the upstream's body that contains this text. */
 function sent(text: string): string {
   return upstream.requests.find(({ body }) => body.includes(text))?.body ?? "";
 }
@@ -62,7 +61,6 @@ for (const dialect of clientDialects) {
   const { name, conversation, assertError } = dialect;
   const own = `${name}/model`;
 
-  /** Returns a body with unescaped `content`. */
   const write = (model: string, content: string, more = "") =>
     JSON.stringify(dialect.body(model, "CONTENT")).replace('"CONTENT"', content).replace(/\}$/, `${more}}`);
 

@@ -94,7 +94,6 @@ for (const stream of [false, true]) {
     const answer = JSON.stringify({ id: "x", created: 1, model: "m", choices: [choice] });
     return stream ? `${chunkEvent("Hel")}data: ${answer}\n\n${doneEvent}` : answer;
   };
-  /** Returns the responses of both dialects as text. */
   const askBoth = async (sent: string, more: Partial<Record<"messages" | "responses", object>> = {}) => {
     const ask = async (path: "messages" | "responses") =>
       (await send(path, { model: "chat/model", stream, ...more[path] }, sent)).answer.text;

@@ -24,7 +24,6 @@ export function requestFrom(body: object): DialectRequest {
   return messages.readRequest(Buffer.from(JSON.stringify(whole)), anySize);
 }
 
-/** Returns the chat completion request for a body, as serialized. */
 export function toChat(body: object): Record<string, unknown> {
   return viaJson(messages.toChatRequest(requestFrom(body))) as Record<string, unknown>;
 }

@@ -66,7 +66,6 @@ export type VendorForm = {
   /** The events of a stream up to the last content, and from there to the end. */
   streamStart(answer: Answer, asked: Asked): Buffer[];
   streamEnd(answer: Answer, asked: Asked): Buffer[];
-  /** A mid-stream error. */
   streamError(message: string): Buffer;
   refuse(refusal: VendorRefusal): { status: number; headers?: Record<string, string>; body: object };
 };
@@ -120,7 +119,6 @@ export type Answer = {
   ending: "complete" | "error" | "break" | "early" | "silence";
 };
 
-/** Adds a part to the last turn, or starts one. */
 export function addPart(turns: Turn[], role: Turn["role"], part: Part): void {
   const last = turns.at(-1);
   if (last?.role === role) last.parts.push(part);
@@ -136,7 +134,6 @@ function withoutThoughts(answer: Answer): Answer {
   return { ...answer, thoughts: [], usage: { ...answer.usage, thinking: 0 } };
 }
 
-/** The message of `streamError` in the tests. */
 export const midStreamMessage = "The model stumbled over its own words.";
 
 async function sendStream(response: ServerResponse, form: VendorForm, answer: Answer, asked: Asked) {

@@ -36,7 +36,6 @@ export function signSigV4(
 
 export type SigV4Identity = { accessKeyId: string; secretKey: string; region: string; service: string };
 
-/** Returns the header names that the client signed. */
 export function signedHeaderNames({ headers }: SeenRequest): string[] {
   const [, names = ""] = /SignedHeaders=([^,]*)/.exec(headers.authorization ?? "") ?? [];
   return names.split(";");

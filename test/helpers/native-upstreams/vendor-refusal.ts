@@ -12,7 +12,6 @@ export type RefusalReason = "invalid" | "unauthenticated" | "rate limited" | "no
 
 export type Fields = Record<string, unknown>;
 
-/** Throws a `VendorRefusal` unless the condition holds. */
 export function demand(condition: boolean, message: string): asserts condition {
   if (!condition) throw new VendorRefusal("invalid", message);
 }
@@ -48,7 +47,6 @@ export function asText(value: unknown, where: string): string {
   return value;
 }
 
-/** Reads an image or a file from its `data:` URL. */
 export function readDataUrl(value: unknown, where: string): { image: string; mediaType: string } {
   const [, mediaType, image] = /^data:([^;,]+);base64,(.+)$/.exec(asText(value, where)) ?? [];
   demand(mediaType !== undefined && image !== undefined, `${where}: Failed to download the file.`);

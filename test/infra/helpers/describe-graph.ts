@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import type { Graph, GraphResource, Value } from "./graph.ts";
 
-/** Returns a graph as lines for review. */
 export function describeGraph({ resources, outputs }: Graph): string {
   const blocks = resources.filter(({ isCustom }) => isCustom).map(describe);
   return `${[...blocks, `outputs\n${lines(outputs)}`].join("\n\n")}\n`;

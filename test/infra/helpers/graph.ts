@@ -61,7 +61,6 @@ export function json<Shape>(value: Value | undefined): Shape | undefined {
   return typeof value === "string" ? (JSON.parse(value) as Shape) : undefined;
 }
 
-/** Returns every text in a value with its path. */
 export function texts(value: Value, path: string[] = []): { path: string[]; text: string }[] {
   if (typeof value === "string") return [{ path, text: value }];
   if (value === null || typeof value !== "object") return [];

@@ -15,7 +15,6 @@ function build(name: string, more: object, outputTokensMax: number | null = null
   return JSON.parse(JSON.stringify(request)) as ConverseRequest;
 }
 
-/** Returns the additional model fields and the output limit. */
 function thinkingOf(name: string, more: object, outputTokensMax: number | null = null) {
   const request = build(name, more, outputTokensMax);
   const { inferenceConfig, additionalModelRequestFields: fields = {} } = request;

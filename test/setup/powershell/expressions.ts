@@ -181,7 +181,6 @@ function isNull(value: unknown): boolean {
   return value === null || value === undefined;
 }
 
-/** Assigns a value to the left side of an assignment. */
 export function assign(target: Tree, value: unknown, scope: Scope, machine: Machine): void {
   const { children } = target;
   if (target.type === "variable") {

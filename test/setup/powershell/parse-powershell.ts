@@ -47,7 +47,6 @@ function toTree(node: Node, mistakes: string[]): Tree {
   return only ?? { type: node.type, text: node.text, line, children };
 }
 
-/** Yields the tree and all its descendants. */
 export function* walk(tree: Tree): Generator<Tree> {
   yield tree;
   for (const child of tree.children) yield* walk(child);

@@ -38,7 +38,7 @@ function toDollars(dollars: number, maximumFractionDigits: number): string {
   }).format(dollars);
 }
 
-/** "340 ms", "1.2 s", "2 min 5 s" */
+/** Returns texts such as "340 ms", "1.2 s" and "2 min 5 s". */
 export function formatDuration(milliseconds: number): string {
   // Rounding comes before the split into minutes and seconds, to avoid "60 s".
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;

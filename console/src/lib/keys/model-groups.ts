@@ -9,7 +9,6 @@ export function groupByProvider<Model extends { slug: string }>(models: Model[])
   return [...groups].map(([provider, members]) => ({ provider, models: members }));
 }
 
-/** The models whose slug contains every search term. */
 export function findModels<Model extends { slug: string }>(models: Model[], search: string): Model[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   return models.filter(({ slug }) => words.every((word) => slug.toLowerCase().includes(word)));

@@ -32,7 +32,6 @@ export class ChatError extends Error {
   }
 }
 
-/** The request body: streamed, with usage. */
 export function toBody(request: ChatRequest) {
   return { ...request, stream: true, stream_options: { include_usage: true } };
 }

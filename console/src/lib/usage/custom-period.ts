@@ -1,7 +1,6 @@
 /** The first and last day or minute, in the format of date fields: 2026-11-21 or 2026-11-21T15:00. */
 export type Days = { from: string; to: string };
 
-/** A problem with the selected days, and its field. */
 export type DaysProblem = { field: keyof Days; message: string };
 
 /** The time zone of the page: the browser's, or UTC. */
