@@ -57,7 +57,6 @@ const answers = {
     };
   },
 
-  /** Selects undici or the gateway's own client for upstream calls. */
   useUndici(isUsed: boolean) {
     if (!gateway) return;
     const { upstreams } = gateway.services;

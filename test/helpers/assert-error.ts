@@ -36,7 +36,6 @@ export function assertErrorBody(
   return message;
 }
 
-/** A row of the contract's error table. */
 export type ErrorRow = {
   status: number;
   type: string;

@@ -21,7 +21,6 @@ export type ConverseOptions = {
   /** Whether to request thoughts with a token budget, if the client's API also supports effort. */
   thinksByBudget: boolean;
   signal?: AbortSignal;
-  /** Receives each piece of streamed text. */
   onText?: (piece: string) => void;
 };
 

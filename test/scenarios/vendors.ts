@@ -95,7 +95,6 @@ export type Vendor = {
    * `sealed` in `reasoning_details`.
    */
   takesThoughts: "as text" | "as text of chat" | "sealed";
-  /** Whether the vendor takes a thinking budget in tokens. */
   thinksByBudget?: true;
   /** Whether the model reasons only before tool results. */
   thinksOnceATurn?: true;

@@ -21,7 +21,6 @@ export function change(resource: GraphResource, inputs: Inputs): void {
   Object.assign(resource.inputs, inputs);
 }
 
-/** Changes an input that contains JSON as text. */
 export function changeJson<Shape>(
   resource: GraphResource,
   property: string,

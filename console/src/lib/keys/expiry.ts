@@ -23,7 +23,7 @@ export function isEndOfDay(time: number): boolean {
   return Math.abs(time - (endOf(toDateText(time)) ?? 0)) < 1_000;
 }
 
-/** The day of a time, in the format of date fields. */
+/** The day of a time in this time zone, such as 2027-01-31. */
 export function toDateText(time: number): string {
   const date = new Date(time);
   const two = (number: number) => String(number).padStart(2, "0");

@@ -84,7 +84,6 @@ export function toModelText({ upstreamModel, fallbacks, ...facts }: Model): Mode
   return { upstreamModel, fallbacks: fallbacks.join("\n"), ...toFactText(facts) };
 }
 
-/** The facts of a stored or a known model, as text. */
 export function toFactText({
   contextWindow,
   outputTokensMax,

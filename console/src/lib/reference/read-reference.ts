@@ -35,7 +35,7 @@ export type Operation = {
   errors: { status: string; reasons: string[] }[];
 };
 
-/** A parameter or member. The name of a nested one is its path. */
+/** A parameter or a member. The name of a nested member is its path. */
 export type Row = { name: string; type: string; isRequired: boolean; description: string };
 
 function toOperation(schemas: Schemas, { path, method, operation }: Found): Operation {

@@ -2,7 +2,6 @@ import { api, type Outputs } from "#lib/session/api.ts";
 import { summarizeUsage, type UsageDimension } from "./summarize-usage.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 
-/** Lists every model, as options and names. */
 export function modelsQuery() {
   return { queryKey: ["models", "slugs"], queryFn: () => api.models.list.query() };
 }
