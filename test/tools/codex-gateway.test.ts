@@ -14,8 +14,8 @@ import { shareToolUpstreams } from "./share-tool-upstreams.ts";
 import { createToolHome } from "./tool-home.ts";
 import { claudeUpstream } from "./tool-upstreams.ts";
 
-// The qualification checklist for gateways, with the real Codex on a translated upstream. WebSockets are in
-// codex-websocket.test.ts. https://learn.chatgpt.com/docs/enterprise/gateway-compatibility
+// These tests follow the qualification checklist for gateways, with the real Codex on a translated upstream. WebSockets
+// are in codex-websocket.test.ts. https://learn.chatgpt.com/docs/enterprise/gateway-compatibility
 const gateway = shareGateway();
 const prepare = shareToolUpstreams(gateway);
 const refused = new Set(process.env["TEST_TOOLS_REFUSED"]?.split(","));

@@ -71,7 +71,7 @@ test("the amounts of the lines add up to the cost, and none is negative", (t) =>
         lines.reduce((sum, { amount }) => sum + (amount ?? 0), 0),
         cost,
       );
-      // The exact cost, rounded once.
+      // The expected cost is exact and rounded once.
       const exact = lines.reduce((sum, line) => sum + BigInt(line.quantity) * BigInt(line.price ?? 0), 0n);
       t.is(cost, Number((exact + 500_000n) / 1_000_000n));
     }),

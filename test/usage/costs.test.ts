@@ -119,7 +119,7 @@ test("a new price applies to later requests, and past records keep theirs", asyn
   t.deepEqual(costs.toSorted(), [3_000, 6_000]);
 });
 
-// Reported costs and charge factors.
+// The following tests cover reported costs and charge factors.
 let billed: TestGateway;
 
 test.before(async () => {
@@ -139,7 +139,8 @@ const billedPrices = { input: 1, output: 10 };
 const ours = 2_000_000;
 const day = () => ({ from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) });
 
-// The cost formats of OpenRouter, Perplexity, DeepInfra, xAI, and OpenRouter with a key of the customer, in this order.
+// The rows have the cost formats of OpenRouter, Perplexity, DeepInfra, xAI, and OpenRouter with a customer's key, in
+// this order.
 const reported: [usage: object, cost: number][] = [
   [{ ...billedCounts, cost: 0.00014 }, 140_000],
   [{ ...billedCounts, cost: { input_tokens_cost: 0.001, total_cost: 0.0065 } }, 6_500_000],

@@ -67,7 +67,7 @@ test("a stream of single bytes arrives complete", async (t) => {
     beginStream(response);
     response.socket?.setNoDelay(true);
     for (const byte of Buffer.from(stream)) {
-      // Waits for each byte, so that none are joined.
+      // Each write waits for the previous one, so that no bytes are joined.
       await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
     }
     response.end();
@@ -78,7 +78,7 @@ test("a stream of single bytes arrives complete", async (t) => {
   t.is(answer.text, stream.replaceAll("upstream-model-2026", "test/model"));
 });
 
-// The same in the other dialects.
+// The following tests cover the other dialects.
 let translating: TestGateway;
 let scripted: PromptedUpstream;
 
@@ -182,7 +182,7 @@ for (const dialect of clientDialects) {
         beginStream(response);
         response.socket?.setNoDelay(true);
         for (const byte of Buffer.from(`${whole}: and so on\n\n`)) {
-          // Waits for each byte, so that none are joined.
+          // Each write waits for the previous one, so that no bytes are joined.
           await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
         }
       });

@@ -85,7 +85,7 @@ for (const includeUsage of [false, true]) {
   });
 }
 
-// The rows "missing field" and "wrong type or value" of the contract's error table.
+// These tests cover the rows "missing field" and "wrong type or value" of the contract's error table.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let key: { id: string; value: string };

@@ -8,7 +8,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Invalid responses of real upstreams. An exception while reading one must not end the process.
+// Real upstreams send these invalid responses. An exception while reading one must not end the process.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;

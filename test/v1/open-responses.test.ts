@@ -10,7 +10,7 @@ import { shareGateway, sharedByFile } from "../helpers/shared-by-file.ts";
 import { type Connection, connectVendor } from "../scenarios/connect-vendor.ts";
 import type { Vendor } from "../scenarios/vendors.ts";
 
-// Tests what the Open Responses compliance tests (openresponses.org) check, with upstreams as strict as the real
+// These tests repeat the Open Responses compliance tests (openresponses.org), with upstreams as strict as the real
 // vendors.
 const shared = sharedByFile();
 const gateway = shareGateway();

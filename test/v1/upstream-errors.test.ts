@@ -13,7 +13,8 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// The contract's error table for upstreams, before the first byte. `broken-streams.test.ts` covers later errors.
+// These tests cover the contract's errors of upstreams before the first byte. `broken-streams.test.ts` covers later
+// errors.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;

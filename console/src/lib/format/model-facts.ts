@@ -5,7 +5,7 @@ export function formatPrice(dollars: number | null): string {
   return dollars === null ? "unknown" : formatExactDollars(dollars);
 }
 
-/** "128K context · $2.50 in · $10.00 out", for lists. Omits unknown facts. */
+/** Returns text such as "128K context · $2.50 in · $10.00 out", for lists. Omits unknown facts. */
 export function describeFacts({ contextWindow, prices: { input, output } }: Facts): string {
   const size = contextWindow === null ? null : `${formatTokens(contextWindow)} context`;
   const isPriced = input !== null || output !== null;
@@ -16,7 +16,7 @@ export function describeFacts({ contextWindow, prices: { input, output } }: Fact
 
 type Facts = { contextWindow: number | null; prices: { input: number | null; output: number | null } };
 
-/** "128K", "1M". Null is "unknown". */
+/** Returns text such as "128K" or "1M". Null is "unknown". */
 export function formatTokens(tokens: number | null): string {
   return tokens === null ? "unknown" : formatCompact(tokens);
 }

@@ -3,17 +3,17 @@ import { lazy } from "./lazy.ts";
 const whole = lazy(() => new Intl.NumberFormat("en"));
 const compact = lazy(() => new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }));
 
-/** "1,234,567" */
+/** Formats 1234567 as "1,234,567". */
 export function formatCount(count: number): string {
   return whole().format(count);
 }
 
-/** "1 request", "1,234 requests" */
+/** Returns text such as "1 request" or "1,234 requests". */
 export function formatCountOf(count: number, thing: string): string {
   return `${formatCount(count)} ${thing}${count === 1 ? "" : "s"}`;
 }
 
-/** "1.2M", for narrow places. */
+/** Returns short text such as "1.2M", for narrow columns. */
 export function formatCompact(count: number): string {
   return compact().format(count);
 }

@@ -31,7 +31,7 @@ const exact = lazy(
   () => new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long", ...dayTime }),
 );
 
-/** "5 minutes ago", "in 30 days", "just now". Times are milliseconds since 1970. */
+/** Returns text such as "5 minutes ago" or "in 30 days". Times are milliseconds since 1970. */
 export function formatRelativeTime(time: number, now: number): string {
   const seconds = Math.round((time - now) / 1000);
   // The days are rounded, so that a new expiry in 30 days does not show 29.

@@ -12,12 +12,12 @@ export function keyUsageQuery(id: string) {
   return { queryKey: ["keys", "limits", id], queryFn: () => api.keys.usage.query({ id }) };
 }
 
-/** Whether the budget is exceeded, so that requests are rejected. */
+/** Whether the budget is spent, so that the gateway rejects requests. */
 export function isSpent({ budgetUsd, spentUsd }: KeyUsage["budgets"][number]): boolean {
   return budgetUsd !== null && spentUsd >= budgetUsd;
 }
 
-/** The exceeded shared budgets of a key, which also cause rejections. */
+/** The spent shared budgets of a key, which also cause rejections. */
 export function spentShared({ sharedBudgets: { person, gateway, isGatewaySpent } }: KeyUsage) {
   const isUsedUp = ({ spentPercent }: { spentPercent: number }) => spentPercent >= 100;
   const ofOwner = person.filter(isUsedUp);

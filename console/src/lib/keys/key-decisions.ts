@@ -3,7 +3,6 @@ import type { ApiKey } from "./key-cache.ts";
 
 const isAdmin = () => session.user?.role === "admin";
 
-/** Whether the user may reactivate the key. */
 export function canActivate({ disabledBy }: ApiKey): boolean {
   return disabledBy !== "admin" || isAdmin();
 }

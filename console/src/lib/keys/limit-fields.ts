@@ -57,7 +57,6 @@ export function fromTexts(texts: LimitTexts) {
   };
 }
 
-/** Splits addresses at whitespace and commas. */
 export function toRanges(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }

@@ -62,7 +62,6 @@ export const modelParams = [
   ...allPriceFields.map(({ param }) => param),
 ];
 
-/** The name of a field in a sentence. */
 export function nameField(field: ModelField): string {
   const price = allPriceFields.find(({ name }) => name === field);
   return price ? `The ${price.label.toLowerCase()} price` : otherNames[field as keyof typeof otherNames];

@@ -100,7 +100,7 @@ export function toRules(text: string): PriceRule[] {
   });
 }
 
-/** "Prompts above 272,000 tokens: input $5.00, output $22.50" */
+/** Returns text such as "Prompts above 272,000 tokens: input $5.00, output $22.50". */
 export function describeRule(rule: PriceRule): string {
   const { when, prices = {}, factor, part } = rule;
   const conditions = [
@@ -146,7 +146,6 @@ const componentLabels: Record<string, string> = {
   request: "Requests",
 };
 
-/** The name of a part of a cost. */
 export function componentLabel(name: string): string {
   return componentLabels[name] ?? name;
 }

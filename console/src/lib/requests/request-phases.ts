@@ -66,7 +66,7 @@ export function phasesOf(record: TimedRecord): Phase[] {
 
 const targetOf = ({ provider, model }: AttemptTiming) => `${provider} / ${model}`;
 
-/** "http_429" → "HTTP 429" */
+/** Formats "http_429" as "HTTP 429". */
 function wordsFor(failure: ErrorReason): string {
   const [, status] = /^http_(\d+)$/.exec(failure) ?? [];
   return status ? `HTTP ${status}` : (failureWords(failure) ?? failure);
