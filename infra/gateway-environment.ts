@@ -19,7 +19,7 @@ export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<s
     PORT: String(gatewayPort),
     METRICS_PORT: String(metricsPort),
     PUBLIC_URL: publicUrl,
-    // One proxy: the load balancer, the only route to the task.
+    // The load balancer is the only proxy, and the only route to the task.
     TRUSTED_PROXIES: "1",
     WORKERS: String(workersOf(config.cpu)),
     DATABASE_URL: databaseUrl({ user: appUser, host: databaseHost }),

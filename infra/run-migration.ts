@@ -130,7 +130,7 @@ async function failure({ logs, migration, taskArn, reason, container = "migrate"
 
 type LastLines = { migration: MigrationTask; taskArn: string; container: string; count: number };
 
-/** The result is known without the log lines, so the failure is ignored. */
+/** A failed read of the log is ignored, because the result is known without these lines. */
 async function lastLines(logs: CloudWatchLogsClient, options: LastLines): Promise<string[]> {
   const { migration, taskArn, container, count } = options;
   const logStreamName = `task/${container}/${taskArn.split("/").at(-1)}`;

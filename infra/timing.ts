@@ -15,5 +15,5 @@ export const keepAliveSeconds = 140;
 /** Fargate's maximum between SIGTERM and SIGKILL. */
 export const stopSecondsMax = 120;
 
-/** The time for open requests. The rest is for the last records. */
+/** The time for open requests. The remaining 10 s are for the last records. */
 export const drainSeconds = stopSecondsMax - 10;

@@ -37,5 +37,5 @@ export async function compareFeatures(
   ].join("\n");
 }
 
-/** A turn takes about 50 ms. */
+/** A turn of this many requests takes about 50 ms. */
 const requestsPerTurn = 512;

@@ -123,7 +123,7 @@ test.serial("missing credentials send no request to KMS", async (t) => {
   const { fake, kms } = await setUp(t, { timeoutMs: 2_000 });
   delete process.env["AWS_ACCESS_KEY_ID"];
   delete process.env["AWS_SECRET_ACCESS_KEY"];
-  // Otherwise the SDK queries the EC2 metadata service.
+  // Without this variable, the SDK queries the EC2 metadata service.
   process.env["AWS_EC2_METADATA_DISABLED"] = "true";
   const error = await t.throwsAsync(kms.generateDataKey(), { instanceOf: KmsError });
   t.regex(error?.message ?? "", /AWS credentials for KMS are missing|did not respond/);

@@ -25,7 +25,7 @@ for (const kind of allDatabaseKinds) {
         VALUES ('${id}', '2026-11-21 10:00:00.000', 'key_1', 'A key', 'demo/echo', '', 0, 'chat/completions',
           0, 'FAILED', 429, 'rate_limit_exceeded', 0, 1)`);
     await writeAsBefore("req_1");
-    // A slow statement would scale with the number of records.
+    // The server rejects this statement if it has to copy records.
     if (kind !== "sqlite") {
       await dataSource.query(
         "ALTER TABLE usage_records ADD COLUMN at_once varchar(16) NULL, ALGORITHM=INSTANT",

@@ -176,7 +176,7 @@ for (const kind of databaseKinds) {
       models: ["demo/echo"],
       limits: { budgetsUsd: { month: 0.02 } },
     });
-    // Both cache the key and its spending in advance.
+    // Both gateways cache the key and its spending in advance.
     for (const each of [one, other])
       t.is((await each.services.keyCache.find(hashKeyValue(value)))?.id, key.id);
     t.is((await spendCent(other, value)).status, 200);

@@ -76,7 +76,7 @@ for (const kind of databaseKinds) {
       upstreamSecret,
       keyValue: key.value,
       echoKeyValue: echo.value,
-      // The key's value without the common prefix.
+      // The search also covers the key's value without the common prefix.
       bareKeyValue,
       password: administrator.password,
     };

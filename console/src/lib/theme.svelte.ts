@@ -1,6 +1,6 @@
 type Theme = "light" | "dark";
 
-/** The theme: the user's choice, or else the system's. `static/before-app.js` sets it before the first paint. */
+/** The user's theme, or else the system's. `static/before-app.js` applies the theme before the first paint. */
 class ThemeChoice {
   current = $state<Theme>(document.documentElement.classList.contains("dark") ? "dark" : "light");
 

@@ -46,7 +46,7 @@ export function anthropicForm(model: ClaudeModel): VendorForm {
         ...(index === 0 ? [toEvent("ping", {})] : []),
         ...deltas.map((delta) => toEvent("content_block_delta", { index, delta })),
       ]);
-      // "We may add new event types, and your code should handle unknown event types gracefully."
+      // Anthropic "may add new event types", which clients must ignore.
       return [toEvent("message_start", { message }), toEvent("news", { news: [] }), ...blocks];
     },
 

@@ -18,7 +18,7 @@ export function describeDetails(details: Members, name = ""): DetailLine[] {
   });
 }
 
-/** `name` is empty where the whole entry is about one value. */
+/** `name` is empty if the entry is about a single value. */
 export type DetailLine = { name: string; text: string };
 type Members = Record<string, unknown>;
 

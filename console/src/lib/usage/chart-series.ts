@@ -7,7 +7,7 @@ export type ChartSeries = { key: string; label: string; color: string };
 /** A bar: its time, and the value of each series by key. */
 export type ChartPoint = { at: Date } & Record<string, number | Date>;
 
-/** Colors for color-blind readers, in light and dark mode (Okabe and Ito). */
+/** Colors that color-blind readers can distinguish in light and dark mode, after Okabe and Ito. */
 const colors = ["#4f6bed", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7fdc"];
 const gray = "#7f7f7f";
 const statusColors = new Map([

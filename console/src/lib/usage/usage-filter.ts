@@ -37,7 +37,7 @@ export function readPeriod(): Period {
   return Object.hasOwn(periods, period) ? (period as Period) : "24h";
 }
 
-/** The period in the URL, if it is unknown. Empty otherwise. */
+/** The period in the URL, if the console does not know the period. Empty otherwise. */
 export function unknownPeriod(): string {
   const period = urlState("period");
   return Object.hasOwn(periods, period) ? "" : period;
