@@ -83,10 +83,6 @@ for (const kind of allDatabaseKinds) {
     t.deepEqual(await names("disabled"), ["Two"]);
     t.deepEqual((await names("active")).toSorted(), ["One", "Three"]);
   });
-}
-
-for (const kind of allDatabaseKinds) {
-  const shared = shareGateway({ kind });
 
   const addModel = async () => {
     const { id } = await makeEntity(shared().admin, "models.get");

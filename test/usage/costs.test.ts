@@ -120,12 +120,6 @@ test("a new price applies to later requests, and past records keep theirs", asyn
 });
 
 // The following tests cover reported costs and charge factors.
-let billed: TestGateway;
-
-test.before(async () => {
-  billed = await startTestGateway(shared);
-});
-
 const reports =
   (usage: object): Script =>
   (response) => {
@@ -153,54 +147,54 @@ const reported: [usage: object, cost: number][] = [
 ];
 for (const [usage, cost] of reported) {
   test(`a provider's cost of ${cost} nano-dollars is recorded and can be the truth`, async (t) => {
-    const { slug, providerId } = await addModel(t, billed, reports(usage));
-    await billed.admin.models.update.mutate({ slug, prices: billedPrices });
-    const { id, value } = await createKey(billed, [slug]);
-    await postChat(billed, value, chatBody(slug));
-    t.like((await usageOf(billed, id))[0], { cost: ours, providerCost: cost, costDetails: null });
+    const { slug, providerId } = await addModel(t, gateway, reports(usage));
+    await gateway.admin.models.update.mutate({ slug, prices: billedPrices });
+    const { id, value } = await createKey(gateway, [slug]);
+    await postChat(gateway, value, chatBody(slug));
+    t.like((await usageOf(gateway, id))[0], { cost: ours, providerCost: cost, costDetails: null });
 
-    await billed.admin.providers.update.mutate({ id: providerId, costSource: "provider" });
-    await postChat(billed, value, chatBody(slug));
-    const [record] = await usageOf(billed, id);
+    await gateway.admin.providers.update.mutate({ id: providerId, costSource: "provider" });
+    await postChat(gateway, value, chatBody(slug));
+    const [record] = await usageOf(gateway, id);
     t.like(record, { cost, providerCost: cost, costDetails: { source: "provider" } });
     const sum = record?.costDetails?.lines.reduce((total, { amount }) => total + (amount ?? 0), 0);
     t.is(sum, ours, "our own figure stays beside it");
 
     // The first record now follows the provider's new setting.
-    await recomputeCosts(billed.services.database, { ...day(), model: slug });
+    await recomputeCosts(gateway.services.database, { ...day(), model: slug });
     t.deepEqual(
-      (await usageOf(billed, id)).map((each) => each.cost),
+      (await usageOf(gateway, id)).map((each) => each.cost),
       [cost, cost],
     );
-    t.like(await recomputeCosts(billed.services.database, { ...day(), model: slug }), [{ changed: 0 }]);
+    t.like(await recomputeCosts(gateway.services.database, { ...day(), model: slug }), [{ changed: 0 }]);
   });
 }
 
 test("the factors of a provider and a key multiply the charge, not the cost", async (t) => {
-  const { slug, providerId } = await addModel(t, billed, reports(billedCounts));
-  await billed.admin.models.update.mutate({ slug, prices: billedPrices });
-  await billed.admin.providers.update.mutate({ id: providerId, chargeFactor: 1.2 });
-  const { id, value } = await createKey(billed, [slug]);
-  t.is((await billed.admin.keys.setChargeFactor.mutate({ id, chargeFactor: 0.5 })).chargeFactor, 0.5);
-  await postChat(billed, value, chatBody(slug));
-  const [record] = await usageOf(billed, id);
+  const { slug, providerId } = await addModel(t, gateway, reports(billedCounts));
+  await gateway.admin.models.update.mutate({ slug, prices: billedPrices });
+  await gateway.admin.providers.update.mutate({ id: providerId, chargeFactor: 1.2 });
+  const { id, value } = await createKey(gateway, [slug]);
+  t.is((await gateway.admin.keys.setChargeFactor.mutate({ id, chargeFactor: 0.5 })).chargeFactor, 0.5);
+  await postChat(gateway, value, chatBody(slug));
+  const [record] = await usageOf(gateway, id);
   t.like(record, { cost: ours, markup: 1_200_000 - ours, costDetails: { factor: 0.6 } });
 
   // Recomputing with another price keeps the recorded factor.
-  await billed.admin.providers.update.mutate({ id: providerId, chargeFactor: null });
-  await billed.admin.models.update.mutate({ slug, prices: { input: 2, output: 20 } });
-  await recomputeCosts(billed.services.database, { ...day(), model: slug });
-  t.like((await usageOf(billed, id))[0], { cost: 2 * ours, markup: -1_600_000 });
+  await gateway.admin.providers.update.mutate({ id: providerId, chargeFactor: null });
+  await gateway.admin.models.update.mutate({ slug, prices: { input: 2, output: 20 } });
+  await recomputeCosts(gateway.services.database, { ...day(), model: slug });
+  t.like((await usageOf(gateway, id))[0], { cost: 2 * ours, markup: -1_600_000 });
 
   for (const dimension of ["OWNER", "API_KEY", "MODEL", "PROVIDER"]) {
     const query = `{ usageSummary(filter: { model: "${slug}" }, groupBy: [${dimension}]) { requests costUsd chargeUsd } }`;
-    const { data } = await askHistory(billed, billed.accessToken, query);
+    const { data } = await askHistory(gateway, gateway.accessToken, query);
     t.deepEqual(data, { usageSummary: [{ requests: 1, costUsd: "0.004", chargeUsd: "0.0024" }] }, dimension);
   }
 });
 
 test("embeddings follow the same rules", async (t) => {
-  const { slug } = await addModel(t, billed, (response) => {
+  const { slug } = await addModel(t, gateway, (response) => {
     response.writeHead(200, { "content-type": "application/json" });
     const usage = { prompt_tokens: 1_000, total_tokens: 1_000, cost: 0.5 };
     response.end(
@@ -208,28 +202,28 @@ test("embeddings follow the same rules", async (t) => {
     );
   });
   const rules = [{ when: { inputTokensAbove: 500 }, prices: { input: 0.2 } }];
-  await billed.admin.models.update.mutate({ slug, prices: { input: 0.1, rules } });
-  const { id, value } = await createKey(billed, [slug]);
+  await gateway.admin.models.update.mutate({ slug, prices: { input: 0.1, rules } });
+  const { id, value } = await createKey(gateway, [slug]);
   await postTo(
-    billed,
+    gateway,
     "/v1/embeddings",
     { authorization: `Bearer ${value}` },
     { model: slug, input: "Hello" },
   );
-  t.like((await usageOf(billed, id))[0], { cost: 200_000, providerCost: 500_000_000 });
+  t.like((await usageOf(gateway, id))[0], { cost: 200_000, providerCost: 500_000_000 });
 });
 
 test("recomputing with unchanged prices changes nothing", async (t) => {
   const details = { cached_tokens: 300, audio_tokens: 20 };
-  const { slug } = await addModel(t, billed, reports({ ...billedCounts, prompt_tokens_details: details }));
+  const { slug } = await addModel(t, gateway, reports({ ...billedCounts, prompt_tokens_details: details }));
   const rules = [{ when: { inputTokensAbove: 900 }, prices: { input: 3 } }];
-  await billed.admin.models.update.mutate({ slug, prices: { ...billedPrices, audioInput: 40, rules } });
-  const { id, value } = await createKey(billed, [slug]);
-  await postChat(billed, value, chatBody(slug));
-  const before = await usageOf(billed, id);
+  await gateway.admin.models.update.mutate({ slug, prices: { ...billedPrices, audioInput: 40, rules } });
+  const { id, value } = await createKey(gateway, [slug]);
+  await postChat(gateway, value, chatBody(slug));
+  const before = await usageOf(gateway, id);
   t.is(before[0]?.cost, 680 * 3_000 + 300 * 3_000 + 20 * 40_000 + 100 * 10_000);
-  t.like(await recomputeCosts(billed.services.database, { ...day(), model: slug }), [
+  t.like(await recomputeCosts(gateway.services.database, { ...day(), model: slug }), [
     { records: 1, changed: 0 },
   ]);
-  t.deepEqual(await usageOf(billed, id), before);
+  t.deepEqual(await usageOf(gateway, id), before);
 });

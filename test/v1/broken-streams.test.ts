@@ -19,6 +19,9 @@ test.before(async () => {
   upstream = await createPromptedUpstream(shared);
   gateway = await startTestGateway(shared);
   key = await connectUpstream(gateway, upstream, { idleTimeoutMs: 300 });
+  await connectUpstream(gateway, upstream, { name: "chat", idleTimeoutMs: 2_000 });
+  for (const { name, provider } of clientDialects)
+    await connectUpstream(gateway, upstream, { name, ...provider, idleTimeoutMs: 2_000 });
 });
 
 const begun = chunkEvent("Hel") + chunkEvent("lo");
@@ -79,17 +82,6 @@ test("a stream of single bytes arrives complete", async (t) => {
 });
 
 // The following tests cover the other dialects.
-let translating: TestGateway;
-let scripted: PromptedUpstream;
-
-test.before(async () => {
-  scripted = await createPromptedUpstream(shared);
-  translating = await startTestGateway(shared);
-  await connectUpstream(translating, scripted, { name: "chat", idleTimeoutMs: 2_000 });
-  for (const { name, provider } of clientDialects)
-    await connectUpstream(translating, scripted, { name, ...provider, idleTimeoutMs: 2_000 });
-});
-
 const upstreamName = "its-own-name-2026";
 
 /** An upstream's stream in the upstream's format. */
@@ -151,12 +143,12 @@ for (const dialect of clientDialects) {
     const model = isNative ? `${dialect.name}/model` : "chat/model";
 
     const play = async (prompt: string, script: (response: ServerResponse) => void) => {
-      scripted.scripts.set(prompt, script);
-      const key = await createKey(translating, [model]);
+      upstream.scripts.set(prompt, script);
+      const key = await createKey(gateway, [model]);
       const authorization = `Bearer ${key.value}`;
       const body = dialect.body(model, prompt, { stream: true });
-      const answer = await postTo(translating, `/v1/${dialect.name}`, { authorization }, body);
-      return { answer, records: await usageOf(translating, key.id) };
+      const answer = await postTo(gateway, `/v1/${dialect.name}`, { authorization }, body);
+      return { answer, records: await usageOf(gateway, key.id) };
     };
 
     for (const [title, end] of dialectEndings) {
@@ -194,20 +186,20 @@ for (const dialect of clientDialects) {
 
   test(`${dialect.name}, native: line ends and spaces pass unchanged`, async (t) => {
     const events = dialect.events(upstreamName).join("");
-    const key = await createKey(translating, [`${dialect.name}/model`]);
+    const key = await createKey(gateway, [`${dialect.name}/model`]);
     for (const [index, spelled] of [
       events.replaceAll("\n", "\r\n"),
       events.replaceAll(/^(event|data): /gm, "$1:"),
       events.replaceAll("\n\n", "\n\n: a comment\n\n"),
     ].entries()) {
       const prompt = `${t.title} ${index}`;
-      scripted.scripts.set(prompt, (response) => {
+      upstream.scripts.set(prompt, (response) => {
         beginStream(response);
         response.end(spelled);
       });
       const body = dialect.body(`${dialect.name}/model`, prompt, { stream: true });
       const authorization = `Bearer ${key.value}`;
-      const answer = await postTo(translating, `/v1/${dialect.name}`, { authorization }, body);
+      const answer = await postTo(gateway, `/v1/${dialect.name}`, { authorization }, body);
       const expected = received(spelled, `${dialect.name}/model`);
       t.is(answer.text, expected.slice(0, answer.text.length));
       t.true(answer.text.includes(dialect.endEvent));
