@@ -139,7 +139,8 @@ export type DatabaseLimits = DataSourceLimits & { operationTimeoutMs: number };
 export type Repositories = ReturnType<typeof repositoriesOf>;
 
 const deadlockAttemptsMax = 10;
-const deadlockPauseMsMax = 200;
+/** Longer than a large transaction takes, so that its opponents can commit first. */
+const deadlockPauseMsMax = 1_000;
 
 function repositoriesOf(manager: EntityManager) {
   return {

@@ -57,7 +57,10 @@ browserTest("a request after a failed attempt shows the time of each phase", asy
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/requests/${record?.id}` });
   const rows = page.getByRole("region", { name: "Timing" }).getByRole("row");
   await rows.nth(1).waitFor();
-  const texts = (await rows.allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim());
+  const texts = (await rows.allInnerTexts())
+    .map((text) => text.replace(/\s+/g, " ").trim())
+    // On a busy machine, the upload and the queue take long enough to be shown.
+    .filter((text) => !/^(Upload|Queue|Wait before retry) /.test(text));
   t.is(texts.length, 4, texts.join());
   t.is(texts[0], "Phase Start Duration");
   t.regex(
