@@ -75,7 +75,6 @@ type CallOptions = {
 
 export type Someone = { id: string; email: string; password: string; accessToken: string };
 
-/** Returns an invited user who has joined and signed in. */
 export async function addPerson(
   { url, admin }: TestGateway,
   email: string,

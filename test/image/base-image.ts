@@ -13,8 +13,8 @@ import path from "node:path";
 import { findProgram } from "../helpers/system-packages.ts";
 
 /**
- * Fills an empty folder with the parts of `node:…-slim` that the Dockerfile needs, because not every machine
- * can fetch images. They are copied from this machine, with the running Node.
+ * Fills an empty folder with the parts of `node:…-slim` that the Dockerfile needs. The parts come from this
+ * machine, with the running Node, because not every machine can fetch images.
  */
 export function fillBaseImage(folder: string): void {
   for (const name of [

@@ -94,7 +94,6 @@ function edgeOf(changes: Record<string, string>) {
   return new Edge("edge", args, {});
 }
 
-/** Creates a component and waits for its expected number of resources. */
 async function make<Component>(count: number, create: () => Component) {
   made.length = 0;
   const component = create();

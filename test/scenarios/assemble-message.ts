@@ -9,8 +9,8 @@ export type Message = OpenAI.ChatCompletionMessage & {
 type Detail = { index?: number; [field: string]: unknown };
 
 /**
- * Assembles the deltas of a stream. The SDK's helper keeps only the last piece of an unknown member, so clients that
- * need thoughts assemble them by hand.
+ * Assembles the deltas of a stream, as clients that need thoughts do. The SDK's helper keeps only the last
+ * piece of an unknown member.
  */
 export function assembleMessage(deltas: OpenAI.ChatCompletionChunk.Choice.Delta[]): Message {
   const message: Message = { role: "assistant", content: null, refusal: null };

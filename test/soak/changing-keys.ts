@@ -71,7 +71,7 @@ async function createKey(admin: Admin, models: string[]): Promise<{ id: string; 
   return { id: key.id, value };
 }
 
-/** Uses a new key once, so that it is cached when the database is unavailable. Throws if that fails. */
+/** Uses a new key once, so that the gateway caches the key. Throws if that fails. */
 async function useKey(url: string, value: string): Promise<void> {
   const response = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${value}` } });
   await response.body?.cancel();

@@ -37,8 +37,8 @@ export const allTools: CodingTool[] = [
 ];
 
 /**
- * Returns all tools, or only those that install and start in a few seconds. Tools that speak chat completions send the
- * same to every upstream, so the fast run tries each on one: its last.
+ * Returns all tools, or only those that install and start in a few seconds. The fast run tries a tool for
+ * chat completions only on its last upstream, because its requests are the same for each.
  */
 export function selectTools({ isFast }: { isFast: boolean }): CodingTool[] {
   if (!isFast) return allTools;

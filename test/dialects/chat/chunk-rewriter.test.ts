@@ -168,8 +168,7 @@ test("lines without data pass unchanged", (t) => {
 });
 
 test("a chunk's result does not depend on earlier chunks", (t) => {
-  // Only a few heads and models occur, and some are prefixes of others, so that most chunks start like the
-  // previous one.
+  // Only a few heads and models occur, so most chunks start like the previous one. Some of them are prefixes of others.
   const head = fc.constantFrom(
     "{",
     '{"id":"1",',

@@ -94,7 +94,6 @@ export const configurationChecks: Record<number, Check> = {
   },
 };
 
-/** Returns the gateway's startup errors. */
 function startProblem(container: Container): string[] {
   const secrets = container.secrets.map(({ name }) => [name, "x".repeat(48)]);
   try {

@@ -43,7 +43,6 @@ export function find(graph: Graph, type: string, name: string): GraphResource {
   return found;
 }
 
-/** Returns all direct and indirect dependencies of a resource. */
 export function neededBy(graph: Graph, resource: GraphResource): Set<string> {
   const needed = new Set<string>();
   const byUrn = new Map(graph.resources.map((each) => [each.urn, each]));
