@@ -14,7 +14,7 @@ const everywhere = {
 };
 const shared = { name: "parts", test: /src.lib.(?!ui.overlays.[A-Zo])/, minShareCount: 3 };
 
-/** Everything that opens above a page, such as menus. It loads after the page. */
+/** Everything that opens above a page, such as menus. This file loads after the page. */
 const overlays = { name: "overlays", test: /lib.ui.overlays|node_modules.bits-ui/, priority: -2 };
 
 const output = {

@@ -9,7 +9,8 @@ type EndpointsArgs = { config: StackConfig; names: Names; network: Network; fire
 
 /**
  * Endpoints that keep traffic to AWS inside its network. The endpoint for S3, which serves image layers, is
- * free. Those of `privateEndpoints` cost by the hour and keep keys, secrets and logs off the NAT gateways.
+ * free. The endpoints of `privateEndpoints` cost by the hour, and keep keys, secrets and logs off the NAT
+ * gateways.
  */
 export class Endpoints extends pulumi.ComponentResource {
   /** Tasks depend on these endpoints, because a private endpoint's DNS name resolves only to the endpoint. */

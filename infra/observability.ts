@@ -19,7 +19,7 @@ type ObservabilityArgs = {
 
 /** Alarms, their topic, and a dashboard. */
 export class Observability extends pulumi.ComponentResource {
-  /** The alarms for faults that a bad release causes at once. They roll it back. */
+  /** The alarms that roll back a release, for faults that a bad release causes at once. */
   readonly releaseAlarmNames: pulumi.Output<string>[];
   readonly dashboardUrl: pulumi.Output<string>;
 

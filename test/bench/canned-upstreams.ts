@@ -16,7 +16,7 @@ export type CannedUpstream = {
   apiKey: string;
   baseUrl(origin: string): string;
   path: string;
-  /** The path for a streamed response. It equals `path` if the body selects streaming. */
+  /** The path for a streamed response, which equals `path` if the body selects streaming. */
   streamPath: string;
   streamContentType: string;
   answer: Buffer;

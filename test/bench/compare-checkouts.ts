@@ -11,8 +11,8 @@ import type { ScriptedUpstream } from "./scripted-upstream.ts";
 import { setUpGateway } from "./set-up-gateway.ts";
 
 /**
- * `npm run bench:compare -- <folder>` compares CPU time per request with another checkout. Both run in alternating
- * turns of 50 ms, so noise affects both alike.
+ * `npm run bench:compare -- <folder>` compares CPU time per request with another checkout. Noise affects both
+ * checkouts alike, because they run in alternating turns of 50 ms.
  */
 async function compareCheckouts(other: string): Promise<void> {
   const upstream = startProcess<ScriptedUpstream>("scripted-upstream.ts");

@@ -4,7 +4,7 @@ import type { TestGateway } from "./test-gateway.ts";
 
 type SessionData = { accessToken: string; expiresAt: string; user: { id: string; email: string } };
 
-/** A browser with the console open. It keeps its refresh cookie and access token as the page does. */
+/** A browser with the console open, which keeps its refresh cookie and access token like the page. */
 export class Browser {
   readonly #gateway: Pick<TestGateway, "url">;
   refreshToken: string | undefined;

@@ -4,7 +4,7 @@ import { Attempts } from "../../gateway/routing/attempts.ts";
 import { recordedRequests } from "./recorded-requests.ts";
 
 /**
- * Counts admitted requests and upstream calls. The returned function runs after the gateway stops. It throws
+ * Counts admitted requests and upstream calls. The returned function runs after the gateway stops, and throws
  * unless each request has one usage record and the records contain all calls.
  */
 export function watchConservation(

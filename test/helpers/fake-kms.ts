@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import type { ExecutionContext } from "ava";
 
 /**
- * Starts a stand-in for AWS KMS with its JSON protocol. It decrypts a data key only with the KMS key and the encryption
- * context that encrypted it.
+ * Starts a stand-in for AWS KMS with its JSON protocol. The stand-in decrypts a data key only with the KMS
+ * key and the encryption context that encrypted it.
  */
 export async function startFakeKms(t: Pick<ExecutionContext, "teardown">): Promise<FakeKms> {
   const secret = randomBytes(32);

@@ -15,7 +15,7 @@ const defaults = Object.fromEntries(
 
 let names = 0;
 
-/** Opens a recorder without a gateway. It writes to the database only on demand, and `log` receives its log lines. */
+/** Opens a recorder without a gateway. The recorder writes to the database only on demand, and logs to `log`. */
 export async function openRecorder(
   t: ExecutionContext,
   database: Database,

@@ -2,9 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import type { ExecutionContext } from "ava";
 
-/**
- * Starts a scripted upstream on real sockets, for timing, broken connections and cancellation. It stops with the test.
- */
+/** Starts a scripted upstream on real sockets, for timing, broken connections and cancellation. */
 export async function createUpstream(
   t: Pick<ExecutionContext, "teardown">,
   script: Script,

@@ -14,7 +14,7 @@ export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Prom
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // A test may expect the connection to close. It checks what it has read.
+  // Tests may expect the connection to close, so they check only what was read.
   socket.on("error", () => {});
   await once(socket, "connect");
   return socket;

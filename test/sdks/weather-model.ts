@@ -20,8 +20,8 @@ export const summarySchema = {
 };
 
 /**
- * A scripted model that needs the whole conversation. It calls the tool in the first two turns. It rejects a request
- * without the earlier questions, answers, calls or results.
+ * A scripted model that calls the tool in the first two turns. The model rejects a request without the
+ * earlier questions, answers, calls or results.
  */
 export function answerAboutWeather(question: Asked): Answer {
   const { turns, tools } = question;

@@ -8,7 +8,7 @@ import { readJson } from "../helpers/native-upstreams/vendor-refusal.ts";
 import type { SeenRequest } from "../helpers/scripted-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 
-/** An upstream for coding tools. It has a realistic provider name, because tools inspect slugs. */
+/** An upstream for coding tools, with a realistic provider name, because tools inspect slugs. */
 export type ToolUpstream = {
   provider: string;
   preset?: string;

@@ -5,8 +5,8 @@ import type { ExecutionContext } from "ava";
 import { loadOpenAiSchemas, type OpenAiSchemas } from "../helpers/openai-schemas.ts";
 
 /**
- * Starts a proxy between a tool and the gateway, which stops with the test. It relays everything, and
- * validates HTTP responses against OpenAI's schemas, if available.
+ * Starts a proxy between a tool and the gateway. The proxy relays everything, and validates HTTP responses
+ * against OpenAI's schemas, if available.
  */
 export async function watchAnswers(
   t: Pick<ExecutionContext, "teardown">,

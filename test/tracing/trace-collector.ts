@@ -4,7 +4,7 @@ import type { ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** Starts a collector of OTLP over HTTP, which reads JSON spans. It stops with the test. */
+/** Starts a collector of OTLP over HTTP, which reads JSON spans. */
 export async function startCollector(
   t: Pick<ExecutionContext, "teardown">,
   answer: (response: ServerResponse) => void = (response) => void response.end("{}"),

@@ -6,8 +6,8 @@ import { cutUp } from "./cut-up.ts";
 import { VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * Starts an upstream that speaks one vendor's API, with a scripted model. It rejects the same requests as the
- * vendor, with the vendor's messages. It stops with the test.
+ * Starts an upstream that speaks one vendor's API, with a scripted model. The upstream rejects the same
+ * requests as the vendor, with the vendor's messages.
  */
 export async function createNativeUpstream(
   t: Pick<ExecutionContext, "teardown">,

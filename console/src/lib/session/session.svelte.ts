@@ -102,7 +102,7 @@ declare global {
   var earlyRefresh: Promise<Response> | undefined;
 }
 
-/** The response to the refresh that `static/before-app.js` began. It serves one call. */
+/** The response to the refresh that `static/before-app.js` began. The response serves one call. */
 function takeEarlyRefresh(url: RequestInfo | URL | string): Promise<Response> | undefined {
   if (url !== "/trpc/auth.refresh") return undefined;
   const response = globalThis.earlyRefresh;

@@ -47,7 +47,7 @@ export function readZone(): Zone {
   return urlState("zone") === "utc" ? "utc" : "local";
 }
 
-/** Limits the period to a part of it, by zooming into the chart. */
+/** Sets a custom period to the range that the user selected in the chart. */
 export function zoomTo(from: Date, to: Date): Promise<void> {
   const [start, end] = [from, to].map((moment) => toMinuteText(moment.getTime(), readZone()));
   return chooseFilter({ period: "custom", from: start ?? null, to: end ?? null });
