@@ -15,7 +15,10 @@ type DataArgs = {
   storageKeyArn: pulumi.Input<string>;
 };
 
-/** MySQL on RDS: in two zones, encrypted, reachable only from the tasks and only over TLS. */
+/**
+ * MySQL on RDS: encrypted, reachable only from the tasks and only over TLS. `databaseMultiAz` adds a standby
+ * in a second zone.
+ */
 export class Data extends pulumi.ComponentResource {
   readonly instance: aws.rds.Instance;
   /** The owner's secret, which RDS creates and rotates. Only the migration task reads it. */

@@ -16,7 +16,7 @@ type EdgeArgs = {
   firewallId: pulumi.Input<string>;
 };
 
-/** The load balancer: TLS, HTTP/2, health checks, and draining for the longest stream. */
+/** The load balancer: TLS unless plain HTTP is allowed, health checks, and draining for the longest stream. */
 export class Edge extends pulumi.ComponentResource {
   readonly url: pulumi.Output<string>;
   readonly loadBalancer: aws.lb.LoadBalancer;
