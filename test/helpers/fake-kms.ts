@@ -94,7 +94,7 @@ export type FakeKms = {
   calls: Call[];
   /** ARNs of the existing KMS keys. */
   keys: string[];
-  /** Replaces the response to a call, if it returns a fault. */
+  /** A returned fault replaces the response to the call. */
   behave(call: Call, count: number): Fault | undefined;
   /** Holds an operation until this many calls have arrived. */
   holdUntil: { operation: string; count: number } | null;

@@ -14,7 +14,7 @@ export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Prom
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // Tests may expect the connection to close, so they check only what was read.
+  // Errors are ignored, because tests may expect the connection to close.
   socket.on("error", () => {});
   await once(socket, "connect");
   return socket;

@@ -96,7 +96,7 @@ for (const kind of lockingKinds) {
     await assertRollUpsMatch(DATABASE_URL);
     t.is(await countedFor(again, key.id), least * unpriced.length);
 
-    // A price entered too late replaces the lower bound.
+    // A price entered after the request replaces the lower bound.
     await again.admin.models.update.mutate({ slug: echo, prices: { output: 3 } });
     await recomputeCosts(again.services.database, { from: new Date(0), to: new Date("2100-01-01") });
     const records = await allOf(again, key.id);

@@ -14,7 +14,7 @@ for (const kind of databaseKinds) {
       PERSON_BUDGET_USD_PER_DAY_MAX: "0.02",
       PERSON_BUDGET_USD_PER_MONTH_MAX: "0.03",
       GATEWAY_BUDGET_USD_PER_MONTH_MAX: "1",
-      // Only reads refresh the spending.
+      // The interval is so long that only reads refresh the spending.
       BUDGET_REFRESH_INTERVAL_MS: "100000",
     };
     const runtime = { now: () => now };
@@ -110,7 +110,7 @@ for (const kind of databaseKinds) {
     const environment = {
       PERSON_BUDGET_USD_PER_DAY_MAX: "0.02",
       GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.03",
-      // Only reads refresh the spending.
+      // The interval is so long that only reads refresh the spending.
       BUDGET_REFRESH_INTERVAL_MS: "100000",
     };
     const gateway = await startPriced(t, environment, { kind, runtime: { now: () => now } });
