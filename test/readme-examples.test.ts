@@ -16,8 +16,8 @@ const example = (language: string) =>
   new RegExp(`^\`\`\`${language}\\n(.+?)^\`\`\``, "ms").exec(readme)?.[1] ?? "";
 
 /**
- * Runs an example of the README unchanged. Another program may use the example's port, so a proxy variable
- * leads to the test's gateway.
+ * Runs an example of the README unchanged. A proxy variable redirects the requests to the test's gateway,
+ * because another program may use the example's port.
  */
 async function run(t: ExecutionContext, command: string, file: string) {
   const gateway = await startTestGateway(t);

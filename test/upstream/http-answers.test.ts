@@ -58,7 +58,7 @@ test("every response yields the same result, wherever it is cut", (t) => {
   t.log(`${httpAnswers.length} answers, cut in ${cuts} ways`);
 });
 
-/** Reads the pieces as a connection does, overwriting each one afterwards. */
+/** Reads the pieces like a connection, which overwrites the memory of earlier pieces. */
 function read({ closes }: HttpAnswer, pieces: Buffer[]) {
   const reader = new AnswerReader(defaultHttpLimits);
   const parts: Buffer[] = [];

@@ -171,7 +171,7 @@ test("sqlite: other processes can write between the parts of a recomputation", a
 
   t.true(parts > 4);
   t.is(writes, 2 * parts, "the database is unlocked at the start and at the end of every gap");
-  // Other processes poll for a gap, so its length counts as well.
+  // Each gap must be long enough for other processes that poll for it.
   t.is(gapsMs.length, parts);
   for (const gapMs of gapsMs) t.true(gapMs >= 19, `${gapMs} ms`);
 });

@@ -3,7 +3,7 @@ import type { Outputs } from "#lib/session/api.ts";
 /** Details of an error code, in the gateway's own terms. */
 export type ErrorReason = NonNullable<Outputs["providers"]["health"][number]["lastErrorReason"]>;
 
-/** `http_` codes are generated. */
+/** The gateway generates the codes that start with `http_`. */
 type NamedReason = Exclude<ErrorReason, `http_${number}`>;
 type LimitReason = keyof typeof limits;
 
