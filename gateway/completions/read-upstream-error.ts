@@ -127,7 +127,7 @@ function withoutSecretsIn(details: object, secret: string | null): object | null
   return isObject(cleaned) ? cleaned : null;
 }
 
-/** Returns a short identifier that does not contain the secret, otherwise null. */
+/** Returns null for a name that is long, malformed or contains the secret. */
 function toName(name: unknown, secret: string | null): string | null {
   const text = typeof name === "number" ? String(name) : name;
   if (typeof text !== "string" || !/^[\w.[\]-]{1,64}$/.test(text)) return null;

@@ -123,7 +123,6 @@ export type NativePiece = {
   ending: "done" | GatewayError | null;
 };
 
-/** The parts of an error that a client may see. */
 export type ShownError = {
   status: number;
   message: string;

@@ -16,7 +16,7 @@ export function listDropped(body: Record<string, unknown>, dropped: DroppedMembe
   return join([...new Set([...members, ...types])]);
 }
 
-/** `truncation: "disabled"` describes the behaviour of every translation. */
+/** `truncation: "disabled"` describes the behaviour of every translation, so it is not reported. */
 function isDefault(value: unknown): boolean {
   return value === undefined || value === null || value === "disabled";
 }

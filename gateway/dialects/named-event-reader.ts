@@ -69,7 +69,7 @@ export const deltaNames = () => /"(?:text|thinking|partial_json|delta)"\s*:\s*"/
 
 type FoundEvent = { name: string; start: number; dataStart: number; dataEnd: number; end: number };
 
-/** The complete events of a text, each with a name and one line of data, as both vendors write them. */
+/** Finds the complete events of a text. Anthropic and OpenAI write a name and one line of data in each. */
 function* findEvents(text: string): Generator<FoundEvent> {
   const pattern = /^event: ?([^\r\n]*)\r?\ndata: ?([^\r\n]*)(\r?\n)+/gm;
   for (const match of text.matchAll(pattern)) {

@@ -199,7 +199,6 @@ export type RequestSchema<Name extends string = string> = JsonSchema & {
 
 type ParametersNamed<Name extends string> = readonly (readonly [name: Name, check: ParameterCheck])[];
 
-/** Builds a JSON Schema from the lists of checks. */
 export function requestSchema<Required extends string, Optional extends string>(
   required: ParametersNamed<Required>,
   optional: ParametersNamed<Optional>,

@@ -102,7 +102,6 @@ export type DialectEndpointName =
 export type UpstreamModel = {
   /** The upstream's own name for the model. */
   name: string;
-  /** The model's maximum output tokens. Null if unknown. */
   outputTokensMax: number | null;
   /** Whether the model can reason. Undefined if unknown. */
   canReason?: boolean | undefined;
@@ -123,7 +122,6 @@ export type ChatTranslation = {
   buildRequest(body: ChatRequestBody, model: UpstreamModel): object;
   /** May throw any error for a malformed response. */
   readAnswer(answer: unknown): ChatAnswer;
-  /** The media type of the upstream's streams, without parameters. */
   streamContentType: string;
   createDecoder(eventBytesMax: number): EventDecoder;
   createStreamReader(): ChatStreamReader;
@@ -145,7 +143,6 @@ export type ChatStreamReader = {
   read(event: UpstreamEvent): ChunkChoice[];
   /** The counts so far. The getter must be cheap, because the gateway calls it for every delta. */
   readonly usage: ChatUsage | null;
-  /** The cost details so far. */
   readonly usageDetails: UsageDetails | undefined;
   /**
    * `unfinished`: a closed connection would be an error. `finished`: every choice has its finish reason, but
@@ -160,7 +157,7 @@ export type EmbeddingsApi =
   | {
       form: "translated";
       endpoint: Endpoint;
-      /** Throws `unsupported_parameter` or `invalid_value` for an unsupported request. */
+      /** Throws `unsupported_parameter` or `invalid_value`. */
       buildRequest(body: EmbeddingsRequestBody, model: UpstreamModel): object;
       /** May throw any error for a malformed response. */
       readAnswer(answer: unknown): EmbeddingsAnswer;
@@ -188,7 +185,6 @@ export type Endpoint = {
 
 export type UpstreamRequest = { method: "GET" | "POST"; body: Buffer | null; date: Date };
 
-/** The pieces of a response from an upstream inside this process. */
 export type ScriptedAnswer = {
   status: number;
   headers: Record<string, string>;

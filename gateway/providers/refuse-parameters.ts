@@ -5,7 +5,6 @@ import { unsupported } from "../wire/parameter-errors.ts";
 /** A parameter without an equivalent, and the values that have no effect. */
 export type Inexpressible = readonly [param: string, isNeutral: (value: unknown) => boolean, why: string];
 
-/** Throws `unsupported_parameter` for the first of these parameters that has an effect. */
 export function refuseParameters(body: ChatRequestBody, inexpressible: readonly Inexpressible[]): void {
   for (const [param, isNeutral, why] of inexpressible) {
     const value = body[param];
@@ -25,7 +24,7 @@ export function is(neutral: unknown): (value: unknown) => boolean {
   return (value) => value === neutral;
 }
 
-/** For a parameter without a neutral value. */
+/** `isNeutral` for a parameter that always has an effect. */
 export function never(): boolean {
   return false;
 }

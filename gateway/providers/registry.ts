@@ -35,7 +35,6 @@ export function findProvider(kind: string): Provider {
   );
 }
 
-/** The facts about a known upstream that the provider form shows. */
 type PresetOfKind = Pick<Preset, "name" | "label" | "baseUrl" | "keyPageUrl" | "keyVariable"> & {
   kind: ProviderKindName;
   hint: string | null;
@@ -43,7 +42,6 @@ type PresetOfKind = Pick<Preset, "name" | "label" | "baseUrl" | "keyPageUrl" | "
   fields: ProviderFields;
 };
 
-/** Lists the known upstreams of all kinds, in the console's order. */
 export function listPresets(): PresetOfKind[] {
   return providerKindNames.flatMap((kind) =>
     presetsOf(kind).map(({ name, label, baseUrl: own, keyPageUrl, keyVariable, hint = null }) => {

@@ -15,7 +15,6 @@ export type AttemptsOptions = {
   retryWaitMsMax: number;
 };
 
-/** A prepared call of one candidate. `begin` starts the call. */
 export type Attempt = {
   /** The names of the request's parts that its translation drops, separated by commas. */
   dropped?: string | null;

@@ -31,7 +31,6 @@ export class PrivateAddressWarnings {
     }
   }
 
-  /** Warns about a candidate that was rejected for its address. */
   warn({ providerId, providerName, target }: Candidate): void {
     if (target instanceof GatewayError) return;
     const { origin } = target.chat.endpoint;

@@ -209,7 +209,6 @@ function genAiProviderName({ preset, providerKind, providerName }: ObservedUpstr
   return telemetryName ?? kind?.telemetryName ?? preset ?? providerName;
 }
 
-/** The operation of an endpoint, in OpenTelemetry's terms. */
 function genAiOperationName(endpoint: string): "chat" | "embeddings" {
   return endpoint === "embeddings" ? "embeddings" : "chat";
 }

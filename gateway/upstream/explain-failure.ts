@@ -36,7 +36,6 @@ export function explainFailure(error: unknown, origin: string): string {
   return toGatewayError(error).message;
 }
 
-/** The advice on how to allow a private address. */
 export function howToAllow(hostAndPort: string): string {
   return `To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${hostAndPort}, or add ${hostAndPort} to the current list`;
 }

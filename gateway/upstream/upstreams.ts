@@ -33,7 +33,7 @@ export class Upstreams {
     this.#now = now;
   }
 
-  /** Sends a POST request, or a GET request without a body. `events` receives the events. */
+  /** Sends a POST request, or a GET request if the body is null. */
   call(
     endpoint: Endpoint,
     body: readonly Buffer[] | null,

@@ -84,7 +84,6 @@ export function openExchange(
   return new Exchange({ ...request, endpoint, clientTool, recorder, observer, openExchanges });
 }
 
-/** Ends an exchange with a thrown error. */
 export function failExchange({ runtime }: ModelEndpointOptions, exchange: Exchange, thrown: unknown): void {
   if (thrown instanceof ClientGoneError) return exchange.cancel();
   const error = toGatewayError(thrown);

@@ -85,7 +85,6 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** Answers unmatched paths. */
 export function unknownUrl(options: EndpointOptions): RequestHandler {
   return endpoint(
     options,

@@ -52,7 +52,6 @@ function fieldValue(text: string, start: number, end: number): string {
 export type UpstreamEvent = {
   /** Empty for an unnamed event. */
   name: string;
-  /** The data, usually JSON. */
   data: string;
 };
 

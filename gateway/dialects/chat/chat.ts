@@ -42,7 +42,6 @@ export const chat: Dialect<ChatRequest> = {
     ...(usage !== null && { usage }),
   }),
   createStreamWriter: (envelope, { includeUsage }) => new ChatStreamWriter(envelope, includeUsage),
-  /** Upstreams with the chat completions API, which is the most common one. */
   native: {
     forwardedHeaders: null,
     buildRequest(request, model, quirks) {
@@ -67,7 +66,6 @@ export const chat: Dialect<ChatRequest> = {
   formatErrorEvent: (error) => `data: ${JSON.stringify(formatError(error))}\n\n`,
 };
 
-/** OpenAI's error format, with all four members. */
 function formatError({ message, type, param, code }: ShownError): object {
   return { error: { message, type, param, code } };
 }
@@ -107,7 +105,7 @@ export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest 
   refuseOtherModels(body);
   const outline = body as ChatRequestBody;
   const { stream_options: options } = outline;
-  // Another spelling could override the request for usage, and costs would then be estimates.
+  // Another spelling could turn off the upstream's usage report, so the gateway would have to estimate costs.
   if (options) streamOptionsMembers.checkKeys(options, Object.keys(options));
   const stream = outline.stream === true;
   return {

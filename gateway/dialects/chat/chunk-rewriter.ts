@@ -2,7 +2,6 @@ import { readChatUsage, type TokenUsage } from "../../wire/token-usage.ts";
 import { isKey, parseJson, scanMembers } from "../../wire/json.ts";
 import type { OutputMeter } from "../dialect.ts";
 
-/** The result of rewriting a piece of an upstream's stream. */
 export type RewrittenChunks = {
   /** The bytes for the client, up to the end of the stream. May be empty. */
   bytes: Buffer;
@@ -19,8 +18,8 @@ type ChunkRewriterOptions = {
 };
 
 /**
- * Rewrites chat completion chunks in place: inserts the slug and removes an unrequested usage chunk. Only the
- * usage chunk is parsed. In other chunks, the bytes before the model equal those of the previous chunk.
+ * Rewrites chat completion chunks in place: inserts the slug and removes an unrequested usage chunk. A chunk
+ * without usage that starts like the previous one is not parsed.
  */
 export class ChunkRewriter {
   readonly #modelJson: string;
@@ -58,8 +57,7 @@ export class ChunkRewriter {
    * it.
    */
   rewrite(events: Buffer): RewrittenChunks {
-    // In Latin-1, each character is one byte, so positions match. Searching text is faster than searching
-    // bytes.
+    // In Latin-1, each character is one byte, so positions match. Text is faster to search than bytes.
     const text = events.toString("latin1");
     let moreAt = findUsageOrError(text, 0);
     let output = "";
@@ -145,7 +143,6 @@ type Chunk = {
   modelEnd: number;
   hasMembers: boolean;
   usage: TokenUsage | null;
-  /** Whether the chunk has no choices. */
   isEmpty: boolean;
 };
 
@@ -179,7 +176,8 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
       chunk.kind = "error";
       return false;
     }
-    // Upstreams write `"usage": null` in every chunk, and the tier beside it.
+    // Upstreams write `"usage": null` and the tier in every chunk, so the tier is read only if the line may
+    // hold usage.
     if (isKey(events, keyStart, keyEnd, "usage")) usage = parse(events, valueStart, valueEnd);
     if (mayHoldMore && isKey(events, keyStart, keyEnd, "service_tier")) {
       serviceTier = parse(events, valueStart, valueEnd);

@@ -31,7 +31,6 @@ export class BlockSequence {
     return this.#proceed();
   }
 
-  /** Ends the open block and all queued ones. */
   end(): string {
     let text = this.#endOpen();
     for (const [block, deltas] of this.#waiting) text += this.#writeWhole(block, deltas) + this.#endOpen();

@@ -83,7 +83,6 @@ export function toToolUseId(id: unknown, fallback: string): string {
     : `${prefix}${Buffer.from(id).toString("base64url")}`;
 }
 
-/** Restores the upstream's ID. */
 export function fromToolUseId(id: string): string {
   return id.startsWith(prefix) ? Buffer.from(id.slice(prefix.length), "base64url").toString("utf8") : id;
 }

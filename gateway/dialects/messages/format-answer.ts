@@ -9,7 +9,6 @@ import { toRedactedData, toSignature } from "./streamed-blocks.ts";
 import { anthropicFormat } from "./sealed-detail.ts";
 import { readTokenUsage } from "../../wire/token-usage.ts";
 
-/** Formats a whole answer: reasoning, text and tool calls. */
 export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { body }: DialectRequest): object {
   const choices: unknown[] = answer.choices;
   const choice = choices.find((each) => isObject(each) && each["index"] === 0) ?? choices[0];
@@ -20,7 +19,7 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
   const assistant = readAssistantMessage(choice["message"]);
   const calls = formatCalls(assistant, envelope, body);
   const texts = [assistant.text, assistant.refusal].filter((text) => text !== "");
-  // No seal follows the last text. The stream writer has the same rule.
+  // Only calls need a seal after text. The stream writer has the same rule.
   const sealed = calls.length > 0 || texts.length === 0 ? formatSealed(assistant) : [];
   const shown = [...texts.map((text) => ({ type: "text", text })), ...sealed, ...calls];
   const content = showsThoughts(body) ? withThoughts(shown, assistant) : shown;
@@ -65,10 +64,7 @@ function withThoughts(content: object[], { reasoning, details }: AssistantConten
   return [...blocks, ...shown.slice(blocks.length - own.length)];
 }
 
-/**
- * Formats content that another upstream encrypted, which is not shown as reasoning. These blocks precede the
- * calls, like signatures.
- */
+/** Formats reasoning that another upstream encrypted. These blocks precede the calls, like signatures. */
 function formatSealed({ details }: AssistantContent): object[] {
   return details
     .filter(({ type, format }) => type === "reasoning.encrypted" && format !== anthropicFormat)
@@ -122,8 +118,8 @@ export function toBareId({ id }: AnswerEnvelope): string {
 }
 
 /**
- * Whether the client can handle thinking blocks. Newer Claudes think by default. A client that disabled
- * thinking may expect text in the first block.
+ * Whether the answer may contain thinking blocks, as by default in newer Claude models. A client that
+ * disabled thinking may expect text in the first block.
  */
 export function showsThoughts({ thinking }: Record<string, unknown>): boolean {
   return !isObject(thinking) || thinking["type"] !== "disabled";

@@ -9,7 +9,6 @@ import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 import { withoutSealedThoughts } from "./sealed-detail.ts";
 
-/** Relays an upstream that speaks this dialect: its bytes, with the slug as the model name. */
 export const nativeMessages: NativeDialect = {
   // Headers of future features pass. Clients must not select a workspace or allow access from browsers.
   forwardedHeaders: /^anthropic-(?!workspace-id$|dangerous-)[\w-]{1,64}$/,

@@ -1,11 +1,11 @@
 import type { ContentPart } from "../../wire/chat-completion.ts";
 
-/** Returns a string for text-only content, because some upstreams accept parts only in some messages. */
+/** Converts at most one text part to a string, because some upstreams accept parts only in some messages. */
 export function plainContent(parts: ContentPart[]): string | ContentPart[] {
   return parts.length < 2 && parts.every(isPlain) ? joinTexts(parts) : parts;
 }
 
-/** Returns a string for text-only messages, whose parts can be joined. */
+/** Joins text-only parts into one string. */
 export function plainText(parts: ContentPart[]): string | ContentPart[] {
   return parts.every(isPlain) ? joinTexts(parts) : parts;
 }

@@ -65,7 +65,6 @@ function findModelTools(body: Record<string, unknown>): string | null {
   return listDropped(body, { members: [], isToolDropped: callsModel });
 }
 
-/** Removes tools that call another model, so that the request can succeed. */
 function withoutModelTools(body: Record<string, unknown>): Record<string, unknown> {
   return { ...body, tools: listOf(body["tools"]).filter((tool) => !callsModel(tool)) };
 }

@@ -56,7 +56,7 @@ export const anthropicFormat = "anthropic-claude-v1";
 
 /**
  * Removes sealed reasoning of other upstreams from a request to Anthropic, which rejects foreign signatures.
- * Of all clients, only Claude Code removes it. Returns the same request if there is nothing to remove.
+ * Returns the same request if there is nothing to remove.
  */
 export function withoutSealedThoughts(request: DialectRequest): DialectRequest {
   if (!request.bytes.includes(`"${sealPrefix}`)) return request;

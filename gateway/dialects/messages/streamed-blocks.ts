@@ -66,7 +66,6 @@ export function toSignature(detail: ReasoningDetail | null, signature: string): 
   return sealDetail(detail === null ? {} : { ...detail, ...(signature !== "" && { signature }) });
 }
 
-/** The block data for reasoning that its upstream encrypted. */
 export function toRedactedData(detail: ReasoningDetail): string {
   return detail.format === anthropicFormat ? (detail.data ?? "") : sealDetail(detail);
 }

@@ -66,10 +66,7 @@ function toNote(block: Block): Block[] {
   });
 }
 
-/**
- * Without this note, the model would invent results: Claude Code sends requests with web search as the only
- * tool.
- */
+/** Stops the model from inventing results: Claude Code sends requests whose only tool is web search. */
 function noteUnavailable(names: readonly string[]): string {
   return `These tools are not available with this model: ${names.join(", ")}. If the task needs one, say that you could not do it. Do not invent results.`;
 }

@@ -65,15 +65,15 @@ function toStop(value: unknown): string[] | undefined {
   return sequences.map((sequence, index) => expectString(sequence, `stop_sequences[${index}]`));
 }
 
-/** Claude Code sends a JSON object here. It exceeds the limits of upstreams and does not concern them. */
+/** Omits the JSON object that Claude Code sends, because it exceeds the limits of upstreams. */
 function toUser(metadata: unknown): string | undefined {
   const id = ifGiven(metadata, "metadata", expectObject)?.["user_id"];
   return typeof id === "string" && /^[\w.:@-]{1,64}$/.test(id) ? id : undefined;
 }
 
 /**
- * The effort in `output_config.effort`, or else derived from the budget. Anthropic's default is `high`, so
- * adaptive thinking gets it. Disabled thinking sends no effort, because most upstreams reject `none`.
+ * Reads `output_config.effort`, or derives the effort from the budget. Adaptive thinking gets Anthropic's
+ * default, `high`. Disabled thinking sends no effort, because most upstreams reject `none`.
  * https://platform.claude.com/docs/en/build-with-claude/effort
  */
 function toReasoningEffort(body: Record<string, unknown>): string | undefined {
@@ -129,7 +129,8 @@ function toResponseFormat(body: Record<string, unknown>): object | undefined {
 }
 
 /**
- * Whether OpenAI accepts the schema as strict. Unlike Anthropic, it rejects optional and additional properties.
+ * Whether OpenAI accepts the schema as strict. Unlike Anthropic, OpenAI rejects optional and additional
+ * properties.
  * https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  */
 function isStrict(schema: unknown): boolean {

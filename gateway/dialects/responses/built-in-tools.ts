@@ -6,7 +6,6 @@ import { isObject } from "../../wire/json.ts";
  */
 export type BuiltInTool = {
   description: string;
-  /** A JSON Schema. */
   parameters: Record<string, unknown>;
   /** The type of a call among the items. */
   callType: string;

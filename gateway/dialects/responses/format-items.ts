@@ -5,7 +5,6 @@ import { FreeformInput } from "./freeform-input.ts";
 import { sealReasoning } from "./sealed-reasoning.ts";
 import type { NamedTool } from "./tool-table.ts";
 
-/** A part of a message: text, or a refusal. */
 export function formatPart(kind: PartKind, text: string, logprobs: readonly object[]): object {
   return kind === "refusal" ? { type: kind, refusal: text } : { type: kind, annotations: [], logprobs, text };
 }

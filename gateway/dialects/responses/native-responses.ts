@@ -10,7 +10,6 @@ import { withoutSealedReasoning } from "./sealed-reasoning.ts";
 import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 
-/** Relays an upstream that speaks this dialect: its bytes, with the slug as the model name. */
 export const nativeResponses: NativeDialect = {
   // Codex sends its tools within the input and announces that in this header.
   forwardedHeaders: /^x-openai-internal-codex-responses-lite$/,

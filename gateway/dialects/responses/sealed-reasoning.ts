@@ -5,8 +5,8 @@ import type { DialectRequest } from "../dialect.ts";
 import { withReadableSummary } from "./conversation-summary.ts";
 
 /**
- * Keeps reasoning in `encrypted_content`, for clients without other state. Clients return OpenAI's content
- * unchanged too. Contains no secret, so it needs no encryption.
+ * Formats reasoning as `encrypted_content`, which clients return unchanged. The content holds no secret, so
+ * it needs no encryption.
  */
 export function sealReasoning(details: readonly ReasoningDetail[]): string {
   return `${sealPrefix}${Buffer.from(JSON.stringify(details)).toString("base64")}`;

@@ -90,10 +90,7 @@ export class ReasoningItem {
     this.#emit("response.reasoning_summary_text.delta", { delta });
   }
 
-  /**
-   * Returns the item.
-   * @param details the details that the client must return
-   */
+  /** @param details the details that the client must return */
   end(details: readonly ReasoningDetail[]): object {
     const text = this.#thoughts;
     if (text !== "") {
@@ -148,7 +145,6 @@ export class CallItem {
     this.#emitDelta("response.function_call_arguments.delta", piece);
   }
 
-  /** Returns the item and its position. */
   end(status: ItemStatus): { item: object; index: number } {
     const { events } = this.#options;
     const args = this.#arguments;

@@ -55,7 +55,6 @@ function toChatPart(value: unknown, param: string): ContentPart {
   }
 }
 
-/** Returns null for a part without text. */
 function readText(part: Record<string, unknown>, param: string): string | null {
   const type = expectString(part["type"], `${param}.type`);
   // OpenAI's models send these parts to one another. Rejecting them would end a conversation that changed

@@ -32,7 +32,6 @@ export class ToolTable {
     return this.#byChatName.get(chatName) ?? null;
   }
 
-  /** Finds a tool by the client's name. Null for an unknown name. */
   get(key: ToolKey): NamedTool | null {
     return this.#byName.get(keyOf(key)) ?? null;
   }

@@ -65,7 +65,7 @@ function effectiveStatus(status: number, body: unknown): number {
   const error = isObject(body) ? body["error"] : null;
   const message = isObject(error) ? error["message"] : null;
   if (status !== 400 || typeof message !== "string") return status;
-  // The pattern is slow on long texts that repeat its words. A hostile upstream could send one.
+  // The pattern is slow on long texts that repeat its words, and a hostile upstream could send such a text.
   const start = message.slice(0, 500);
   return /credit balance is too low|reached your specified .*usage limits/i.test(start) ? 402 : status;
 }

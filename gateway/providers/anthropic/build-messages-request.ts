@@ -29,7 +29,6 @@ import {
   refuseParameters,
 } from "../refuse-parameters.ts";
 
-/** Converts a chat completion request to a Messages API request. */
 export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel): MessagesRequest {
   refuseParameters(body, inexpressible);
   const traits = findClaudeTraits(model.name);

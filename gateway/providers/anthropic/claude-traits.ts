@@ -68,7 +68,7 @@ const allEfforts: Record<ClaudeEffort, string> = {
 /** These models lack `xhigh`, which lies between `high` and `max`. `high` does not increase the cost. */
 const effortsOf46: Record<ClaudeEffort, string> = { ...allEfforts, xhigh: "high" };
 
-/** Compatible upstreams implement the oldest version. */
+/** Compatible upstreams may implement only the oldest features. */
 const strangerTraits: ClaudeTraits = {
   efforts: null,
   calm: {},

@@ -6,7 +6,7 @@ import { upstreamReported } from "../../wire/bad-answer.ts";
 import { readFinishReason, readRefusal, readToolCall, type ReadUsage, readUsage } from "./read-message.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
 
-/** Reads the events of a message stream. https://platform.claude.com/docs/en/build-with-claude/streaming */
+/** https://platform.claude.com/docs/en/build-with-claude/streaming */
 export class MessageStreamReader implements ChatStreamReader {
   #state: ChatStreamReader["state"] = "unfinished";
   #usageAtStart: unknown = null;

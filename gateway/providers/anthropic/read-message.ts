@@ -4,7 +4,7 @@ import type { ChatAnswer } from "../provider.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
 import { readMessagesUsage, type UsageDetails } from "../../wire/token-usage.ts";
 
-/** Parses a whole response. Throws for a malformed one. https://platform.claude.com/docs/en/api/messages/create */
+/** Throws for a malformed response. https://platform.claude.com/docs/en/api/messages/create */
 export function readMessage(answer: unknown): ChatAnswer {
   if (!isObject(answer)) throw new Error("The response is not a message.");
   const { content, stop_reason: stopReason, stop_details: stopDetails, usage } = answer;
@@ -53,7 +53,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Parses a `tool_use` block. Throws for a call without ID or name. */
+/** Throws for a call without ID or name. */
 export function readToolCall({ id, name, input }: Record<string, unknown>): ToolCall {
   if (typeof id !== "string" || typeof name !== "string") throw new Error("The tool call is malformed.");
   return {
@@ -82,7 +82,6 @@ const finishReasons = {
   refusal: "content_filter",
 } satisfies Record<string, FinishReason>;
 
-/** Returns the explanation of a refusal. Null for other responses. */
 export function readRefusal(stopDetails: unknown): string | null {
   const explanation = isObject(stopDetails) ? stopDetails["explanation"] : null;
   return typeof explanation === "string" && explanation !== "" ? explanation : null;

@@ -21,7 +21,6 @@ import type {
 import { type DataUrl, parseDataUrl } from "../parse-data-url.ts";
 import { isThought } from "./reasoning-details.ts";
 
-/** Converts the content of a user message or a tool result: text, images and files. */
 export function toAnthropicContent(content: ChatMessage["content"], param: string): ContentBlock[] {
   return toParts(content, param).flatMap(({ part, at }): ContentBlock[] => {
     switch (part.type) {
@@ -40,7 +39,7 @@ export function toAnthropicContent(content: ChatMessage["content"], param: strin
   });
 }
 
-/** Converts text-only content: instructions and earlier answers, including refusals. */
+/** Converts text-only content: instructions and earlier answers, including refusals. Throws for other parts. */
 export function toTextBlocks(content: ChatMessage["content"], param: string): TextBlock[] {
   return toParts(content, param).flatMap(({ part, at }) => {
     if (part.type === "text" || part.type === "refusal") return toTextBlock(part, at, part.type);
@@ -50,7 +49,6 @@ export function toTextBlocks(content: ChatMessage["content"], param: string): Te
 
 function toParts(content: ChatMessage["content"], param: string): { part: ContentPart; at: string }[] {
   if (typeof content === "string") return [{ part: { type: "text", text: content }, at: param }];
-  // The parts are not validated yet.
   const parts: unknown[] = content ?? [];
   return parts.map((part, index) => {
     const at = `${param}[${index}]`;
@@ -134,7 +132,7 @@ function toEmbeddedImage({ mediaType, base64 }: DataUrl, param: string): Base64S
 const imageTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
 /**
- * Reads the marker that ends a cached prefix. Parts, messages and tools can have one.
+ * Reads the marker that ends a cached prefix.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
 export function toCacheControl(

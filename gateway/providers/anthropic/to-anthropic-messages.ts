@@ -149,8 +149,9 @@ function toToolUse(value: unknown, param: string, jsonTexts: ValueCount): ToolUs
 }
 
 /**
- * A truncated response may have invalid arguments, which the model should still see. Anthropic recommends
- * this wrapper. https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
+ * Keeps the invalid arguments of a truncated response visible to the model. Anthropic recommends this
+ * wrapper.
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
  */
 function parseArguments(text: string, jsonTexts: ValueCount): Record<string, unknown> {
   if (text.trim() === "") return {};

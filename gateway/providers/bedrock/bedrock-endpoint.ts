@@ -14,7 +14,7 @@ type BedrockEndpointOptions = {
   credential: BedrockCredential | null;
 };
 
-/** Builds a Bedrock endpoint. A Bedrock API key is a header. A key pair signs each request. */
+/** A Bedrock API key becomes a header. A key pair signs each request. */
 export function bedrockEndpoint(options: BedrockEndpointOptions): Endpoint {
   const { url, path, accept, region, credential } = options;
   const { origin, host, pathname } = new URL(url);
@@ -39,7 +39,7 @@ export function bedrockEndpoint(options: BedrockEndpointOptions): Endpoint {
     : endpoint;
 }
 
-/** Returns all parts of the credential, because errors must show neither the ID nor the token. */
+/** Includes the ID and the session token, because errors must not show them. */
 function secretOf(credential: BedrockCredential): string {
   if (credential.kind === "bearer") return credential.apiKey;
   const { accessKeyId, secretAccessKey, sessionToken } = credential;
@@ -80,7 +80,7 @@ function signatureFor({ host, path, region, credential }: SignatureOptions): Non
 const contentType = "application/json";
 
 /**
- * Replaces the signer's own hash, which is several times slower because it passes keys as bytes instead of key
+ * Replaces the signer's hash, which is several times slower because it receives keys as bytes instead of key
  * objects.
  */
 class NodeSha256 {
@@ -143,7 +143,6 @@ export function parseBedrockCredential(secret: string): BedrockCredential {
     : { kind: "signature", accessKeyId: first, secretAccessKey, sessionToken };
 }
 
-/** Whether the text is valid in a header. */
 function isKey(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }

@@ -85,7 +85,7 @@ const inexpressible: Inexpressible[] = [
 
 type OutputFormat = {
   outputConfig?: OutputConfig | undefined;
-  /** An instruction replaces a parameter that the model lacks. */
+  /** The instruction that replaces a parameter, for a model without that parameter. */
   instruction?: string | undefined;
 };
 

@@ -9,7 +9,7 @@ import {
   expectNumber,
 } from "../../wire/parameter-errors.ts";
 
-/** Returns the embeddings format of a model, because Converse has no embeddings. Null for an unknown format. */
+/** Finds the model's own embeddings format, because Converse has no embeddings. Null for an unknown model. */
 export function findEmbeddingsForm(modelName: string): EmbeddingsForm | null {
   if (/amazon\.titan-embed-(g1-)?text/.test(modelName)) return titanEmbeddings(modelName.includes("text-v2"));
   if (modelName.includes("cohere.embed-")) return cohereEmbeddings(modelName.includes("embed-v4"));
@@ -64,7 +64,7 @@ type EmbeddingsForm = {
   readAnswer(answer: unknown): EmbeddingsAnswer;
 };
 
-/** Returns the texts to embed. Bedrock rejects token arrays. */
+/** Throws `unsupported_parameter` for token arrays, which Bedrock rejects. */
 function textsOf({ input }: EmbeddingsRequestBody): string[] {
   if (!Array.isArray(input)) return [expectString(input, "input")];
   return input.map((text: unknown, index) => {
@@ -75,7 +75,7 @@ function textsOf({ input }: EmbeddingsRequestBody): string[] {
   });
 }
 
-/** Returns the requested length. Throws `unsupported_parameter` for a model with a fixed length. */
+/** Throws `unsupported_parameter` if the request sets a length that the model cannot change. */
 function dimensionsOf(body: EmbeddingsRequestBody, canChoose: boolean): number | undefined {
   const dimensions = ifGiven(body["dimensions"], "dimensions", expectNumber);
   if (dimensions === undefined || canChoose) return dimensions;

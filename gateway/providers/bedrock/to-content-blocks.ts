@@ -12,12 +12,10 @@ import { cachePointAfter, type ModelFamily } from "./model-family.ts";
 import type { CachePointBlock, MediaBlock, TextBlock } from "./converse-request.ts";
 import { parseDataUrl } from "../parse-data-url.ts";
 
-/** Values that all messages of a request share. */
 export type Conversation = { family: ModelFamily; documentNames: DocumentNames; jsonTexts: ValueCount };
 
 type Part = Record<string, unknown>;
 
-/** Converts the content of a user message or a tool result. */
 export function toContentBlocks(
   message: ChatMessage,
   param: string,
@@ -39,7 +37,6 @@ export function toContentBlocks(
   });
 }
 
-/** Converts the content of text-only messages. */
 export function toTextBlocks(
   message: ChatMessage,
   param: string,
@@ -102,7 +99,6 @@ function toPictureBlock(
   );
 }
 
-/** A file that is neither an image nor a video is a document. */
 function toFileBlock(part: Record<string, unknown>, param: string, names: DocumentNames): MediaBlock {
   const file = expectObject(part["file"], `${param}.file`);
   if (file["file_data"] === undefined && file["file_id"] !== undefined) {
@@ -150,7 +146,6 @@ function list(names: string[]): string {
   return names.join(", ");
 }
 
-/** Returns null unless Bedrock accepts this media type as an image or video. */
 function toVisualBlock(mediaType: string, bytes: string): MediaBlock | null {
   const image = imageFormats.get(mediaType);
   if (image !== undefined) return { image: { format: image, source: { bytes } } };

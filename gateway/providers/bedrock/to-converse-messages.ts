@@ -93,7 +93,7 @@ function toToolResult(message: ChatMessage, param: string, conversation: Convers
   ];
 }
 
-/** Converts the model's reasoning, text and calls, in the order that Claude requires. */
+/** Puts reasoning before text and calls, because Claude requires this order. */
 function toAssistantBlocks(message: ChatMessage, param: string, conversation: Conversation): ContentBlock[] {
   if (message["function_call"] !== undefined && message["function_call"] !== null) {
     throw unsupported(

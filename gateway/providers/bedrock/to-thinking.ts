@@ -103,7 +103,6 @@ function budgetFields(effort: ClaudeEffort, limitTokens: number): ClaudeFields {
   return budget === null ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
 }
 
-/** Returns the maximum tokens of the response, thinking included. The budget must be lower. */
 function limitOf({ maxTokens, model }: Situation): number {
   return maxTokens ?? model.outputTokensMax ?? leastOutputTokensMax;
 }
@@ -124,7 +123,6 @@ function continuesWithoutThought(messages: ConverseMessage[]): boolean {
 }
 
 export type ThinkingRules = {
-  /** Members of `additionalModelRequestFields`. */
   fields: Record<string, unknown>;
   /** The maximum tokens of the response, if thinking requires a limit. */
   maxTokens?: number | undefined;
@@ -137,7 +135,6 @@ export type Situation = {
   model: UpstreamModel;
   messages: ConverseMessage[];
   isToolForced: boolean;
-  /** The maximum tokens of the response that the client requests. */
   maxTokens: number | undefined;
 };
 

@@ -16,9 +16,8 @@ export type ToolRules = {
   toolConfig?: ToolConfig | undefined;
   /** The choice in Claude's own format, for choices that Converse lacks. */
   claudeToolChoice?: object | undefined;
-  /** Whether the model must call a tool. */
   isForced: boolean;
-  /** An instruction replaces a parameter that the model lacks. */
+  /** The instruction that replaces a parameter, for a model without that parameter. */
   instruction?: string | undefined;
 };
 
@@ -114,7 +113,7 @@ function toToolSpec({ name, description, parameters }: Record<string, unknown>, 
   };
 }
 
-/** Declares the functions that the model has called, without their lost parameters. */
+/** Declares the called functions without parameters, because the request no longer contains them. */
 function toPastToolSpecs(messages: ConverseMessage[]): ToolConfig["tools"] {
   const blocks = messages.flatMap(({ content }) => content);
   const names = new Set(blocks.flatMap((block) => ("toolUse" in block ? block.toolUse.name : [])));

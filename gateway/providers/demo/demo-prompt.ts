@@ -1,6 +1,5 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 
-/** The commands in a prompt for the demo provider. */
 export type DemoOrders = {
   /** The rest of the prompt: the text to echo. */
   text: string;
@@ -30,7 +29,6 @@ export function readDemoOrders(messages: ChatMessage[]): DemoOrders {
   };
 }
 
-/** Returns a message's text, whether it is a string or a list of parts. */
 export function textOf({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

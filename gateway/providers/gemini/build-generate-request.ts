@@ -5,7 +5,7 @@ import { unsupported, unsupportedValue, invalidValue } from "../../wire/paramete
 import { generationConfig, googleOptions, modelTraits } from "./generation-config.ts";
 import { toGeminiContents } from "./to-gemini-contents.ts";
 
-/** Builds a generateContent request. https://ai.google.dev/api/generate-content#request-body */
+/** https://ai.google.dev/api/generate-content#request-body */
 export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel): object {
   refuseUnsupported(body);
   const traits = modelTraits(model.name);
@@ -36,10 +36,7 @@ function refuseUnsupported(body: ChatRequestBody): void {
     );
 }
 
-/**
- * Converts the functions and the tool choice.
- * https://ai.google.dev/gemini-api/docs/function-calling
- */
+/** https://ai.google.dev/gemini-api/docs/function-calling */
 function toGeminiTools(body: ChatRequestBody): { tools?: object[]; toolConfig?: object } {
   const { tools, tool_choice: choice } = body;
   if (!Array.isArray(tools) || tools.length === 0) return {};
@@ -78,7 +75,7 @@ function toDeclaration({ name, description, parameters }: ToolFunction): object 
 }
 
 /**
- * Whether the function has no parameters. Gemini then expects no schema.
+ * Gemini expects no schema for a function without parameters.
  * https://ai.google.dev/api/caching#FunctionDeclaration
  */
 function takesNothing(schema: unknown): boolean {
@@ -90,7 +87,7 @@ function takesNothing(schema: unknown): boolean {
   );
 }
 
-/** Converts the tool choice. Undefined for Gemini's default. */
+/** Returns undefined for Gemini's default. */
 function toCallingConfig(choice: unknown, functions: ToolFunction[]): object | undefined {
   if (choice === "auto") {
     // Without a required call, only `VALIDATED` enforces the schema of the arguments.

@@ -4,11 +4,9 @@ import { type SignedToolCall, signCall, toReasoningDetail } from "./thought-sign
 import { upstreamReported } from "../../wire/bad-answer.ts";
 import { createHash } from "node:crypto";
 
-/** The content of one candidate in a response or in one event of a stream. */
 export type CandidatePiece = {
   text: string;
   thoughts: string;
-  /** Contains only complete calls. */
   toolCalls: SignedToolCall[];
   reasoningDetails: ReasoningDetail[];
   logprobs: object | null;
@@ -164,7 +162,7 @@ function toolCallId(
 }
 
 /**
- * Distinguishes the responses of a conversation. If the ID is missing, the prompt's token count does, because every
- * turn adds tokens.
+ * Distinguishes the responses of a conversation: by ID or, without one, by the prompt's token count, which
+ * grows with every turn.
  */
 type AnswerIdentity = { responseId: string | null; usage: ChatUsage | null };

@@ -58,7 +58,6 @@ export class GenerateStreamReader implements ChatStreamReader {
   }
 }
 
-/** Returns one choice, or none for an empty piece. */
 function toChunkChoices(index: number, callsBefore: number, piece: CandidatePiece): ChunkChoice[] {
   const { text, thoughts, toolCalls, reasoningDetails, logprobs, finishReason } = piece;
   const calls = toolCalls.map((call, position) => ({ index: callsBefore + position, ...call }));
@@ -72,7 +71,7 @@ function toChunkChoices(index: number, callsBefore: number, piece: CandidatePiec
   return [{ index, delta, ...(logprobs !== null && { logprobs }), finish_reason: finishReason }];
 }
 
-/** Parses a whole response. Throws for a response without candidates or without a finish reason. */
+/** Throws for a response without candidates or without a finish reason. */
 export function readGenerateAnswer(answer: unknown): ChatAnswer {
   const response = readResponse(answer);
   const { candidates, refusal, usage, usageDetails } = response;

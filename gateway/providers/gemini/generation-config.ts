@@ -2,7 +2,7 @@ import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
 
-/** Converts the generation parameters. https://ai.google.dev/api/generate-content#generationconfig */
+/** https://ai.google.dev/api/generate-content#generationconfig */
 export function generationConfig(body: ChatRequestBody, traits: ModelTraits): object {
   const count = numberIn(body, "n");
   return {
@@ -124,7 +124,6 @@ export function googleOptions(body: ChatRequestBody): Record<string, unknown> {
 export type ModelTraits = {
   /** Whether the model accepts a token budget for thinking. Other models accept a level instead. */
   thinksByBudget: boolean;
-  /** Whether the model cannot disable reasoning. */
   cannotStopThinking: boolean;
   /** Whether the model rejects returned function calls without signatures. */
   needsSignatures: boolean;

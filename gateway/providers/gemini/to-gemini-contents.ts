@@ -68,7 +68,7 @@ function toContents(turns: Turn[]): GeminiContent[] {
   return joined.map(({ by, parts }) => ({ role: by === "model" ? "model" : "user", parts: parts.flat() }));
 }
 
-/** Converts a tool message. https://ai.google.dev/api/caching#FunctionResponse */
+/** https://ai.google.dev/api/caching#FunctionResponse */
 function toResultParts(
   message: ChatMessage,
   param: string,
@@ -131,7 +131,6 @@ class CalledFunctions {
 /** Limits the size of the request, because every result repeats the name. Gemini's own limit is lower. */
 const nameLengthMax = 1_024;
 
-/** Converts the model's earlier text and calls, with their signatures. */
 function toModelParts(
   message: ChatMessage,
   param: string,

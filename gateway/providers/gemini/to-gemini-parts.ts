@@ -12,15 +12,11 @@ export type GeminiPart = {
   thoughtSignature?: string;
 };
 
-/**
- * Converts a user's text and media.
- * @param content a string, an array of content parts, or nothing
- */
+/** @param content a string, an array of content parts, or nothing */
 export function toUserParts(content: unknown, param: string): GeminiPart[] {
   return toParts(content, param, toUserPart);
 }
 
-/** Converts text-only content. */
 export function toTextParts(content: unknown, param: string): GeminiPart[] {
   return toParts(content, param, toTextPart);
 }
@@ -122,7 +118,6 @@ function encode(text: string | null): string | null {
   return text === null ? null : Buffer.from(text).toString("base64");
 }
 
-/** Returns the media type for a URL's extension. Null for an unknown extension. */
 function mediaTypeOf(url: string): string | null {
   const path = url.replace(/[?#].*$/s, "");
   const ending = /\.(\w{2,5})$/.exec(path)?.[1]?.toLowerCase();

@@ -151,7 +151,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
   localPreset("lm-studio", "LM Studio", 1234),
 ];
 
-/** Builds the preset of a server on the gateway's machine. `port` is the server's default. */
+/** @param port the default port of the server */
 function localPreset(name: string, label: string, port: number): OpenAiCompatiblePreset {
   const baseUrl = `http://localhost:${port}/v1`;
   const hint = `Runs on the gateway's own machine. Start the gateway with UPSTREAM_PRIVATE_HOSTS=localhost:${port} to allow it.`;
