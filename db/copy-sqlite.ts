@@ -40,7 +40,7 @@ function vacuumInto(from: string, to: string): void {
   }
 }
 
-/** Without this, a power failure could lose the copy. */
+/** A power failure could lose a copy that is not synced. */
 function sync(file: string): void {
   const descriptor = openSync(file, "r");
   try {

@@ -33,7 +33,7 @@ export function fromDriverError(error: unknown): unknown {
   return error;
 }
 
-/** InnoDB rolled back this transaction to break a deadlock. It can be repeated. */
+/** InnoDB rolled back this transaction to break a deadlock. The caller can repeat it. */
 export function isDeadlock(error: unknown): boolean {
   return driverCode(error) === "ER_LOCK_DEADLOCK";
 }

@@ -39,7 +39,7 @@ export class Database {
     this.#openWithoutHurry = () => openDataSource(url, { ...limits, connectionsMax: 2 });
   }
 
-  /** Connects. An old schema requires `migrate` before any other call. */
+  /** An old schema requires `migrate` before any other call. */
   static async open(url: string, limits: DatabaseLimits): Promise<Database> {
     try {
       const answerTimeoutMs = limits.operationTimeoutMs;
@@ -62,7 +62,6 @@ export class Database {
     }
   }
 
-  /** The names of the pending migrations. Changes nothing. */
   pendingMigrations(): Promise<string[]> {
     return pendingMigrations(this.#dataSource);
   }

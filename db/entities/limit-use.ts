@@ -1,8 +1,8 @@
 import { bigInteger, id, index, integer, type RowOf, table } from "./table.ts";
 
 /**
- * One limit holder's requests and tokens in one second of one process, which other processes also count. Rows are kept
- * for two to three minutes.
+ * The requests and tokens that one process counted for a limit holder in one second. Other processes count them too.
+ * Rows are kept for two to three minutes.
  */
 export const LimitUse = table(
   "limit_uses",

@@ -29,7 +29,7 @@ export const Model = table(
     cachedInputPrice: nullable(bigInteger()),
     cacheWritePrice: nullable(bigInteger()),
     outputPrice: nullable(bigInteger()),
-    /** Null if they were never set, as for models of earlier releases. */
+    /** Null if the details were never set, as for models of earlier releases. */
     priceDetails: nullable(json<PriceDetails>()),
     /** Increases with each change. */
     revision: integer({ default: 1 }),

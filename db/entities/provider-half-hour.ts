@@ -8,7 +8,7 @@ export const ProviderHalfHour = table(
   "provider_half_hours",
   {
     startsAt: moment({ primary: true }),
-    /** The provider's name at that time. */
+    /** The provider's name at the time of the requests. */
     provider: id({ length: 63 }),
     requests: integer(),
     /** The failures that the provider caused. */

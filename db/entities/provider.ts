@@ -13,19 +13,19 @@ import {
   uniqueIndex,
 } from "./table.ts";
 
-/** A destination of requests. `name` is the prefix of its models' slugs. */
+/** `name` is the prefix of the slugs of the provider's models. */
 export const Provider = table(
   "providers",
   {
     id: id(),
     name: text(63),
     kind: text(32),
-    /** The preset of its kind. Null for a custom upstream. */
+    /** Null for a custom upstream. */
     preset: nullable(text(32)),
     baseUrl: nullable(text(2048)),
     /** Timeouts that override the gateway's, in milliseconds. */
     timeouts: json<UpstreamTimeoutOverrides>(),
-    /** The source of the costs. Null calculates them from the models' prices. */
+    /** Null calculates costs from the models' prices. */
     costSource: nullable(text<"provider">(16)),
     /** The charge for the provider's requests, in ten-thousandths of the cost. Null charges the cost. */
     chargeFactor: nullable(integer()),

@@ -2,7 +2,6 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/** Adds data keys, wrapped by KMS. */
 export class DataKeys implements MigrationInterface {
   readonly name = "DataKeys1764115200000";
 

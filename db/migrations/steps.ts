@@ -19,10 +19,7 @@ export async function stepKit(runner: QueryRunner) {
       await runner.createTable(table);
     },
 
-    /**
-     * The statement is plain SQL, because TypeORM would copy the whole table on SQLite, and there can be many
-     * usage records.
-     */
+    /** The statement is plain SQL, because TypeORM would copy the whole table on SQLite. */
     addColumn: async (table: string, column: string, definition: string): Promise<void> => {
       if (columns.get(table)?.has(column)) return;
       await runner.query(`ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`);
