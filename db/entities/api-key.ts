@@ -67,7 +67,7 @@ export const ApiKeyValue = table(
   [index("api_key_values_key", ["apiKeyId"])],
 );
 
-/** A connected model: the key may use it. */
+/** A model that the key may use. */
 export const ApiKeyModel = table(
   "api_key_models",
   {

@@ -8,7 +8,6 @@ export class ChangeRepository {
     this.#manager = manager;
   }
 
-  /** The number of the newest change. */
   async latestNumber(): Promise<number> {
     const counter = await this.#manager.findOneByOrFail(Counter, { name: counterName });
     return counter.value;

@@ -12,7 +12,6 @@ export class InvitationRepository {
     return this.#manager.findOneBy(Invitation, { tokenHash });
   }
 
-  /** Replaces the user's existing invitation. */
   async replace(invitation: InvitationRow): Promise<void> {
     await this.deleteOf(invitation.userId);
     await this.#manager.insert(Invitation, invitation);

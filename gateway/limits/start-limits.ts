@@ -110,7 +110,7 @@ class PeriodicTask {
     this.#schedule();
   }
 
-  /** Runs the task now. */
+  /** Runs the task as soon as the current run has ended. */
   run(): Promise<void> {
     this.#running = this.#running.then(() => this.#runOnce());
     return this.#running;

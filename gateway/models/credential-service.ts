@@ -46,7 +46,6 @@ export class CredentialService {
     });
   }
 
-  /** The effects of deleting the credential. */
   impact(id: string, credentialId: string): Promise<Impact & { remainingCredentialCount: number }> {
     return readCredentialImpact(this.#options.database, id, credentialId);
   }

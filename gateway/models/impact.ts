@@ -18,7 +18,6 @@ export type Impact = {
   fallbackOf: string[];
 };
 
-/** The effects of deleting the models of a provider. */
 export function readProviderImpact(database: Database, id: string): Promise<Impact> {
   return database.read(async (repositories) => {
     await findProviderRow(repositories, id);

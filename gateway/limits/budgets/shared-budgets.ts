@@ -12,7 +12,6 @@ export type SharedBudgetUse = {
   spentUsd: number;
   /** The percentage is rounded down, so that it reaches 80 and 100 when the warnings are sent. */
   spentPercent: number;
-  /** The time at which the budget resets. */
   endsAt: Date;
 };
 

@@ -128,7 +128,6 @@ class UnshippedCosts {
     days.set(day, (days.get(day) ?? 0) + cost);
   }
 
-  /** Removes a record's cost once the database contains the record. */
   shipped(id: string, record: UsageRecord): void {
     const days = this.#costs.get(id);
     if (!days) return;

@@ -6,7 +6,6 @@ import { secondsPerMinute, type SlidingMinute } from "./meter.ts";
 type AdmissionOptions = {
   holders: readonly HolderLimits[];
   now: () => number;
-  /** Adds the cost of a finished request. */
   spend: (record: UsageRecord) => void;
   /** Whether the request is queued for capacity. */
   isWaiting: () => boolean;
@@ -76,7 +75,6 @@ export class Admission {
     if (this.exactUse) for (const use of this.exactUse) use.tokens += more;
   }
 
-  /** Releases the reservation of a request that did not start. */
   #undo(): void {
     const second = this.#second();
     for (const { meter } of this.#options.holders) {
@@ -95,7 +93,6 @@ export class Admission {
   }
 }
 
-/** A request that is running or queued. */
 export type QueueSlot = {
   readonly keyId: string;
   readonly start: () => void;

@@ -36,7 +36,7 @@ type LimiterOptions = {
 
 /**
  * Admits requests. Throws the error of an exceeded limit, or `service_unavailable` if the process is full.
- * With Valkey, the decision is asynchronous and `fail` gets the error. A rejected request uses nothing.
+ * With Valkey, the decision is asynchronous and `fail` receives the error. A rejected request uses nothing.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
@@ -124,7 +124,7 @@ export class Limiter {
     return this.#meters;
   }
 
-  /** Drops all unused meters. */
+  /** Drops unused meters, once their use is shared. */
   sweep(): void {
     // Cached holders would keep the removed meters.
     this.#holders.clear();

@@ -33,7 +33,7 @@ export class ShareExchange {
 
   /**
    * The number of processes that divide a limit: one, while the others' use is known. A process without news
-   * for two intervals, as when the database is slow or unavailable, limits itself to its share.
+   * for two intervals, for example when the database is slow or unavailable, limits itself to its share.
    */
   get sharedBy(): number {
     const { now, intervalMs } = this.#options;

@@ -52,7 +52,6 @@ export class ValkeyLimits {
     this.#beat = setInterval(() => void this.#keepSession(), beatIntervalMs).unref();
   }
 
-  /** Resolves after the first attempt to connect. */
   attempted(): Promise<void> {
     return this.#connection.attempted();
   }
@@ -61,12 +60,11 @@ export class ValkeyLimits {
     return this.#connection.isThere;
   }
 
-  /** False for the first minute after Valkey's return, because Valkey lacks the admissions before. */
+  /** False for the first minute after Valkey's return, because Valkey lacks the earlier admissions. */
   get knowsAll(): boolean {
     return performance.now() >= this.#knowsAllFrom;
   }
 
-  /** Returns null if Valkey does not respond. */
   async reserve(
     holders: readonly HolderLimits[],
     tokens: number,
@@ -95,7 +93,7 @@ export class ValkeyLimits {
 
   /**
    * The reservation of a request that was admitted without Valkey. A request that still runs when Valkey
-   * returns is reported, and so is its end. Only reserved use is returned.
+   * returns is reported, and so is its end. No surplus is returned, because nothing was reserved.
    */
   assumeAdmitted(holders: readonly HolderLimits[]): Reservation {
     const settle = (more: number) => this.#settle(keysOf(holders), 0, 0, more);
