@@ -25,7 +25,6 @@ export type Provider = {
    */
   isDemo?: true;
   defaultBaseUrl: string | null;
-  /** The known upstreams of this kind. */
   presets: readonly Preset[];
   /** Runs when a provider is loaded or changed. Throws `invalid_value` for invalid settings. */
   connect(settings: ProviderSettings): UpstreamApi;

@@ -32,7 +32,7 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   token_limit_exceeded: { status: 429, type: "tokens", code: "rate_limit_exceeded" },
   concurrency_limit_exceeded: { status: 429, type: "requests", code: "rate_limit_exceeded" },
   insufficient_quota: { status: 402, type: "insufficient_quota", code: "insufficient_quota" },
-  // This response equals that for an invalid key, so that a thief learns nothing about the allowed addresses.
+  // The response is the same as for an invalid key, so a thief learns nothing about the allowed addresses.
   address_not_allowed: invalidRequest(401, "invalid_api_key"),
   upstream_rejected: invalidRequest(400, null),
   upstream_auth_failed: { status: 502, type: "server_error", code: "upstream_auth_failed" },

@@ -151,7 +151,7 @@ const signs = [
   ["zed", "user-agent", /^Zed\//], // from source code
 
   ["copilot", "x-initiator", /^(user|agent)$/],
-  // A library and a runtime that are rare together.
+  // Other tools rarely combine this library with this runtime.
   ["cline", "user-agent", /^ai-sdk\/openai-compatible\/.* runtime\/bun\//],
 ] as const;
 
@@ -176,7 +176,7 @@ function checkAddress(
   throw new GatewayError("address_not_allowed", invalidApiKey().message);
 }
 
-/** The request's key, for any address. Returned synchronously if cached. */
+/** Returns the request's key without an address check, and without a promise if the key is cached. */
 function knownKeyOf(options: AuthenticateKeyOptions, request: IncomingMessage): KnownKey | Promise<KnownKey> {
   return authenticateKey(options, readKeyValue(request));
 }

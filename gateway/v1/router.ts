@@ -56,7 +56,7 @@ export function createV1Router(options: ModelEndpointOptions): Router {
  */
 const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
   const { url } = request;
-  // RFC 9112, section 3.2. Node would reject the request without our error format.
+  // RFC 9112, section 3.2, requires this status. Node's own rejection would lack our error format.
   if (request.headers.host === undefined && request.httpVersion === "1.1") {
     return next(new GatewayError("invalid_body", "The request has no Host header. Send a Host header."));
   }

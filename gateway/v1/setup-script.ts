@@ -13,7 +13,7 @@ export function setupScript(publicUrl: string | null) {
     const { status, text } = answer(request, publicUrl);
     const head = {
       "content-type": "text/plain; charset=utf-8",
-      // With the length, a client detects a truncated response.
+      // The length lets a client detect a truncated response.
       "content-length": Buffer.byteLength(text),
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",

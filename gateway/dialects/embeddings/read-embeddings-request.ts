@@ -12,7 +12,6 @@ import {
 } from "../parse-body.ts";
 import { requestMembers } from "../request-members.ts";
 
-/** A parsed embeddings request and its bytes. */
 export type EmbeddingsRequest = {
   /** The body, which is parsed on first read. */
   readonly body: EmbeddingsRequestBody;

@@ -82,7 +82,6 @@ export class BlockSequence {
   }
 }
 
-/** Formats an event of Anthropic's API. */
 export function toEvent(type: string, fields: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }

@@ -98,7 +98,7 @@ type OpenCall = {
   /** The position of the call among all tool calls, from 0. */
   index: number;
   hasArguments: boolean;
-  /** The arguments, if no delta follows. */
+  /** The complete arguments, if no delta follows. */
   input: string;
 };
 

@@ -25,7 +25,7 @@ import {
 import { toThoughts } from "./reasoning-details.ts";
 
 /**
- * Extracts the instructions from any position, like Anthropic's own OpenAI compatibility. Other messages
+ * Extracts the instructions from any position, like Anthropic's OpenAI-compatible API. Other messages
  * become alternating turns. User and tool messages belong to the user's turns.
  * https://platform.claude.com/docs/en/api/openai-sdk
  */

@@ -16,7 +16,7 @@ export function createOpenApiDocument(): object {
       description: about,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
-    // A URL relative to the document's own.
+    // This URL is relative to the document's URL.
     servers: [{ url: "/" }],
     security: [{ bearer: [] }, { apiKey: [] }],
     tags: [

@@ -2,7 +2,6 @@ import type { Dialect } from "../../dialects/dialect.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { describeError } from "../error-response.ts";
 
-/** Errors by status, as `/v1` returns them. */
 export function errorResponses(codes: readonly ShownErrorCode[], dialect: Dialect): object {
   const isAnthropic = dialect?.endpointName === "messages";
   const schema = { $ref: `#/components/schemas/${isAnthropic ? "AnthropicError" : "Error"}` };

@@ -64,7 +64,6 @@ export class ResponsesSockets {
     for (const socket of this.#open.keys()) socket.end();
   }
 
-  /** Closes all connections at once. */
   close(): void {
     clearInterval(this.#checks);
     for (const socket of this.#open.keys()) socket.terminate();
