@@ -50,10 +50,7 @@ export function createV1Router(options: ModelEndpointOptions): Router {
   return router;
 }
 
-/**
- * Clients often configure base URLs with `/v1` twice or not at all. The URL is corrected before routing, so
- * that both work.
- */
+/** Clients often configure base URLs with `/v1` twice or not at all. This handler corrects both. */
 const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
   const { url } = request;
   // RFC 9112, section 3.2, requires this status. Node's own rejection would lack our error format.

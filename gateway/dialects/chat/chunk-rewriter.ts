@@ -62,7 +62,7 @@ export class ChunkRewriter {
     let moreAt = findUsageOrError(text, 0);
     let output = "";
     let copied = 0;
-    /** The position after the event's start or previous data line. */
+    /** The end of the previous event or data line. */
     let eventStart = 0;
     let usage: TokenUsage | null = null;
     const copyTo = (end: number, continueAt: number) => {
@@ -88,7 +88,7 @@ export class ChunkRewriter {
       }
       const chunk = readChunk(events, start, next, mayHoldMore);
       if (chunk.kind !== "chunk") {
-        // The whole event is removed, because the next one would inherit its name and ID.
+        // The whole event is removed, because the gateway's own event would inherit its name and ID.
         copyTo(eventStart, text.length);
         const ending =
           chunk.kind === "error"

@@ -30,7 +30,7 @@ export function formatModel({ slug, createdAt }: ListedModel): ModelInfo {
 
 export type ListedModel = { slug: string; createdAt: Date };
 
-/** `limit`, `before_id` and `after_id`. Ignores others. */
+/** The gateway reads `limit`, `before_id` and `after_id`, and ignores other parameters. */
 export type ModelListQuery = Readonly<Record<string, unknown>>;
 
 /** https://platform.claude.com/docs/en/api/models/list */

@@ -90,7 +90,6 @@ function readError(error: unknown): GatewayError {
 
 const badForm = () => badAnswer("not in Anthropic's format");
 
-/** Merges all reports of one answer. */
 function readNativeUsage(...reports: unknown[]): TokenUsage | null {
   const usage = readMessagesUsage(...reports);
   if (usage === null) return null;

@@ -9,7 +9,7 @@ import { isObject } from "../../wire/json.ts";
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { sealReasoning } from "./sealed-reasoning.ts";
 
-/** Formats a whole answer. A response has one choice, so further ones are dropped. */
+/** A response has one choice, so further choices are dropped. */
 export function formatAnswer(
   { choices, usage }: ChatAnswer,
   envelope: AnswerEnvelope,

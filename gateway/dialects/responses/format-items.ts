@@ -51,7 +51,7 @@ export function formatFlatCall(
     : { id, type: "function_call", status, ...naming, arguments: argument };
 }
 
-/** Formats a call of any tool, from the function's complete arguments. */
+/** @param args the function's complete arguments */
 export function formatCall(call: ItemCall, status: ItemStatus, args: string): object {
   const { kind } = call.tool ?? { kind: "function" };
   if (kind === "function") return formatFlatCall(call, status, args);

@@ -17,7 +17,7 @@ export type FormattedResponse = { id: string; output: readonly object[] };
 export type IncompleteReason = "max_output_tokens" | "content_filter";
 
 /**
- * Formats a whole response. https://platform.openai.com/docs/api-reference/responses/object
+ * https://platform.openai.com/docs/api-reference/responses/object
  * @param echo the repeated members of the request
  */
 export function formatResponse(

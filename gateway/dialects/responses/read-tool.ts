@@ -21,7 +21,6 @@ export type ToolDefinition = {
   strict: boolean | undefined;
 };
 
-/** The result of reading one of the client's tools. */
 export type ReadTool = {
   /** The tool in the answer. Null for an omitted tool. */
   shown: Record<string, unknown> | null;

@@ -53,7 +53,7 @@ export class ResponseStreamWriter implements StreamWriter {
     this.#wantsLogprobs = includes(body, "message.output_text.logprobs");
   }
 
-  /** A response has one choice, so further ones are dropped. */
+  /** A response has one choice, so further choices are dropped. */
   write({ index, delta, logprobs, finish_reason: finishReason }: ChunkChoice): string {
     if (index > 0) return "";
     this.#begin();

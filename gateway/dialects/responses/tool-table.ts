@@ -3,7 +3,6 @@ import { isObject } from "../../wire/json.ts";
 import { expectArray, ifGiven } from "../../wire/parameter-errors.ts";
 import { readTool, type ToolDefinition } from "./read-tool.ts";
 
-/** A tool and its name in chat completions. */
 export type NamedTool = ToolDefinition & { chatName: string };
 
 /**

@@ -63,8 +63,8 @@ export class ResponsesSocket implements Connection {
   }
 
   /**
-   * Runs at every ping interval. Keeps proxies from closing the connection. Closes the connection if it must
-   * not continue.
+   * Runs at every ping interval. The ping keeps proxies from closing the connection. Closes a silent, stalled or
+   * old connection, and a connection whose key is no longer valid.
    */
   async check(): Promise<void> {
     const { endpoint, request } = this.#options;
