@@ -5,7 +5,6 @@ import { containing } from "./containing.ts";
 
 export type ModelReference = { id: string } | { slug: string };
 
-/** Selects a page of models, ordered by slug. */
 export type ModelPage = {
   search?: string | undefined;
   providerId?: string | undefined;
@@ -49,7 +48,7 @@ export class ModelRepository {
     await this.#manager.insert(Model, model);
   }
 
-  /** Increases the revision and locks the model, as for an API key. */
+  /** Increases the revision, which locks the row. Returns false if `revision` is outdated. */
   async nextRevision(id: string, revision: number | undefined): Promise<boolean> {
     const where = revision === undefined ? { id } : { id, revision };
     const { affected } = await this.#manager.update(Model, where, { revision: () => "revision + 1" });
@@ -64,7 +63,6 @@ export class ModelRepository {
     await this.#manager.delete(Model, { id });
   }
 
-  /** The IDs of the keys that can use the model. */
   async connectedKeyIds(id: string): Promise<string[]> {
     const connections = await this.#manager.findBy(ApiKeyModel, { modelId: id });
     return connections.map((connection) => connection.apiKeyId);
@@ -75,7 +73,7 @@ export class ModelRepository {
     return this.#manager.find(ModelFallback, { order: { modelId: "ASC", position: "ASC" } });
   }
 
-  /** Replaces the model's fallbacks. Throws a `StillReferencedError` when one of them is deleted. */
+  /** Replaces the model's fallbacks. Throws a `StillReferencedError` if one of them does not exist. */
   async setFallbacks(id: string, fallbackModelIds: string[]): Promise<void> {
     await this.#manager.delete(ModelFallback, { modelId: id });
     if (fallbackModelIds.length === 0) return;

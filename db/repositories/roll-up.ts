@@ -23,7 +23,6 @@ function ofAllKeys(sum: UsageRollUpRow): UsageRollUpRow {
   return { ...sum, apiKeyId: allKeys, apiKeyName: allKeys, ownerId: "" };
 }
 
-/** The columns that group records and sums. */
 type Dimensions = Pick<
   UsageRecordRow,
   "apiKeyId" | "apiKeyName" | "ownerId" | "model" | "provider" | "status" | "clientTool" | "errorReason"
@@ -130,7 +129,6 @@ type SumName = {
   [Name in keyof UsageRollUpRow]: UsageRollUpRow[Name] extends number ? Name : never;
 }[keyof UsageRollUpRow];
 
-/** The columns whose values can be added. */
 export const sumNames: readonly SumName[] = [
   ...(["requests", "inputTokens", "outputTokens", "cachedInputTokens", "cacheWriteInputTokens"] as const),
   ...(["reasoningTokens", "cost", "markup", "leastCost", "unknownCosts", "latencyMs"] as const),

@@ -34,7 +34,6 @@ export class SessionRepository {
     await this.#manager.delete(Session, { id });
   }
 
-  /** Ends the user's other sessions. */
   async deleteOthers(userId: string, keepId: string): Promise<void> {
     await this.#manager.delete(Session, { userId, id: Not(keepId) });
   }

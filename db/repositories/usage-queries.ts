@@ -24,7 +24,6 @@ export type UsagePage = {
   by?: UsageCondition | undefined;
 };
 
-/** The length of the summed periods. */
 export type UsageInterval = "hour" | "day" | "month";
 
 export type UsageSumQuery = {

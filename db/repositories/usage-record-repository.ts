@@ -77,7 +77,7 @@ export class UsageRecordRepository {
   async lockOldest({ fromId, beforeId, limit }: OldestRecords): Promise<UsageRecordRow[]> {
     const { connection } = this.#manager;
     const sql = `SELECT * FROM usage_records WHERE id >= ? AND id < ? ORDER BY id LIMIT ${limit}`;
-    // SQLite has one writer, so nothing else can change them.
+    // SQLite has one writer, so its transactions need no row locks.
     const lock = sqliteOf(this.#manager) ? "" : " FOR UPDATE";
     const rows = await readRaw(this.#manager, { sql: sql + lock, parameters: [fromId, beforeId] });
     const metadata = connection.getMetadata(UsageRecord);
@@ -213,7 +213,6 @@ const priceColumns = ["input_price", "cached_input_price", "cache_write_price", 
 
 /** Rows per turn of the event loop on SQLite: about 2 ms of work. */
 const rowsPerTurn = 100;
-/** Bounds one `INSERT` on MySQL. */
 const rowsPerStatement = 500;
 
 type OldestRecords = { fromId: string; beforeId: string; limit: number };

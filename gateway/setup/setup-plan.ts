@@ -46,7 +46,7 @@ export type FileChange =
   | { format: "env"; operations: EnvOperation[] }
   | OwnFile;
 
-/** Strings equal to `keyPlaceholder` become the key. Path names consist of letters, digits, `_`, `$` and `-`. */
+/** Strings equal to `keyPlaceholder` become the key. Path names contain no spaces. */
 export type JsonOperation =
   /** Creates missing objects and replaces null. Rejects the file if the path contains any other value. */
   | { do: "set"; path: string[]; value: Json }

@@ -71,7 +71,6 @@ function isCounted(component: PriceComponent): boolean {
   return component === "webSearch" || component === "request";
 }
 
-/** The rules that apply to a request, in order. */
 export function matchingRules({ rules }: PriceDetails, facts: PriceFacts): PriceRule[] {
   return rules.filter(({ when }) => holds(when, facts));
 }

@@ -97,7 +97,7 @@ function total(sums: UsageSum[]): UsageSum | undefined {
   return sums.length === 0 ? undefined : sums.reduce(addSums);
 }
 
-/** The average. Null without requests. */
+/** Null without requests. */
 export function averageLatencyMs({
   latencyMs,
   requests,

@@ -163,7 +163,7 @@ function notEmpty(parts: PeriodPart[]): PeriodPart[] {
   return parts.filter(({ from, to }) => from === null || to === null || from < to);
 }
 
-/** Adds two sums. The result has the group of the first one. */
+/** The result has the group of the first sum. */
 export function addSums(one: UsageSum, other: UsageSum): UsageSum {
   return {
     ...one,

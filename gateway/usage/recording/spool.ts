@@ -53,7 +53,6 @@ export class Spool {
     }
   }
 
-  /** Ends the current segment. */
   seal(): void {
     const segment = this.#open;
     if (segment === null) return;
@@ -117,7 +116,6 @@ export const segmentSuffix = ".records";
 /** A file of records. Waiting records are also in memory, unless there are too many. */
 export type Segment = { path: string; bytes: number; waiting: UsageRecord[] | null };
 
-/** The current segment. */
 class OpenSegment implements Segment {
   readonly path: string;
   readonly openedAt = performance.now();
@@ -166,7 +164,6 @@ class OpenSegment implements Segment {
     if (this.#isSynced && !this.#isSyncing) this.#sync();
   }
 
-  /** The approximate number of bytes that are not in the database yet. */
   get waitingBytes(): number {
     return this.#count === 0 ? 0 : (this.bytes / this.#count) * this.waiting.length;
   }
@@ -176,7 +173,6 @@ class OpenSegment implements Segment {
     ftruncateSync(this.#file, this.bytes);
   }
 
-  /** Closes the segment for further records. */
   seal(): void {
     this.#isSealed = true;
     if (!this.#isSyncing) closeSync(this.#file);
