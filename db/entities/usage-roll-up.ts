@@ -25,7 +25,7 @@ export const UsageRollUp = table(
     clientTool: id({ length: 32, default: unknownFact }),
     /** Empty without an error. Sums of earlier releases have `unknownFact`. */
     errorReason: id({ length: 64, default: unknownFact }),
-    /** The key's most recent name. */
+    /** The key's name at the latest request of the row. */
     apiKeyName: text(255),
     requests: integer(),
     inputTokens: bigInteger(),

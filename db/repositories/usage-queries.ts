@@ -92,7 +92,6 @@ export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
   });
 }
 
-/** An upper bound for the number of matches on days from `from` (inclusive) to `to` (exclusive). */
 export function countQuery(dialect: SqlDialect, filter: UsageFilter, from: Date, to: Date): Query {
   const { where } = possibleMatches(filter);
   where.add("resolution = ?", "day").add("starts_at >= ?", toRaw(from)).add("starts_at < ?", toRaw(to));
@@ -104,7 +103,6 @@ export function countQuery(dialect: SqlDialect, filter: UsageFilter, from: Date,
   });
 }
 
-/** The days that may have matches, newest first, each with its number of certain matches. */
 export function daysQuery(dialect: SqlDialect, { filter, before, daysMax }: UsageDaysQuery): Query {
   const { where, certain } = possibleMatches(filter);
   where.add("resolution = ?", "day");

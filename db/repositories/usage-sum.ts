@@ -6,7 +6,7 @@ import { type RawRow, toMoment } from "./raw-sql.ts";
 export type UsageSum = {
   startsAt: Date | undefined;
   apiKeyId: string | undefined;
-  /** An earlier name of the key. */
+  /** One of the key's names in the period. */
   apiKeyName: string | undefined;
   model: string | undefined;
   provider: string | undefined;

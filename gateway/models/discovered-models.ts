@@ -13,7 +13,7 @@ export type DiscoveredModel = {
 };
 
 /**
- * Describes the models by name. Omits names that cannot be stored, and the end of an excessively long list,
+ * Describes the models, sorted by name. Omits names that cannot be stored, and the end of an excessively long list,
  * because the work blocks the process.
  */
 export async function describeModels(

@@ -18,7 +18,7 @@ export type Model = {
   createdAt: Date;
   /** The number of keys that can use the model, among those that the user sees. */
   keyCount: number;
-  /** Increases with each change. An edit contains it, so that it does not overwrite a concurrent change. */
+  /** Increases with each change. Edits include the revision, so that concurrent changes are not overwritten. */
   revision: number;
 };
 

@@ -70,12 +70,10 @@ export class ModelService {
     );
   }
 
-  /** The facts about these models that setup commands need. */
   listForSetup(slugs: string[]): Promise<SetupModel[]> {
     return readSetupModels(slugs, { database: this.#database, catalogue: this.#catalogue });
   }
 
-  /** The effects of deleting the model. */
   impact(reference: ModelReference): Promise<Impact> {
     return readModelImpact(this.#database, reference);
   }

@@ -115,7 +115,7 @@ function stateOf(settled: RecentOutcome[]): Pick<ProviderHealth, "state" | "sinc
 }
 
 /**
- * Upstreams can send any text as a code. Falls back to the HTTP status if the text does not look like a code.
+ * The HTTP status replaces a code that is not an identifier, because upstreams can send any text.
  */
 function codeOf({ errorCode, httpStatus }: RecentOutcome): string {
   return errorCode !== null && /^[a-z][a-z0-9_]{0,63}$/.test(errorCode) ? errorCode : `http_${httpStatus}`;

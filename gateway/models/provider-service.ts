@@ -129,7 +129,6 @@ export class ProviderService {
     return readHealthHistory(this.#options.database, until);
   }
 
-  /** The effects of deleting the provider and its models. */
   impact(id: string): Promise<Impact> {
     return readProviderImpact(this.#options.database, id);
   }
@@ -155,7 +154,6 @@ export class ProviderService {
     await changeFeed.catchUp();
   }
 
-  /** Calls the upstream with each of the provider's credentials. */
   async test(id: string): Promise<ProviderTest> {
     const { row, credentials } = await this.#read(id);
     return testProvider(row, credentials, this.#options);

@@ -8,7 +8,7 @@ export type OnboardingSteps = {
   hasProvider: boolean;
   /** Whether a user created a key or used one. Members see the state of their own keys. */
   hasKey: boolean;
-  /** Whether such a key made a request while a provider existed. */
+  /** Whether such a key made a request and `hasProvider` is true. */
   hasRequest: boolean;
 };
 

@@ -88,7 +88,7 @@ function summed(part: PeriodPart) {
   };
 }
 
-/** Adds the current names of keys. Deleted keys keep an earlier name. */
+/** Adds the current names of keys. Deleted keys keep a recorded name. */
 async function nameKeys({ apiKeys }: Repositories, rows: UsageSummary[]): Promise<void> {
   const names = await apiKeys.names([...new Set(rows.flatMap(({ apiKeyId }) => apiKeyId ?? []))]);
   for (const row of rows) row.apiKeyName = names.get(row.apiKeyId ?? "") ?? row.apiKeyName;
