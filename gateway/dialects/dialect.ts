@@ -64,7 +64,7 @@ export type AnswerEnvelope = {
   estimateInputTokens: () => number;
   previousResponseId: string | null;
   /**
-   * Keeps a finished response for later requests. Returns whether it is kept. Null if it must not be kept.
+   * Keeps a finished response for later requests. Returns whether the response is kept. Null if the response must not be kept.
    */
   keep: ((answer: KeptAnswer) => boolean) | null;
 };
@@ -78,7 +78,7 @@ export type KeptAnswer = {
 /** Writes the client's events of one stream, with their line ends. */
 export type StreamWriter = {
   /**
-   * Throws a `GatewayError` for a choice that it cannot write.
+   * Throws a `GatewayError` for a choice that the writer cannot write.
    * @param usage the counts so far
    */
   write(choice: ChunkChoice, usage: ChatUsage | null): string;

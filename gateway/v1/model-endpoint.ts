@@ -157,7 +157,7 @@ const signs = [
 
 const headerLengthMax = 1_024;
 
-/** The request's key, if this address may use it. */
+/** Authenticates the request and checks the client's address. */
 export async function keyOf(options: KeyOptions, request: IncomingMessage): Promise<KnownKey> {
   const key = await knownKeyOf(options, request);
   checkAddress(options, key, request);

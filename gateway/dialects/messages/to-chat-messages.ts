@@ -44,7 +44,7 @@ function addTurn(turns: Turn[], role: Turn["role"], blocks: Block[]): void {
 }
 
 /**
- * Claude Code starts with a block for Anthropic's accounting. It differs in every conversation, so it would
+ * Omits Claude Code's block for Anthropic's accounting. The block differs in every conversation, so it would
  * prevent caching.
  */
 function toSystemParts(blocks: Block[]): ContentPart[] {

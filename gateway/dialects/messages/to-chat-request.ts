@@ -108,7 +108,7 @@ function toEffort(budget: unknown): string | undefined {
 }
 
 /**
- * The schema of the answer. `output_format` was its name in beta.
+ * Reads the answer's schema from `output_config.format`, or from the beta's `output_format`.
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 function toResponseFormat(body: Record<string, unknown>): object | undefined {

@@ -11,7 +11,7 @@ import { ReasoningCollector } from "./sealed-reasoning.ts";
 import { ToolTable } from "./tool-table.ts";
 
 /**
- * Writes a response as stream events. The last events repeat the whole answer, so it is kept until then.
+ * Writes a response as stream events. The last events repeat the whole answer, so the writer keeps it until then.
  * `write` throws `upstream_error` beyond a limit.
  */
 export class ResponseStreamWriter implements StreamWriter {

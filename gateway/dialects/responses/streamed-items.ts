@@ -68,7 +68,7 @@ export class MessageItem {
 }
 
 /**
- * Reasoning in a stream. It is sent as a summary with one part, because every client shows and returns summaries.
+ * Sends reasoning as a summary with one part, because every client shows and returns summaries.
  */
 export class ReasoningItem {
   readonly #events: EventLog;

@@ -147,8 +147,8 @@ function readToken(value: unknown): TokenLogprob {
 }
 
 /**
- * Builds a call's ID from the response and the position, because older models send no IDs. The same call in
- * another turn gets another ID. Every provider accepts 29 characters.
+ * Builds a call's ID from the response, the position and the call, because older models send no IDs. The same call in
+ * another turn gets another ID.
  * @param position the candidate's index, then the call's index
  */
 function toolCallId(

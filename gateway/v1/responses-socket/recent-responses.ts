@@ -54,7 +54,7 @@ export class RecentResponses {
     this.#options.store.delete(this.#options.keyId, this.#storedId(id));
   }
 
-  /** Upstreams choose their own IDs, so two connections may have the same one. */
+  /** Upstreams choose their own IDs, so two connections may have the same response ID. */
   #storedId(id: string): string {
     return `${this.#options.connectionId} ${id}`;
   }

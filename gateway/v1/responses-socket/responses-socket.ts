@@ -64,7 +64,7 @@ export class ResponsesSocket implements Connection {
 
   /**
    * Runs at every ping interval. The ping keeps proxies from closing the connection. Closes a silent, stalled or
-   * old connection, and a connection whose key is no longer valid.
+   * old idle connection, and a connection whose key is no longer valid.
    */
   async check(): Promise<void> {
     const { endpoint, request } = this.#options;
@@ -122,8 +122,8 @@ export class ResponsesSocket implements Connection {
   }
 
   /**
-   * Starts each turn whose predecessor is over. Starts none while answers are unread, because more would fill
-   * the memory.
+   * Starts each turn whose predecessor is over. Starts none while answers are unread, because more answers would
+   * fill the memory.
    */
   #runNext(): void {
     const busy = new Set<string | null>();
@@ -146,7 +146,7 @@ export class ResponsesSocket implements Connection {
   /** @param closeCode null if the connection stays open */
   #refuse(error: GatewayError, closeCode: number | null): void {
     const { socket, webSocket, endpoint } = this.#options;
-    // A client that does not read would accumulate errors.
+    // Errors would accumulate for a client that does not read.
     if (socket.writableNeedDrain) return this.terminate();
     const requestId = createId("req", endpoint.runtime);
     const ignore = () => {};
