@@ -53,7 +53,6 @@ export class ObservedRequest {
     this.traceparent = traceparent;
   }
 
-  /** Notes the start of an upstream call. */
   call(candidate: ObservedUpstream): void {
     this.calls.push({
       candidate,

@@ -112,7 +112,7 @@ export class ShareExchange {
    * 3,000 keys and two other processes, MariaDB needs 2.3 s for the minute and 0.15 s for 8 seconds.
    */
   #nextToReread(minuteFrom: number): { from: number; before: number } | null {
-    // No other process can have changed anything.
+    // Without other processes, nothing can have changed.
     if (this.#others === 0 || this.#readFrom <= minuteFrom) return null;
     const before = this.#rereadBefore > minuteFrom ? this.#rereadBefore : this.#readFrom;
     const seconds = Math.ceil((secondsPerMinute * this.#options.intervalMs) / rereadMs);

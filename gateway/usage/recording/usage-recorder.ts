@@ -38,7 +38,7 @@ export class UsageRecorder {
   #shipping: Promise<void> | null = null;
   readonly #batchRecordsMax: number;
   #pauseMs: number;
-  /** When the oldest record that is not in the database was recorded. Null if the database has every record. */
+  /** The time of the oldest record that is not in the database. Null if the database has every record. */
   #waitingSince: number | null = null;
   #isFailing = false;
   #isClosed = false;
@@ -83,7 +83,6 @@ export class UsageRecorder {
     return this.#spool.isFull || this.#direct.isStuck;
   }
 
-  /** The approximate number of bytes that are not in the database yet. */
   get waitingBytes(): number {
     return this.#spool.waitingBytes;
   }
