@@ -64,7 +64,8 @@ export type AnswerEnvelope = {
   estimateInputTokens: () => number;
   previousResponseId: string | null;
   /**
-   * Keeps a finished response for later requests. Returns whether the response is kept. Null if the response must not be kept.
+   * Keeps a finished response for later requests. Returns whether the response is kept. Null if the response must
+   * not be kept.
    */
   keep: ((answer: KeptAnswer) => boolean) | null;
 };

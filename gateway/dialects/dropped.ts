@@ -21,7 +21,7 @@ function isDefault(value: unknown): boolean {
   return value === undefined || value === null || value === "disabled";
 }
 
-/** The usage record stores 255 characters. */
+/** The usage record stores at most 255 characters. */
 function join(names: string[]): string | null {
   let length = 0;
   return names.filter((name) => (length += name.length + 2) <= 255).join(", ") || null;

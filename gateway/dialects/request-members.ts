@@ -85,8 +85,8 @@ function escape(unit: string): string {
 const longestEscape = 6;
 
 /**
- * Members that make a routing upstream use another model, host or price. Every provider rejects them, because
- * a custom base URL may lead to such a router: see "Other models" in README.md.
+ * Members that make a routing upstream use another model, host or price. The gateway rejects them for every
+ * provider, because a custom base URL may lead to such a router: see "Other models" in README.md.
  */
 const otherModelMembers: readonly string[] = [
   "models",

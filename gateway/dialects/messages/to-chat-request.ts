@@ -44,7 +44,7 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
 }
 
 /**
- * Only Anthropic keeps threads. With these details, its SDKs send the whole conversation instead.
+ * Only Anthropic keeps threads. With these details, Anthropic's SDKs send the whole conversation instead.
  * https://github.com/anthropics/anthropic-sdk-typescript (lib/internal/threads)
  */
 function threadsUnsupported(): GatewayError {
