@@ -3,6 +3,7 @@ import test from "ava";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { type ConsolePage, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
@@ -215,4 +216,28 @@ browserTest("bars of several models are drawn without errors, with whole request
   await page.getByRole("heading", { name: "No requests" }).waitFor();
   await figure.getByText("0", { exact: true }).waitFor();
   t.notRegex(await figure.innerText(), /\d\.\d/);
+});
+
+browserTest("the filters load their further options after the table of each period", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addRequestsAt(gateway, [new Date(Date.now() - 7_200_000).toISOString()], "key_deleted");
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  const order: string[] = [];
+  page.on("request", (request) => {
+    if (request.postData()?.includes('"interval":null')) order.push("options");
+  });
+  page.on("response", (response) => {
+    if (response.request().postData()?.includes("UsageBreakdown")) order.push("table");
+  });
+  await page.goto("/usage?period=7d");
+  for (const period of ["", "30d"]) {
+    if (period) {
+      await page.getByLabel("Period").click();
+      await page.getByRole("option", { name: "Last 30 days" }).click();
+    }
+    await eventually(() => order.length >= 3);
+    t.deepEqual(order.splice(0), ["table", "options", "options"], period);
+  }
+  await page.getByLabel("API key").click();
+  await page.getByRole("option", { name: /\(deleted\)$/ }).waitFor();
 });
