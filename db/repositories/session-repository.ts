@@ -38,7 +38,7 @@ export class SessionRepository {
     await this.#manager.delete(Session, { userId, id: Not(keepId) });
   }
 
-  /** Ends all sessions of the user. Returns their number. */
+  /** Returns the number of deleted sessions. */
   async deleteOf(userId: string): Promise<number> {
     const { affected } = await this.#manager.delete(Session, { userId });
     return affected ?? 0;

@@ -160,7 +160,6 @@ function quotePlace({ folder, path }: FilePlace): string {
   return folder.variable === null ? `"${home}${below}"` : `"\${${folder.variable}:-${home}}${below}"`;
 }
 
-/** Formats a path for display. */
 function formatPlace({ folder, path }: FilePlace): string {
   return ["~", ...folder.home, ...path].join("/");
 }

@@ -165,7 +165,6 @@ function quotePlace({ folder, path }: FilePlace): string {
   return `(find_place ${parts.map(quote).join(" ")})`;
 }
 
-/** Formats a path for display. */
 function formatPlace({ folder, path }: FilePlace): string {
   return ["~", ...folder.home, ...path].join("\\");
 }

@@ -55,13 +55,11 @@ export class SlidingMinute {
     return this.#sum;
   }
 
-  /** This process's use of the minute. */
   ownUsed(second: number): number {
     this.#advance(second);
     return this.#own.reduce((sum, amount) => sum + amount, 0);
   }
 
-  /** This process's use of one second. */
   ownAt(at: number): number {
     return this.#holds(at) ? (this.#own[at % secondsPerMinute] ?? 0) : 0;
   }

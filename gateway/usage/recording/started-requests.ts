@@ -17,7 +17,7 @@ export class StartedRequests {
   readonly #path: string;
   readonly #buffer = Buffer.allocUnsafeSlow(slotBytes);
   #file: number | null = null;
-  /** Requests of the current timer interval. `#due` are those of the previous one. The timer writes them. */
+  /** The requests of the current timer interval. The timer writes `#due`, the requests of the previous interval. */
   #recent: StartedRequest[] = [];
   #due: StartedRequest[] = [];
   #timer: NodeJS.Timeout | undefined;
