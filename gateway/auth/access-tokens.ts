@@ -3,7 +3,7 @@ import { SignJWT } from "jose/jwt/sign";
 import { jwtVerify } from "jose/jwt/verify";
 import type { Runtime } from "../runtime.ts";
 
-/** The claims of an access token: user and session. Role and status are always read from the database. */
+/** Role and status are not claims, because they are always read from the database. */
 export type AccessTokenClaims = { userId: string; sessionId: string };
 
 /**
@@ -35,7 +35,7 @@ export class AccessTokens {
     return { accessToken, expiresAt: new Date(expiresAtSeconds * 1000) };
   }
 
-  /** The claims. Null if the token is forged, expired or of another kind. */
+  /** Returns null if the token is forged, expired or of another kind. */
   async verify(token: string): Promise<AccessTokenClaims | null> {
     try {
       const { payload } = await jwtVerify(token, (header) => this.#keyOf(header.kid ?? ""), {

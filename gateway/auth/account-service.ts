@@ -23,7 +23,7 @@ type PublicPerson = Session["user"];
 
 type NewAccount = { name: string; email: string; password: string };
 
-/** Operations of users on their own accounts: setup, sign-in, password and name. */
+/** Setup, sign-in, and changes of users to their own accounts. */
 export class AccountService {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -32,8 +32,8 @@ export class AccountService {
   readonly #audit: AuditLog;
   readonly #limiter: SignInLimiter;
   /**
-   * The token that allows creating the first administrator. Every process derives it from the secret, so it
-   * is not stored.
+   * Allows creating the first administrator. Every process derives it from the newest JWT secret, so it is
+   * not stored.
    */
   readonly setUpToken: string;
 

@@ -7,7 +7,7 @@ import type { PasswordHasher } from "./password-hasher.ts";
 import type { Session, SessionService } from "./session-service.ts";
 import { hash } from "node:crypto";
 
-/** The user data that the link's page shows before the user chooses a password. */
+/** The page of a link shows this data before the user chooses a password. */
 type Invitation = { name: string; email: string; kind: "invitation" | "passwordReset" };
 
 type InvitationServiceOptions = {
@@ -34,7 +34,7 @@ export class InvitationService {
     this.#audit = audit;
   }
 
-  /** The user of a link. Throws `not_found` for an unknown, used or expired link. */
+  /** Throws `not_found` for an unknown, used or expired link. */
   async find(token: string): Promise<Invitation> {
     const { invitation, user } = await this.#database.read((repositories) => this.#open(repositories, token));
     return { name: user.name, email: user.email, kind: invitation.kind };
@@ -105,7 +105,7 @@ export async function issueInvitation(
   return { token, expiresAt };
 }
 
-/** Hashes a token for storage. 256 random bits need no salt. */
+/** A plain hash suffices, because 256 random bits need no salt. */
 function hashInvitation(token: string): string {
   return hash("sha256", token);
 }

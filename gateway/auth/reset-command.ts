@@ -7,8 +7,8 @@ import type { UserService } from "./user-service.ts";
 type ResetOptions = { database: Database; users: UserService; consoleUrl: string };
 
 /**
- * `people:reset ada@example.com`: prints a password reset link, in case no administrator can sign in. Needs
- * access to the database. Throws a `StartError` for an unknown address.
+ * `people:reset ada@example.com`: prints a password reset link, in case no administrator can sign in.
+ * Throws a `StartError` for an unknown address.
  * @param consoleUrl the URL that users open
  */
 export async function resetCommand(
@@ -26,7 +26,7 @@ export async function resetCommand(
   print(formatJoinLink(consoleUrl, token));
 }
 
-/** The email address in the command's parameters. Throws a `StartError` for wrong parameters. */
+/** Throws a `StartError` unless the parameters are exactly one email address. */
 export function readAddress(parameters: string[]): string {
   const [email, ...more] = parameters;
   if (email !== undefined && more.length === 0) return normalizeEmail(email);
@@ -35,7 +35,7 @@ export function readAddress(parameters: string[]): string {
   );
 }
 
-/** The audit log's actor, without a user. The address names the command line. */
+/** The actor in the audit log. No user is signed in on the command line. */
 const commandLine = { id: null, name: null, address: "command line" };
 
 async function nameAdministrators(users: UserService): Promise<string> {

@@ -74,7 +74,7 @@ export class SessionService {
         return null;
       const successor = await this.#rotate(repositories, session, secret);
       if (successor !== null) return { session, user, successor };
-      // The error is returned, because throwing it would roll back the deletion.
+      // A thrown error would roll back the deletion, so the error follows the transaction.
       await repositories.sessions.delete(session.id);
       return null;
     });
@@ -82,7 +82,7 @@ export class SessionService {
     return this.#toSession(refreshed.session, refreshed.user, refreshed.successor);
   }
 
-  /** Ends the token's session, if it exists. */
+  /** Ends the session of a current or previous token. Ignores other tokens. */
   async end(refreshToken: string, address: string): Promise<void> {
     const { id, secret } = parseRefreshToken(refreshToken);
     await this.#database.write(async (repositories) => {
@@ -113,7 +113,7 @@ export class SessionService {
     return (await this.#accessTokens.verify(accessToken)) !== null;
   }
 
-  /** The current user of an access token. Throws `unauthenticated`. */
+  /** Reads the current user from the database. Throws `unauthenticated`. */
   async authenticate(accessToken: string): Promise<Person> {
     const claims = await this.#accessTokens.verify(accessToken);
     if (claims === null) throw signInAgain();
@@ -127,7 +127,7 @@ export class SessionService {
     return { id: user.id, name: user.name, email: user.email, role: user.role, sessionId };
   }
 
-  /** The secret of the next token. Null if this token is no longer valid. */
+  /** Returns the secret of the next token. Null if this token is no longer valid. */
   async #rotate({ sessions }: Repositories, session: SessionRow, secret: string): Promise<string | null> {
     const tokenHash = hashToken(secret);
     const now = this.#runtime.now();

@@ -3,8 +3,8 @@ import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
 /**
- * Limits password guesses per network, per network and account, and per account from unknown networks. A
- * stranger can lock out neither the account's owner nor anyone else.
+ * Limits password guesses per network, per network and account, and per account from unknown networks.
+ * Guesses from other networks cannot lock out an owner whose network has signed in before.
  */
 export class SignInLimiter {
   readonly #networks: AttemptCounter;
@@ -75,7 +75,7 @@ export class SignInLimiter {
 }
 
 type Attempt = {
-  /** The account's failures in the window, including this one. */
+  /** The account's attempts in the window, including this one. */
   attempts: number;
   /** Whether a failure gets an audit entry. Each account gets only a few per window. */
   isNotable: boolean;
@@ -101,13 +101,12 @@ function tooManyAttempts(waitMs: number): GatewayError {
 }
 
 /**
- * The network of one client. For IPv6, that is the /64, within which a client can choose any address. For
- * IPv4, it is the address.
+ * Returns the /64 for IPv6, within which a client can choose any address, and the address itself for IPv4.
  */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%");
   if (!isIPv6(plain)) return address;
-  // Normalizes the address. An IPv4-mapped address then ends with the IPv4 address.
+  // `SocketAddress` normalizes the address. An IPv4-mapped address then ends with the IPv4 address.
   const { address: shortest } = new SocketAddress({ address: plain, family: "ipv6" });
   const ipv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(shortest)?.[1];
   if (ipv4 !== undefined) return ipv4;
@@ -132,7 +131,7 @@ export class AttemptCounter {
   readonly #attemptsMax: number;
   readonly #windowMs: number;
   readonly #keysMax: number;
-  /** The windows are in the order of their starts, because all have the same length. */
+  /** The windows are ordered by their start, because all have the same length. */
   readonly #windows = new Map<string, { attempts: number; endsAt: number }>();
 
   constructor({ now, attemptsMax, windowMs, keysMax }: AttemptCounterOptions) {

@@ -8,7 +8,6 @@ import type { Runtime } from "../runtime.ts";
 import { type InvitationToken, issueInvitation } from "./invitation-service.ts";
 import { normalizeEmail, type Author } from "./person.ts";
 
-/** A user of the console, as shown to administrators. */
 export type User = {
   id: string;
   name: string;

@@ -3,7 +3,6 @@ import { type KeyLimits, toKeyLimits } from "../limits/key-limits.ts";
 import { fromFactorColumn } from "../usage/counting/charge-factor.ts";
 import { maskKeyValue } from "./key-value.ts";
 
-/** An API key for display. */
 export type ApiKey = {
   id: string;
   name: string;
@@ -33,7 +32,7 @@ export type ApiKey = {
 /** A key and its value, which is returned once. */
 export type NewApiKey = { key: ApiKey; value: string };
 
-/** Adds the spent percentage of the fullest budget: null, 80 or 100. */
+/** `budgetSpentPercent` is for the fullest budget: 80 or 100 once that percentage is spent, null below. */
 export type ListedApiKey = ApiKey & { budgetSpentPercent: number | null };
 
 export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyDetails): ApiKey {

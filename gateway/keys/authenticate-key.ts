@@ -9,8 +9,8 @@ import type { EnforcedLimits } from "../limits/key-limits.ts";
 export type AuthenticateKeyOptions = { keyCache: KeyCache; lastUsed: LastUsed; runtime: Runtime };
 
 /**
- * Returns the key of a value, synchronously if it is cached, which is usual. Throws `missing_api_key`,
- * `invalid_api_key`, or `service_unavailable` if a necessary lookup is impossible.
+ * Returns synchronously if the key is cached. Throws `missing_api_key`, `invalid_api_key`, or
+ * `service_unavailable` if a necessary lookup fails.
  */
 export function authenticateKey(
   options: AuthenticateKeyOptions,
@@ -30,7 +30,7 @@ export function authenticateKey(
   return options.keyCache.find(hash).then((key) => requireUsable(options, key));
 }
 
-/** SHA-256 of a key value in hex, the only stored form. */
+/** Returns the SHA-256 in hex. The value itself is never stored. */
 export function hashKeyValue(value: string): string {
   return hash("sha256", value);
 }
@@ -46,7 +46,6 @@ export function invalidApiKey(): GatewayError {
   );
 }
 
-/** Whether the key is valid now. */
 export function isUsable(key: KnownKey | null, now: number): key is KnownKey {
   return key !== null && key.isActive && (key.validUntil === null || key.validUntil > now);
 }
@@ -60,7 +59,7 @@ function requireUsable({ lastUsed, runtime }: AuthenticateKeyOptions, key: Known
 
 type LastUsedOptions = { database: Database; log: Log; flushIntervalMs?: number };
 
-/** The time of each key's last use: kept in memory, and written periodically outside the request path. */
+/** Keeps the time of each key's last use in memory, and writes it periodically outside the request path. */
 export class LastUsed {
   readonly #database: Database;
   readonly #log: Log;
@@ -146,14 +145,11 @@ export class KeyCache {
     this.#options = options;
   }
 
-  /** The cached key, if any. */
   peek(hash: string): KnownKey | undefined {
     return this.#known.get(hash);
   }
 
-  /**
-   * The key, from the database if it is not cached. Null for an unknown hash. Throws `service_unavailable`.
-   */
+  /** Reads the database if the key is not cached. Null for an unknown hash. Throws `service_unavailable`. */
   async find(hash: string): Promise<KnownKey | null> {
     const known = this.#known.get(hash);
     if (known) return known;

@@ -3,17 +3,16 @@ import type { ChangeKind } from "../../db/entities/change.ts";
 import type { Runtime } from "../runtime.ts";
 
 export type ChangeListener = {
-  /** Runs for each change. */
   changed(kind: ChangeKind, entityId: string): Promise<void>;
-  /** Drops all cached data, because the feed no longer contains every change. */
+  /** Drops or reloads all cached data, because the feed may lack changes. */
   everythingChanged(): Promise<void>;
 };
 
 type ChangeFeedOptions = { database: Database; runtime: Runtime; pollIntervalMs: number };
 
 /**
- * Reports all processes' changes to this one, by polling one increasing number. `catchUp` reports a local
- * change before its author gets the response.
+ * Reports the changes of all processes to this one, by polling one increasing number. `catchUp` reports a
+ * local change before its author gets the response.
  */
 export class ChangeFeed {
   readonly #database: Database;
@@ -54,10 +53,7 @@ export class ChangeFeed {
     return poll;
   }
 
-  /**
-   * Polls after a local change. The change is committed, so a failure here must not look like a failed
-   * change.
-   */
+  /** Polls after a local change. A failure is only logged, because the change is already committed. */
   async catchUp(): Promise<void> {
     try {
       await this.poll();

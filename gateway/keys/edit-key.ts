@@ -69,12 +69,12 @@ export async function editChargeFactor(
   return { chargeFactor: { from: fromFactorColumn(chargeFactor), to: factor } };
 }
 
-/** Whether an administrator changes another user's key. */
+/** An administrator's change to another user's key binds the owner. */
 function isOverruling(author: Person, { ownerId }: Pick<ApiKeyRow, "ownerId">): boolean {
   return author.role === "admin" && author.id !== ownerId;
 }
 
-/** The models of these slugs. Throws `invalid_value` for an unknown slug. */
+/** Throws `invalid_value` for an unknown slug. */
 export async function modelIds({ models }: Repositories, slugs: string[]): Promise<string[]> {
   const found = await models.findBySlugs(slugs);
   const known = new Set(found.map((model) => model.slug));
@@ -105,8 +105,8 @@ export async function refusingDeletedModels<Result>(write: Promise<Result>): Pro
 type StatusColumns = Pick<ApiKeyRow, "status" | "disabledBy">;
 
 /**
- * Sets a key's status and the role that decided it. Throws `forbidden` if a member would activate a key that
- * an administrator deactivated.
+ * Returns the new status and the role that decided it. Throws `forbidden` if a member would activate a key
+ * that an administrator deactivated.
  */
 export function editStatus(
   author: Person,
@@ -128,7 +128,7 @@ export type LimitEdit = { limits?: KeyLimitChanges | undefined; expiresAt?: Date
 
 type EditLimitsOptions = { author: Person; now: number; limits: KeyDefaults };
 
-/** The limits of keys without their own. 0 means no limit. */
+/** The limits of keys without limits of their own. 0 means no limit. */
 export type KeyDefaults = Pick<
   Settings,
   "keyRequestsPerMinuteMax" | "keyTokensPerMinuteMax" | "keyConcurrentRequestsMax"
@@ -137,7 +137,7 @@ export type KeyDefaults = Pick<
 type LimitedRow = LimitColumns & Pick<ApiKeyRow, "expiresAt">;
 
 /**
- * The edited limits and expiry of a key, with the audit details. Throws `invalid_value` for an expiry in the
+ * Returns the edited limits and expiry, and the audit details. Throws `invalid_value` for an expiry in the
  * past, and `forbidden` if a member would loosen a limit.
  */
 export function editLimits(

@@ -7,7 +7,7 @@ import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts"
 import { ownerScope, type Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
 
-/** A key that the user can see. Throws `not_found` for any other key, existing or not. */
+/** Throws `not_found` for a key that the user cannot see, existing or not. */
 export async function findKey({ apiKeys }: Repositories, person: Person, id: string): Promise<ApiKeyDetails> {
   const found = await apiKeys.find(id, ownerScope(person));
   if (!found) throw noSuchKey();
@@ -18,7 +18,6 @@ export function noSuchKey(): GatewayError {
   return new GatewayError("not_found", "No API key has this ID. Reload the list of keys.", { param: "id" });
 }
 
-/** A filter of the user's visible keys. */
 export type KeyFilter = {
   search?: string | undefined;
   /** The slug of a model that the keys can use. */

@@ -6,7 +6,7 @@ import { budgetMarks } from "../limits/budgets/budget-marks.ts";
 
 type NamedKey = Pick<ApiKeyRow, "id" | "name">;
 
-/** The active keys that may need a decision, a few of each kind. Counts include the others. */
+/** The active keys that may need a decision, at most five of each kind. The counts include the others. */
 export type KeyAttention = {
   /** Keys that expire within 7 days, soonest first. */
   expiring: { count: number; keys: (NamedKey & { expiresAt: Date | null })[] };

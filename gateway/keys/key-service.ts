@@ -41,7 +41,7 @@ type KeyServiceOptions = {
   limits: KeyDefaults;
 };
 
-/** All operations on API keys. Members see only their own keys. */
+/** Members see and change only their own keys. */
 export class KeyService {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -76,7 +76,6 @@ export class KeyService {
     return { items, nextCursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  /** The number of keys for each status filter. */
   count(person: Person, query: KeyFilter): Promise<KeyCounts> {
     return this.#database.read(async (repositories) => {
       const filter = await toKeyFilter(repositories, person, query, this.#runtime.now());
@@ -149,7 +148,7 @@ export class KeyService {
     });
   }
 
-  /** Sets the charge, for administrators. Null charges the cost. */
+  /** A factor of 1.15 charges 15 % more than the cost. Null charges the cost. */
   setChargeFactor(author: Author, id: string, factor: number | null, revision?: number): Promise<ApiKey> {
     const change = { author, id, revision, action: "key.setChargeFactor" } as const;
     return this.#change(change, (repositories, { key }) => editChargeFactor(repositories, key, factor));

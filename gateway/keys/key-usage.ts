@@ -24,7 +24,7 @@ export type KeyUsage = {
    * `isGatewaySpent` is for all users, because a spent gateway budget rejects their requests.
    */
   sharedBudgets: SharedBudgetUses & { isGatewaySpent: boolean };
-  /** 80 or 100 once that percentage of a budget is spent, as in the list of keys. */
+  /** 80 or 100 once that percentage of a budget is spent. Null below. */
   budgetSpentPercent: number | null;
   /** The latest warnings, newest first. */
   warnings: { period: BudgetPeriod; percent: number; budgetUsd: number | null; at: Date }[];
@@ -47,7 +47,6 @@ type KeyUsageReaderOptions = {
   budgets: Pick<Budgets, "load" | "spentIn" | "sharedUsesOfKey">;
 };
 
-/** Reads the current use of a key's limits, for the console. */
 export class KeyUsageReader {
   readonly #options: KeyUsageReaderOptions;
 
@@ -99,7 +98,6 @@ export class KeyUsageReader {
     };
   }
 
-  /** The active keys that may need a decision. */
   attention(person: Person): Promise<KeyAttention> {
     return readKeyAttention(this.#options.database, person, this.#options.now());
   }

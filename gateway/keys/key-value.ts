@@ -10,14 +10,12 @@ export function generateKeyValue({ randomBytes }: Pick<Runtime, "randomBytes">):
   return prefix + secret + checksum(secret);
 }
 
-/** Whether the text is a well-formed key value with a valid checksum. */
 export function isKeyValue(text: string): boolean {
   if (!keyValuePattern.test(text)) return false;
   const secret = text.slice(prefix.length, -checksumLength);
   return text.slice(-checksumLength) === checksum(secret);
 }
 
-/** The visible part of a key: `sk-gateway-…` and its last four characters. */
 export function maskKeyValue(lastFour: string): string {
   return `${prefix}…${lastFour}`;
 }

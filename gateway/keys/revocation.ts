@@ -20,8 +20,8 @@ type RevocationOptions = {
 };
 
 /**
- * Applies all processes' changes to keys, the catalogue and data keys. The change feed polls every 250 ms, so
- * a revoked key stops working everywhere within one second, including open requests.
+ * Applies the changes of all processes to keys, the catalogue and data keys. The change feed polls every
+ * 250 ms by default, so a revoked key usually stops working within a second, also for open requests.
  */
 export class Revocation implements ChangeListener {
   readonly #options: RevocationOptions;
@@ -40,8 +40,8 @@ export class Revocation implements ChangeListener {
     await keyCache.refresh(entityId);
     if (!keyCache.has(entityId)) budgets.forget(entityId);
     await this.#updateOpenExchanges(entityId);
-    // Responses are dropped after the open requests ended, because these could keep more. Only a process that
-    // cached the key can detect its deletion.
+    // Responses are dropped after the open requests ended, because those requests could keep more. Only a
+    // process that cached the key can detect its deletion.
     if (wasKnown && !keyCache.hasActive(entityId)) keptResponses?.forget(entityId);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Facts about a model besides its price, for any host. Null for an unknown model.
- * @param name the upstream's name of the model
+ * Returns a model's facts besides its price. Null for an unknown model.
+ * @param name the upstream's name of the model, on any host
  */
 export function findModelFacts(name: string): ModelFacts | null {
   const bare = bareName(name);

@@ -7,8 +7,8 @@ import {
 import type { ModelRow } from "../../db/entities/model.ts";
 
 /**
- * US dollars per million tokens, and per thousand searches and requests. An unknown price is null, never 0.
- * Members after the first four are missing if unknown.
+ * US dollars per million tokens, and per thousand searches and requests. Null for an unknown price, never
+ * 0. Only the first four prices are always present.
  */
 export type Prices = {
   input: number | null;
@@ -63,7 +63,7 @@ export function fromPriceColumns({ priceDetails, ...columns }: PriceColumns): Pr
 
 export const unknownPrices: Prices = { input: null, cachedInput: null, cacheWrite: null, output: null };
 
-/** Replaces prices with given ones. Null is a given value, undefined is not. */
+/** Replaces prices with the given ones. A given null replaces a price, undefined does not. */
 export function withGiven(prices: Prices, given: Partial<Prices> = {}): Prices {
   const priced = Object.entries(given).filter(([, price]) => price !== undefined);
   return { ...prices, ...Object.fromEntries(priced) };

@@ -53,7 +53,7 @@ function readSource(databaseUrl: string): string {
   );
 }
 
-/** The records of all processes, also of dead ones. Their files stay as they are. */
+/** Reads the records of all processes, also of dead ones. The files stay unchanged. */
 async function readSpool(root: string): Promise<UsageRecord[]> {
   const names = await readdir(root, { recursive: true }).catch(emptyIfMissing);
   const records: UsageRecord[] = [];
@@ -70,7 +70,7 @@ function emptyIfMissing(error: NodeJS.ErrnoException): [] {
   throw error;
 }
 
-/** Adds the records that the copy lacks. Returns a sentence about the result. */
+/** Adds the records that the copy lacks. Returns a sentence about the result for the operator. */
 async function addRecords(config: Config, spooled: UsageRecord[]): Promise<string> {
   const copy = await openDatabase(config);
   try {

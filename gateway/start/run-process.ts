@@ -11,7 +11,7 @@ import { toListenError } from "../http/server-address.ts";
 
 /** Serves until the process is stopped, or runs a command. Prints a failure and exits with code 1. */
 export async function runProcess(parameters: string[]): Promise<void> {
-  // The umask keeps created files private, such as the database and its log.
+  // The umask keeps created files, such as the database and its log, private.
   process.umask(0o077);
   // The reader of the output, such as `tee`, may exit after Ctrl-C. Requests continue.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
@@ -117,8 +117,8 @@ function explain(error: unknown): string {
 }
 
 /**
- * The port for all workers: a free one for 0. Throws if it is in use, because workers share it and would not
- * notice.
+ * Finds the port for all workers, a free one for 0. Throws if the port is in use, because the workers share
+ * the port and would not notice.
  */
 async function findPort({ host, port }: { host: string; port: number }): Promise<number> {
   const server = createServer();

@@ -24,14 +24,14 @@ export type RunningGateway = {
   services: Services;
   /** Null if metrics are off. */
   metrics: Metrics | null;
-  /** The URL of the metrics. Null in a worker, because the primary serves them. */
+  /** Null if metrics are off, and in a worker, because the primary serves its metrics. */
   metricsUrl: string | null;
   /** Waits for open requests, up to the drain limit, then stops. */
   close(): Promise<void>;
 };
 
 /**
- * Starts everything. Throws if the database or a port is unavailable, after stopping all parts.
+ * Throws if the database or a port is unavailable, after closing everything that started.
  * @param isWorker whether several processes share the port. The primary then serves the metrics.
  */
 export async function startGateway(
@@ -80,7 +80,7 @@ export async function startGateway(
   }
 }
 
-/** Answers clients of a stopping gateway, and closes their connections. */
+/** While the gateway stops, each response closes its connection. */
 function untilStopping(readiness: Readiness, app: RequestListener): RequestListener {
   return (request, response) => {
     if (!readiness.isReady) response.shouldKeepAlive = false;

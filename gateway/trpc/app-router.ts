@@ -9,7 +9,7 @@ import { procedure, router } from "./trpc.ts";
 import { usersRouter } from "./users-router.ts";
 
 const gatewayRouter = router({
-  /** Client settings. `publicUrl` is null unless configured: the page's own URL then applies. */
+  /** `publicUrl` is null unless configured. The console then uses the URL of its own page. */
   info: procedure.query(({ ctx }) => ({ publicUrl: ctx.configuredUrl, version: packageJson.version })),
 });
 

@@ -63,7 +63,6 @@ export const authRouter = router({
       withCookie(ctx, await ctx.services.invitations.join(token, account, ctx.address)),
     ),
 
-  /** The current data of the signed-in user. */
   me: procedure.query(({ ctx: { person } }) => {
     const { id, email: address, name: called, role } = person;
     return { id, name: called, email: address, role };

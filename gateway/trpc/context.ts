@@ -93,8 +93,8 @@ function publicUrlOf({ headers }: IncomingMessage, configured: string | null): s
 }
 
 /**
- * The cookie of the refresh token: hidden from scripts, limited to this API, and not sent with requests of
- * other sites.
+ * The cookie of the refresh token. Scripts cannot read it, and browsers send it only to this API and never
+ * from other sites.
  */
 class RefreshCookie {
   readonly #request: IncomingMessage;

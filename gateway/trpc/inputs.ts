@@ -11,7 +11,7 @@ export const id = z
   // MySQL ignores trailing spaces when it compares IDs.
   .regex(/^\S+$/, "The ID is empty or contains spaces. Use the ID that the API returned.");
 
-/** The start of a page, from the previous page. */
+/** The `nextCursor` of the previous page. The first page has none. */
 export const cursor = id.nullish().transform((text) => text ?? undefined);
 
 export const pageLimit = z.int().min(1).max(200).optional();
@@ -157,7 +157,7 @@ function whole(max: number, least = "Use 1 or more.") {
     .max(max, quoting(`is too large. Use at most ${max}.`));
 }
 
-/** Adds the quoted value to its error message. A missing value has the same message in every field. */
+/** Starts the error message with the quoted value. A missing value has the same message in every field. */
 export function quoting(problem: string) {
   return {
     error: ({ input }: { input: unknown }) =>

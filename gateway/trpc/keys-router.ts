@@ -44,7 +44,6 @@ export const keysRouter = router({
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.keys.get(ctx.person, input.id)),
 
-  /** The current use of each of the key's limits. */
   usage: procedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.keyUsage.get(ctx.person, input.id)),

@@ -11,7 +11,6 @@ const changes = {
   fallbacks: fallbacks.optional(),
 };
 
-/** A model's ID or slug. */
 const reference = z.union([z.strictObject({ id }), z.strictObject({ slug })]);
 
 export const modelsRouter = router({
@@ -24,7 +23,7 @@ export const modelsRouter = router({
     )
     .query(({ ctx, input }) => ctx.services.models.list(ctx.person, input)),
 
-  /** The facts for setup commands. Omits missing models. */
+  /** Returns the facts for setup commands. Omits unknown models. */
   forSetup: procedure
     .input(z.strictObject({ slugs }))
     .query(({ ctx, input }) => ctx.services.models.listForSetup(input.slugs)),

@@ -9,7 +9,7 @@ const ofPeriod = z.strictObject({ period }).default({ period: "24h" });
 
 /** The console's first page. Members see only their own keys. */
 export const overviewRouter = router({
-  /** The completed onboarding steps. The page hides them. */
+  /** Returns the completed steps, which the page hides. */
   onboarding: procedure.query(({ ctx }) => ctx.services.onboarding.steps(ctx.person)),
 
   /** The period by hour or day, compared with the period before. */

@@ -3,7 +3,7 @@ import { type BodyBudget, ClientGoneError, readBody } from "../http/read-body.ts
 
 /** A request whose body was read before tRPC runs. */
 export type CallRequest = IncomingMessage & {
-  /** The read body. tRPC uses it instead of the socket. */
+  /** tRPC uses this text instead of reading the socket. */
   body?: string;
   /** The error that prevented reading the body. */
   bodyError?: unknown;
@@ -15,7 +15,7 @@ type ReadCallBodyOptions = {
 };
 
 /**
- * Middleware that reads a call's body for tRPC, whose own reader uses a hundred times the size of one-byte chunks.
+ * Reads the body before tRPC, whose own reader takes a hundred times the size of a body in one-byte chunks.
  * Callers without a valid token may send only small bodies.
  */
 export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
@@ -50,7 +50,6 @@ function callsAuth(url: string): boolean {
 const callBodyBytesMax = 1024 * 1024;
 const strangersBodyBytesMax = 16 * 1024;
 
-/** The access token of a request. Null if the request has none. */
 export function readAccessToken({ headers }: IncomingMessage): string | null {
   return /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1] ?? null;
 }

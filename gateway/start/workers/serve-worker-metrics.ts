@@ -8,7 +8,9 @@ import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 type WorkerMetricsOptions = { host: string; port: number; log: Log; workers: Pick<WorkerPool, "serving"> };
 
-/** One `/metrics` for all workers. It is served until the process ends, to include draining workers. */
+/**
+ * Serves one `/metrics` for all workers until the process ends, so that the page includes draining workers.
+ */
 export async function serveWorkerMetrics({ host, port, log, workers }: WorkerMetricsOptions): Promise<void> {
   const print = async () => printWorkerMetrics(await readWorkerMetrics(workers.serving));
   const { url } = await startMetricsServer({ host, port, log, print });
@@ -43,8 +45,8 @@ function readMetricsOf(worker: Worker): Promise<ReadMetric[] | null> {
 const answerTimeoutMs = 2_000;
 
 /**
- * The metrics of all workers on one page, with a worker label. A sum would fall when a worker is replaced,
- * which looks like a counter reset.
+ * Prints all metrics on one page with a worker label. A sum without the label would fall when a worker is
+ * replaced, which looks like a counter reset.
  */
 async function printWorkerMetrics(byWorker: ReadonlyMap<number, ReadMetric[]>): Promise<MetricsPage> {
   const metrics = [...byWorker].map(([worker, read]) =>

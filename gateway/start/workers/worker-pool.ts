@@ -43,7 +43,6 @@ export class WorkerPool {
     return this.#isStopping;
   }
 
-  /** The serving workers, by number. */
   get serving(): Map<number, Worker> {
     const serving = this.#slots.filter(({ isServing }) => isServing);
     return new Map(serving.flatMap(({ number, worker }) => (worker ? [[number, worker]] : [])));
@@ -61,7 +60,7 @@ export class WorkerPool {
     return this.#hasStoppedWell;
   }
 
-  /** Resolves when the worker serves. Null if it exited first. */
+  /** Resolves with the welcome text when the worker serves, or with null if it exits first. */
   #run(slot: WorkerSlot): Promise<string | null> {
     const { log, now } = this.#options.runtime;
     const { promise, resolve } = Promise.withResolvers<string | null>();
@@ -112,7 +111,6 @@ export class WorkerPool {
 /** Both members are null for a worker that did not start. */
 type WorkerEnd = { exitCode: number | null; signal: string | null };
 
-/** A slot for successive workers. */
 type WorkerSlot = {
   /** Slots are numbered from 1. */
   readonly number: number;
