@@ -75,8 +75,8 @@ function serveOpenApiDocument() {
 }
 
 /**
- * Compresses responses of the console API, except those of `auth` procedures: they contain tokens, and a
- * compressed length can reveal a secret (BREACH). The others need a token that no other site can send.
+ * Excludes `auth` procedures, whose responses contain tokens, because a compressed length can reveal a
+ * secret (BREACH).
  */
 const compressAnswers = compression({
   threshold: 1_024,

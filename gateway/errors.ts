@@ -10,7 +10,7 @@ export class GatewayError extends Error {
   /** The invalid part of the request, such as `messages[0].role`. */
   readonly param: string | null;
   readonly retryAfterSeconds: number | null;
-  /** Whether the same request can never succeed, although others with this code may. */
+  /** Whether a retry of the same request can never succeed. */
   readonly isFinal: boolean;
   /** The holder of the limit or budget that rejected the request. */
   readonly limitedBy: LimitHolder | null;
@@ -138,7 +138,7 @@ export class StartError extends Error {
   override readonly name: string = "StartError";
 }
 
-/** The error for an edit of an outdated revision, which changes nothing. */
+/** Reports an edit of an outdated revision. The edit changes nothing. */
 export function changedMeanwhile(what: string, currentRevision: number): GatewayError {
   const message = `Another user changed the ${what}. Reload the ${what}, then repeat your change.`;
   return new GatewayError("conflict", message, { param: "revision", currentRevision });

@@ -21,7 +21,10 @@ export function createLog(level: LogLevel, destination: LogDestination): Log {
   return pino(options, destination);
 }
 
-/** Standard error: JSON lines, or readable text on a terminal. Standard output is for printed results. */
+/**
+ * Writes JSON lines to standard error, or readable text to a terminal. Standard output is for printed
+ * results.
+ */
 export function standardLogDestination(stream: NodeJS.WriteStream = process.stderr): LogDestination {
   if (!stream.isTTY) return pino.destination({ dest: 2, sync: true });
   return {

@@ -23,7 +23,7 @@ type PublicPerson = Session["user"];
 
 type NewAccount = { name: string; email: string; password: string };
 
-/** Setup, sign-in, and changes of users to their own accounts. */
+/** Setup, sign-in, and changes by users to their own accounts. */
 export class AccountService {
   readonly #database: Database;
   readonly #runtime: Runtime;

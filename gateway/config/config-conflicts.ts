@@ -116,15 +116,13 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
   },
 ];
 
-/**
- * The number of processes for `WORKERS`. `auto` means one per core, or one if the database allows only one.
- */
+/** `auto` means one process per core, or a single process with SQLite. */
 export function countWorkers(workers: WorkersSetting, databaseUrl: string | undefined): number {
   if (workers !== "auto") return workers;
   return canHaveSeveral(databaseUrl) ? availableParallelism() : 1;
 }
 
-/** The problem with the setting. Null if it is valid. */
+/** Returns null if the setting is valid. */
 function workersProblem(workers: WorkersSetting, databaseUrl: string | undefined): string | null {
   if (countWorkers(workers, databaseUrl) === 1 || canHaveSeveral(databaseUrl)) return null;
   return `${String(workers)} workers require MySQL or MariaDB, because SQLite allows one writing process. Set DATABASE_URL to a mysql:// URL, or WORKERS to 1.`;

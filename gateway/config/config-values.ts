@@ -21,7 +21,7 @@ function isSecret(variable: string): boolean {
   );
 }
 
-/** Whether the value may be a key under a wrong name: a long word of letters and digits, or a URL with a password. */
+/** A key under a wrong name is a long word of letters and digits. A URL with a password contains `@`. */
 function resemblesSecret(value: string): boolean {
   const words = value.split(/[^\w+/=-]+/);
   return (
@@ -29,7 +29,7 @@ function resemblesSecret(value: string): boolean {
   );
 }
 
-/** Whole numbers up to the longest delay of a timer. */
+/** The default maximum is the longest delay of a timer in milliseconds. */
 export function wholeNumber(problem: string, least: number, most = 2 ** 31 - 1) {
   const advice = `Use a whole number from ${least} to ${most}.`;
   const message = `${problem} ${advice}`;
@@ -37,7 +37,7 @@ export function wholeNumber(problem: string, least: number, most = 2 ** 31 - 1) 
   return z.coerce.number(message).int(message).min(least, range).max(most, range);
 }
 
-/** The formats of environment variables. Each message continues a sentence whose subject is the value. */
+/** Error messages in this file continue a sentence whose subject is the value. */
 export const port = wholeNumber("is not a port.", 0, 65_535);
 
 export const httpUrl = z

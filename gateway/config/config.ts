@@ -33,7 +33,7 @@ export type Config = Readonly<{
   tracing: TracingConfig | null;
   /** The proxies whose forwarded client addresses are trusted. */
   trustedProxies: TrustedProxies;
-  /** The public URL, without a trailing slash. Null for the listening address. */
+  /** The public URL, without a trailing slash. Null if it is not configured. */
   publicUrl: string | null;
   databaseUrl: string;
   dataDir: string;
@@ -44,7 +44,8 @@ export type Config = Readonly<{
   /** The AWS KMS key that wraps the data keys. Null if a master key seals. */
   kms: { keyId: string; encryptionContext: Record<string, string> } | null;
   /**
-   * Whether the first start creates and prints an API key. False in production, where logs store the output.
+   * Whether the first start creates and prints an API key. False with MySQL, and in production, where logs
+   * store the output.
    */
   makesFirstKey: boolean;
   /** Secrets that sign access tokens, newest first. Null for a key file in the data folder. */
@@ -68,7 +69,7 @@ export type Config = Readonly<{
   limits: Settings;
 }>;
 
-/** Reads the environment. Throws one `ConfigError` that lists every problem and quotes no secret. */
+/** Throws one `ConfigError` that lists every problem and quotes no value that resembles a secret. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   // Many deployment tools write an empty variable for "not set".
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));

@@ -92,7 +92,7 @@ function readPair(pair: string): [string, string] | null {
   }
 }
 
-/** Whether the text is a valid header that cannot start another one. */
+/** Rejects line breaks, which would start another header. */
 function isHeader(name: string, value: string): boolean {
   return !name.includes("/") && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }

@@ -24,7 +24,7 @@ export function sealCredential(
   return { id, providerId, sealed, lastFour, weight, createdAt: new Date(runtime.now()) };
 }
 
-/** Throws `service_unavailable` when the sealing key is missing. */
+/** Throws `service_unavailable` if no key opens the secret. */
 export function openCredential(secretBox: SecretBox, { id, sealed }: CredentialRow): string {
   try {
     return secretBox.open(sealed, fieldOf(id));
@@ -35,7 +35,7 @@ export function openCredential(secretBox: SecretBox, { id, sealed }: CredentialR
   }
 }
 
-/** Seals the secret with the current key. Throws when it cannot be opened. */
+/** Seals the secret with the current key. Throws if no key opens the secret. */
 export function resealCredential(secretBox: SecretBox, { id, sealed }: CredentialRow): string {
   return secretBox.seal(secretBox.open(sealed, fieldOf(id)), fieldOf(id));
 }

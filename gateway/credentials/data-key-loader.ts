@@ -13,8 +13,8 @@ type DataKeyLoaderOptions = {
 };
 
 /**
- * Loads the data keys from KMS at start and when another process creates one. Retries until it succeeds. After that,
- * KMS is not needed.
+ * Loads the data keys from KMS at start and when another process creates a key. Retries until the keys are
+ * loaded. From then on, sealing and opening need no KMS.
  */
 export class DataKeyLoader {
   readonly #options: DataKeyLoaderOptions;

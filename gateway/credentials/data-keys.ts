@@ -7,8 +7,8 @@ import { keyIdOf, type SecretBox, sealingKeyIdOf } from "./secret-box.ts";
 export type DataKeysOptions = { database: Database; runtime: Runtime; secretBox: SecretBox; kms: Kms };
 
 /**
- * The data keys of all processes, wrapped by KMS and stored in the database. Loads them into the secret box and creates
- * new ones.
+ * Loads the data keys into the secret box and creates new ones. The database stores them wrapped by KMS,
+ * for all processes.
  */
 export class DataKeys {
   readonly #options: DataKeysOptions;

@@ -57,7 +57,7 @@ export class Kms {
     const { timeoutMs } = this.#options;
     // The import is dynamic, because the SDK costs 30 MB and 70 ms.
     const sdk = await import("@aws-sdk/client-kms");
-    // No connection is kept, because a process calls KMS once or twice.
+    // No connection is kept, because a process rarely calls KMS.
     const client = new sdk.KMSClient({
       ...regionOf(keyId),
       maxAttempts: 3,

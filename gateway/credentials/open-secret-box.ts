@@ -10,8 +10,8 @@ import { readKey } from "../config/config-values.ts";
 import { StartError } from "../errors.ts";
 
 /**
- * The secret box with every key of the configuration and the data folder. With KMS, it is locked until the
- * data keys are loaded. A key file still opens its secrets, so that they can be moved.
+ * Opens the box with every key of the configuration and the data folder. With KMS, the box is locked until
+ * the data keys are loaded. A key file still opens old secrets, so that `rewrap` can move them.
  */
 export function openSecretBox(config: Config, runtime: Runtime): SecretBox {
   const { masterKey, previousMasterKeys, kms, dataDir } = config;
@@ -32,8 +32,8 @@ export function createDataKeys(
 }
 
 /**
- * A 32-byte secret in a file that only its owner can read, created on first use. Processes that start
- * together get the same secret.
+ * Reads 32 bytes from a file that only its owner can read, created on first use. Processes that start
+ * together get the same bytes.
  */
 export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime, "randomBytes">): Buffer {
   const existing = readKeyFile(path);
@@ -59,7 +59,7 @@ export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime,
 
 const keyBytes = 32;
 
-/** The secret in the file. Null if the file is missing. */
+/** Returns null if the file is missing. Throws a `StartError` if it contains no valid key. */
 function readKeyFile(path: string): Buffer | null {
   let text: string;
   try {

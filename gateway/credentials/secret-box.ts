@@ -2,7 +2,9 @@ import { createCipheriv, createDecipheriv, hash } from "node:crypto";
 import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** The row and column of a sealed text. They are authenticated: an envelope does not open in another row. */
+/**
+ * The row and column of a sealed text. Both are authenticated, so an envelope does not open in another row.
+ */
 export type SealedField = { kind: string; id: string; field: string };
 
 /**

@@ -3,7 +3,6 @@ import RelayPlugin from "@pothos/plugin-relay";
 import type { Person } from "../auth/person.ts";
 import type { Services } from "../services.ts";
 
-/** The request, as resolvers see it. */
 export type GraphqlContext = {
   services: Pick<Services, "usageHistory" | "limits">;
   person: Person;

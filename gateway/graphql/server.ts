@@ -61,7 +61,7 @@ function withOurErrors(log: Log): Plugin<object, GraphqlContext> {
   };
 }
 
-/** Formats any error of a query, with the request's ID. GraphQL's own errors already have a message. */
+/** GraphQL's own errors keep their message. Other errors get a message that may be shown. */
 function formatError(thrown: unknown, requestId: string, log: Log): GraphQLError {
   const own = thrown instanceof GraphQLError ? thrown : null;
   let cause = own ? own.originalError : thrown;

@@ -9,10 +9,7 @@ export function isSameOrigin({ "sec-fetch-site": site }: IncomingHttpHeaders): b
   return site === undefined || site === "same-origin" || site === "none";
 }
 
-/**
- * Whether the request comes from a browser. Only browsers list `text/html` in `Accept`, unlike API clients
- * with a mistyped URL.
- */
+/** Browsers list `text/html` in `Accept`. API clients with a mistyped URL usually do not. */
 export function wantsPage(accept: string | undefined): boolean {
   return accept !== undefined && accept.includes("text/html");
 }
@@ -30,8 +27,8 @@ export function expectJson({ "content-type": type }: IncomingHttpHeaders): void 
 }
 
 /**
- * Returns the first 60 characters, with `?` for everything outside printable ASCII, because terminals interpret control
- * characters.
+ * Returns the first 60 characters, and replaces everything outside printable ASCII, because terminals
+ * interpret control characters.
  */
 export function quotable(value: string): string {
   return value.slice(0, 60).replaceAll(/[^ -~]/g, "?");

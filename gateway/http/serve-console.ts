@@ -36,9 +36,7 @@ export function serveConsole(folder: string): Handler {
   };
 }
 
-/**
- * Reads the files that each page needs. Returns a function that maps a URL to the `Link` header of its files.
- */
+/** Returns a function that maps a page's URL to a `Link` header, which preloads the files of the page. */
 function readPreloads(file: string): (url: string) => string | undefined {
   if (!existsSync(file)) return () => undefined;
   const preloads = JSON.parse(readFileSync(file, "utf8")) as { pattern: string; link: string }[];

@@ -20,7 +20,7 @@ export function toListenError(
   return error;
 }
 
-/** The URL of a server on this host and port. IPv6 addresses need brackets in URLs. */
+/** IPv6 addresses need brackets in URLs. */
 export function formatUrl(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

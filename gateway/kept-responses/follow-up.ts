@@ -6,7 +6,7 @@ import type { KeptItems } from "./response-store.ts";
 
 export type FollowUpLimits = BodyLimits & Readonly<Record<"requestTranslatedBytesMax", number>>;
 
-/** Finds a response by any ID that a client may send. */
+/** `id` is untrusted: a client may send any text. */
 export type FindResponse = (id: string) => KeptItems | null | Promise<KeptItems | null>;
 
 /** Whether a body may refer to kept responses. Other bodies are not parsed for references. */
@@ -15,8 +15,8 @@ export function mayFollowUp(bytes: Buffer): boolean {
 }
 
 /**
- * Replaces a request's references to kept responses by their items. Null for a body without references, or
- * one that the dialect will reject. Throws `request_too_large`, and `service_unavailable` from `find`.
+ * Replaces a request's references to kept responses with their items. Null for a body without references,
+ * or one that the dialect will reject. Throws `request_too_large`, and `service_unavailable` from `find`.
  */
 export async function readFollowUp(
   bytes: Buffer,
@@ -65,7 +65,7 @@ function resolve(
   return { bytes: Buffer.from(`${members}${list.text}]}`), missing };
 }
 
-/** Splits the ID of an item into its response and its position there. */
+/** Splits an item's ID into the ID of the response and the position of the item. */
 function readItemId(id: string): { responseId: string; isInput: boolean; index: number } | null {
   const [, suffix, place, index] = /^[a-z]{1,8}_([0-9a-hjkmnp-tv-z]{26})_(in)?(\d{1,6})$/.exec(id) ?? [];
   if (suffix === undefined) return null;
@@ -101,10 +101,10 @@ async function findAll(ids: Set<string>, find: FindResponse): Promise<ReadonlyMa
   return new Map(found.flatMap(([id, each]) => (each ? [[id, each]] : [])));
 }
 
-/** No conversation has this many responses. */
+/** Real conversations have fewer responses. */
 const lookupsMax = 1_000;
 
-/** Items by ID, as JSON. Each response is parsed once. `bytesMax` bounds the sum. */
+/** Each response is parsed once. `bytesMax` bounds the parsed bytes of all responses. */
 class ReferencedItems {
   readonly #responses: ReadonlyMap<string, KeptItems>;
   readonly #bytesMax: number;
@@ -138,7 +138,7 @@ class ReferencedItems {
   }
 }
 
-/** The new input. It is bounded, because a small body can refer to a large item many times. */
+/** The resolved input. It is bounded, because a small body can refer to a large item many times. */
 class ItemList {
   readonly #bytesMax: number;
   readonly #items: string[] = [];

@@ -66,7 +66,6 @@ export class KeptResponses {
     if (!isResponseId(id) || !(await this.#store.delete(keyId, id))) throw responseNotFound(id);
   }
 
-  /** Drops every response of a key. */
   forget(keyId: string): void {
     this.#store.forget(keyId);
   }
@@ -100,7 +99,7 @@ export async function startKeptResponses(
     return { keptResponses: new KeptResponses({ store, limits }), close: () => store.close() };
   }
   if (responsesState === "off" || valkeyUrl === null) return { keptResponses: null, close: () => {} };
-  // The import runs only if Valkey keeps responses.
+  // The module loads only if Valkey keeps responses.
   const { ValkeyStore } = await import("./valkey-store.ts");
   const { log } = runtime;
   const timeoutMs = limits.valkeyTimeoutMs;
@@ -135,7 +134,7 @@ function listInputItems(items: readonly unknown[], responseId: string, query: UR
   };
 }
 
-/** OpenAI gives every item an ID, a type and parts. */
+/** OpenAI's API gives every item an ID and a type, and every message a list of parts. */
 function formatItem(item: unknown, suffix: string): { id: string } {
   const { id, type = "message", content, ...rest } = isObject(item) ? item : {};
   const prefix = idPrefixes.get(String(type)) ?? "item";

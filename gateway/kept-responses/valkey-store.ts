@@ -128,7 +128,7 @@ const milliseconds = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
-/** Keeps a response, then drops the key's least recently used ones above the maximum of bytes. */
+/** Keeps a response, then drops the key's least recently used responses above the byte limit. */
 const keepScript = `${milliseconds}
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])

@@ -11,8 +11,8 @@ export type ChangeListener = {
 type ChangeFeedOptions = { database: Database; runtime: Runtime; pollIntervalMs: number };
 
 /**
- * Reports the changes of all processes to this one, by polling one increasing number. `catchUp` reports a
- * local change before its author gets the response.
+ * Reports changes by any process to this one, by polling one increasing number. `catchUp` reports a local
+ * change before its author gets the response.
  */
 export class ChangeFeed {
   readonly #database: Database;

@@ -20,8 +20,8 @@ type RevocationOptions = {
 };
 
 /**
- * Applies the changes of all processes to keys, the catalogue and data keys. The change feed polls every
- * 250 ms by default, so a revoked key usually stops working within a second, also for open requests.
+ * Applies changes to keys, the catalogue and data keys, by any process. The change feed polls every 250 ms
+ * by default, so a revoked key usually stops working within a second, also for open requests.
  */
 export class Revocation implements ChangeListener {
   readonly #options: RevocationOptions;

@@ -21,7 +21,7 @@ export class Metrics {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  /** The metrics as a message to another process. */
+  /** Returns the metrics in a format that can be sent to another process. */
   read(): Promise<ReadMetric[]> {
     return this.#registry.getMetricsAsJSON();
   }
@@ -33,7 +33,6 @@ export class Metrics {
 
 export type MetricsPage = { contentType: string; text: string };
 
-/** A metric and its values, serializable between processes. */
 export type ReadMetric = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>[number];
 
 /** Creates gauges that are read on each scrape. */

@@ -117,8 +117,8 @@ function explain(error: unknown): string {
 }
 
 /**
- * Finds the port for all workers, a free one for 0. Throws if the port is in use, because the workers share
- * the port and would not notice.
+ * Finds the port for all workers, a free one for 0. Throws if the port is in use, which sharing workers
+ * would not notice.
  */
 async function findPort({ host, port }: { host: string; port: number }): Promise<number> {
   const server = createServer();
