@@ -3,7 +3,7 @@ import type { AuditEntryRow } from "../../db/entities/audit-entry.ts";
 import { createId, firstIdAt } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** An audit entry for display, with the names at that time. */
+/** The names are those at the time of the action. */
 type AuditEntry = {
   id: string;
   at: Date;

@@ -108,8 +108,8 @@ export class AccountService {
     return this.#database.write(async (repositories) => {
       await this.#audit.record(repositories, { ...user, address }, { action: "user.signIn", entity: user });
       const session = await this.#sessions.start(repositories, user);
-      // This read locks the user's row. A concurrent password change either waits and ends this session, or
-      // was first.
+      // Starting the session has locked the user's row. A concurrent password change either waits and ends
+      // this session, or was first.
       const current = await repositories.users.find(user.id);
       if (current?.passwordHash !== user.passwordHash || current.status !== "active") throw signInRefused();
       return session;

@@ -202,5 +202,5 @@ const variables = z.object({
     .default("info"),
 });
 
-/** The names of all variables. The gateway reads no others. */
+/** Excludes the variables with provider keys. */
 export const configVariables = Object.keys(variables.shape);

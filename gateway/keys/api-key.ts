@@ -25,7 +25,10 @@ export type ApiKey = {
    * The charge in relation to the cost: 1.15 adds 15 %. Null charges the cost. Only administrators set it.
    */
   chargeFactor: number | null;
-  /** Increases with each change. An edit contains it, so that it does not overwrite a concurrent change. */
+  /**
+   * Increases with each change. An edit with an older revision is rejected, so that it does not overwrite a
+   * concurrent change.
+   */
   revision: number;
 };
 

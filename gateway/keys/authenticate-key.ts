@@ -102,7 +102,7 @@ export class LastUsed {
   }
 }
 
-/** The data that authenticates a request. */
+/** The data of a key that its requests need. */
 export type KnownKey = Readonly<{
   id: string;
   /** The hash of the received value. */

@@ -117,8 +117,8 @@ function explain(error: unknown): string {
 }
 
 /**
- * Finds the port for all workers, a free one for 0. Throws if the port is in use, which sharing workers
- * would not notice.
+ * For port 0, finds a free port. Throws if the port is in use, because workers that share it would not
+ * notice.
  */
 async function findPort({ host, port }: { host: string; port: number }): Promise<number> {
   const server = createServer();
