@@ -128,7 +128,6 @@ type Base = {
 
 type Closer = () => void | Promise<void>;
 
-/** Services of requests to models. */
 async function startServing({ config, runtime, database, secretBox, guard, closers }: Base) {
   const { limits } = config;
   const { now, log } = runtime;

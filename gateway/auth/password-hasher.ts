@@ -20,7 +20,6 @@ export class PasswordHasher {
     return this.#run(() => hashPassword(password, this.#runtime));
   }
 
-  /** Whether the password matches the hash. A missing hash takes the same time and returns false. */
   verify(password: string, passwordHash: string | null): Promise<boolean> {
     return this.#run(() => verifyPassword(password, passwordHash, this.#runtime));
   }

@@ -127,7 +127,7 @@ export class SessionService {
     return { id: user.id, name: user.name, email: user.email, role: user.role, sessionId };
   }
 
-  /** Returns the secret of the next token. Null if this token is no longer valid. */
+  /** Returns the secret of the next token. Null for an invalid token. */
   async #rotate({ sessions }: Repositories, session: SessionRow, secret: string): Promise<string | null> {
     const tokenHash = hashToken(secret);
     const now = this.#runtime.now();

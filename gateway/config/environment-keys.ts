@@ -18,9 +18,7 @@ export class EnvironmentKeys {
     );
   }
 
-  /**
-   * The possible providers of the keys, in the presets' order. `hasProvider` depends on the given providers.
-   */
+  /** Lists the keys in the order of the presets. */
   describe(providers: readonly { kind: string; preset: string | null }[]): EnvironmentKey[] {
     const keys = [...this.#keys.values()].toReversed();
     return keys.map(({ variable, kind, preset: { name, label } }) => {

@@ -18,8 +18,8 @@ export class DataKeys {
   }
 
   /**
-   * Unwraps the missing keys: the newest, and all that sealed something. The very first process creates one.
-   * Throws if a key failed, after trying the others.
+   * Unwraps the missing data keys: the newest, and each that sealed a secret. The first process creates the
+   * first key. Throws if a key failed, after trying the others.
    */
   async load(): Promise<void> {
     const { database, secretBox } = this.#options;

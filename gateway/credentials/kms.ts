@@ -3,7 +3,7 @@ import type { KMSClient } from "@aws-sdk/client-kms";
 type KmsOptions = {
   /** The ARN, ID or alias of a symmetric KMS key. */
   keyId: string;
-  /** KMS binds each data key to this context and unwraps it in no other. */
+  /** KMS unwraps a data key only with the context of its creation. */
   encryptionContext: Record<string, string>;
   timeoutMs: number;
 };

@@ -11,7 +11,6 @@ export function createSchema(): GraphQLSchema {
   return builder.toSchema();
 }
 
-/** Prints the schema for `schema.graphql`. */
 export function printUsageSchema(): string {
   return `${printSchema(lexicographicSortSchema(createSchema()))}\n`;
 }

@@ -81,7 +81,7 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
 /** Each chunk waits for a thread of the pool, so small ones are slow. */
 const chunkSize = 65_536;
 
-/** Stops compression bombs early: no real request expands more than `expansionMax` times. */
+/** Stops compression bombs early. Real requests expand less than `expansionMax` times. */
 function decodedBytesMax(receivedBytes: number): number {
   return Math.max(expandedBytesFree, receivedBytes * expansionMax);
 }

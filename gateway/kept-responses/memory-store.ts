@@ -10,7 +10,8 @@ export type MemoryStoreOptions = {
 type Entry = KeptResponse & { keyId: string; id: string; bytes: number; usedAt: number };
 
 /**
- * Keeps responses in this process's memory. If it is full, the key with the most bytes loses responses first.
+ * Keeps responses in this process's memory. When the memory limit is reached, the key with the most bytes
+ * loses responses first.
  */
 export class MemoryStore implements ResponseStore {
   readonly #options: MemoryStoreOptions;

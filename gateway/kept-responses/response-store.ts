@@ -1,4 +1,4 @@
-/** A kept response, as JSON bytes, because a parsed one can take twenty times their size. */
+/** The parts are JSON bytes, because parsed JSON can take twenty times the memory. */
 export type KeptResponse = {
   /** The response in the format of the Responses API. */
   response: Buffer;

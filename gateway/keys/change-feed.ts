@@ -33,7 +33,7 @@ export class ChangeFeed {
     this.#pollIntervalMs = pollIntervalMs;
   }
 
-  /** The age of this process's view of the changes. */
+  /** The time since the start of the last successful poll. */
   get staleMs(): number {
     return performance.now() - this.#knewAllAt;
   }

@@ -6,7 +6,7 @@ import { email, linkToken, name, password } from "./inputs.ts";
 import { procedure, publicProcedure, router } from "./trpc.ts";
 
 export const authRouter = router({
-  /** Whether an administrator exists. */
+  /** `setUp` is true once a user exists. */
   state: publicProcedure.query(async ({ ctx }) => ({ setUp: await ctx.services.accounts.isSetUp() })),
 
   /** Whether the setup link is valid, checked before the form is filled in. */

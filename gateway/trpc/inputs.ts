@@ -21,7 +21,6 @@ export const search = z.string().max(255).optional();
 /** The edited revision, which detects a concurrent change. */
 export const revision = z.int().min(1).optional();
 
-// Names may contain anything except control characters.
 export const name = z
   .string()
   .trim()

@@ -42,7 +42,7 @@ export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
   };
 }
 
-/** Whether one of the called procedures, separated by commas, is public. */
+/** The path lists the called procedures, separated by commas. */
 function callsAuth(url: string): boolean {
   return /^[^?]*\bauth\./.test(url);
 }

@@ -76,7 +76,7 @@ export class WorkerPool {
     slot.startedAt = now();
     const worker = cluster.fork({ PORT: String(this.#options.port) });
     slot.worker = worker;
-    // The system may lack processes, or the program may be missing. No exit event follows.
+    // A fork fails if the system lacks processes or the program is missing. No exit event follows.
     worker.on("error", (error) => {
       log.error({ worker: slot.number, error }, "cannot start or reach a worker");
       if (worker.process.pid === undefined) ended({ exitCode: null, signal: null });
