@@ -82,7 +82,6 @@ export type ErrorCode =
 export type LimitHolder = "key" | "person" | "gateway";
 /** The reason for a failure, more specific than its code. */
 export type ErrorReason = LimitReason | FailureReason;
-/** The limit or budget that rejected a request. */
 export type LimitReason =
   | "requests_per_minute"
   | "tokens_per_minute"

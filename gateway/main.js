@@ -2,8 +2,8 @@ import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
-// By default, V8 collects the whole heap each time that request bodies fill 64 MB outside of it. That takes as long as
-// relaying them.
+// By default, V8 collects the whole heap each time that request bodies fill 64 MB outside the heap. A
+// collection takes as long as relaying the bodies.
 setFlagsFromString("--external-memory-accounted-in-global-limit");
 setFlagsFromString("--heap-growing-percent=300");
 

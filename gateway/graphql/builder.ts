@@ -9,7 +9,7 @@ export type GraphqlContext = {
   requestId: string;
 };
 
-/** Creates the builder for every type. Fields are non-null by default. */
+/** Fields are non-null by default. */
 export function createBuilder() {
   return new SchemaBuilder<{
     Context: GraphqlContext;

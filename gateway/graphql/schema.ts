@@ -34,7 +34,7 @@ function addScalars(builder: Builder): void {
   });
 }
 
-/** Converts nano-dollars to dollars. */
+/** Returns dollars as a decimal string, without rounding. */
 function formatNano(nano: bigint): string {
   const digits = String(nano < 0n ? -nano : nano).padStart(10, "0");
   const fraction = digits.slice(-9).replace(/0+$/, "");

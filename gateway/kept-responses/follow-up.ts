@@ -72,7 +72,7 @@ function readItemId(id: string): { responseId: string; isInput: boolean; index: 
   return { responseId: `resp_${suffix}`, isInput: place !== undefined, index: Number(index) };
 }
 
-/** Whether an ID has this gateway's format, so that a lookup makes sense. */
+/** Other IDs cannot come from this gateway, so they need no lookup. */
 export function isResponseId(id: string): boolean {
   return /^resp_[0-9a-hjkmnp-tv-z]{26}$/.test(id);
 }

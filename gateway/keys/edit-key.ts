@@ -166,7 +166,6 @@ type Limited = KeyLimits & { expiresAt: Date | null };
 function checkNotLooser(from: Limited, to: Limited, defaults: KeyDefaults): void {
   const isHigher = (before: number | null, after: number | null) =>
     before !== null && (after === null || after > before);
-  /** The default applies to a key without its own limit. */
   const inForce = (limit: number | null, byDefault: number) => limit ?? (byDefault || Infinity);
   const looser = [
     ...(

@@ -70,7 +70,7 @@ async function serveWithWorkers(config: Config, runtime: Runtime): Promise<void>
     const { serveWorkerMetrics } = await import("./workers/serve-worker-metrics.ts");
     await serveWorkerMetrics({ ...metrics, log: runtime.log, workers });
   }
-  // The first worker already serves while the others start.
+  // Signals are handled before the start, because the first worker already serves while the others start.
   stopOnSignals(runtime, () => workers.stop());
   const welcomeText = await workers.start();
   if (workers.isStopping) return;

@@ -157,7 +157,7 @@ async function stop(
 const lastRequestWaitMs = 1_000;
 const lastBytesTimeoutMs = 2_000;
 
-/** Combines several observers. Null for an empty list. */
+/** Returns null for an empty list. */
 function joinObservers(observers: readonly (RequestObserver | null)[]): RequestObserver | null {
   const present = observers.filter((observer) => observer !== null);
   const [only = null] = present;
