@@ -137,6 +137,16 @@ browserTest("key and model stay readable, and nothing overflows, at every width"
     const name = await table(page, "by model").getByRole("rowheader").first().boundingBox();
     t.true((name?.width ?? 0) >= 110, `${width}: ${name?.width}`);
     await assertAccessible(t, page);
+
+    await page.goto("/requests");
+    const requests = page.getByRole("region", { name: "Requests" });
+    await requests.getByRole("row").nth(1).waitFor();
+    const lost = await page.evaluate<number>(
+      "document.querySelector('table').parentElement.scrollWidth - document.querySelector('table').parentElement.clientWidth",
+    );
+    t.is(lost, 0, `requests at ${width}`);
+    const model = await requests.getByText("provider-0/model").locator("visible=true").first().boundingBox();
+    t.true((model?.width ?? 0) >= 110, `requests at ${width}: ${model?.width}`);
     await page.context().close();
   }
 });
