@@ -8,8 +8,8 @@ import { connectionsAvailable, fargatePairs, isFargatePair, workersOf } from "./
 export type StackConfig = z.output<typeof schema> & { stack: string; isProduction: boolean };
 
 /**
- * Reads the stack's configuration from Pulumi's texts under `<project>:<key>`. Throws one `StackConfigError`
- * that lists every missing, invalid and unknown key.
+ * Reads the stack's configuration from Pulumi's string values, keyed `<project>:<key>`. Throws one
+ * `StackConfigError` that lists every missing, invalid and unknown key.
  */
 export function readStackConfig(values: Record<string, string>, project: string, stack: string): StackConfig {
   const prefix = `${project}:`;

@@ -39,7 +39,7 @@ export const dimensionColumns = {
   errorReason: "error_reason",
 };
 
-/** Dimensions that are null in records without the fact, and empty in roll-ups. */
+/** Dimensions that may be missing: null in records, empty in roll-ups. */
 export const nullableDimensions = new Set<UsageDimension>(["ownerId", "clientTool", "errorReason"]);
 
 /** The conditions of a WHERE clause and their parameters. */

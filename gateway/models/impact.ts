@@ -9,12 +9,12 @@ import { readFallbacks } from "./model-details.ts";
 /** The effects of deleting models, shown before the deletion. */
 export type Impact = {
   models: { id: string; slug: string; keyCount: number }[];
-  /** The number of keys that can use any of the models, and of the active ones. */
+  /** The number of keys, active or not, that can use any of the models. */
   keyCount: number;
   activeKeyCount: number;
   /** The newest affected keys. */
   keys: { id: string; name: string; status: "active" | "disabled" }[];
-  /** Other models with one of these as a fallback, by slug. */
+  /** The slugs of other models that have one of the models as a fallback. */
   fallbackOf: string[];
 };
 

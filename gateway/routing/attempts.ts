@@ -48,7 +48,7 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   /** The current attempt's events. The attempt itself is not kept, because it contains the request's body. */
   #events: UpstreamEvents | null = null;
   #call: UpstreamCall | null = null;
-  /** The parts that the current attempt drops. */
+  /** The names of the request's parts that the current attempt drops. Null if it drops none. */
   dropped: string | null = null;
   /** Whether a provider may have processed an abandoned call. */
   #mayCost = false;

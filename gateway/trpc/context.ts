@@ -35,7 +35,7 @@ export type Context = {
   address: string;
   /** The public URL, without a trailing slash. */
   publicUrl: string;
-  /** The configured URL. Null if the request determines it. */
+  /** The configured public URL. Null if none is configured. Then `publicUrl` comes from the request. */
   configuredUrl: string | null;
   accessToken: string | null;
   refreshCookie: RefreshCookie;

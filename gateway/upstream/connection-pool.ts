@@ -86,8 +86,8 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
   }
 
   /**
-   * Runs at the end of this event-loop turn, after pending reads. This detects closed connections and surplus
-   * data before reuse.
+   * Serves waiting calls after this event-loop turn's pending reads. The delay detects closed connections and
+   * surplus data before reuse.
    */
   #serveSoon(): void {
     if (this.#isServing) return;
@@ -137,7 +137,7 @@ class IdleConnections {
   #resting: Connection[] = [];
   /** Connections that became idle before the last tick. */
   #restingLonger: Connection[] = [];
-  /** Arrays, because a Map that is filled and emptied on every call keeps V8's garbage collector busy. */
+  /** Lists by credential. They are arrays, because Sets that change on every call keep the garbage collector busy. */
   readonly #rested = new Map<string, Connection[]>();
   #ticking: NodeJS.Timeout | undefined;
   #sweeping: NodeJS.Timeout | undefined;

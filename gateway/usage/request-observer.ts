@@ -27,7 +27,7 @@ export type EndedRequest = {
   model: string | null;
   /** The gateway's own code, never the upstream's. */
   errorCode: ErrorCode | null;
-  /** A moment of `performance.now()`. Null without a token. */
+  /** A timestamp from `performance.now()`. Null before the first token. */
   firstTokenAt: number | null;
 };
 

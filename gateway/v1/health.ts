@@ -3,7 +3,7 @@ import { Router } from "express";
 export type Readiness = {
   /** Whether this process accepts requests. False after SIGTERM. */
   isReady: boolean;
-  /** The reason why this process cannot serve, without secrets. Null if it can. */
+  /** The reason why this process cannot serve, or null if it can. The text contains no secrets. */
   trouble(): string | null;
 };
 

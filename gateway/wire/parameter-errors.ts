@@ -94,7 +94,7 @@ export function unsupported(param: string, why: string): GatewayError {
 }
 
 /**
- * The error for a value that the upstream lacks.
+ * The error for an unsupported value of a parameter.
  * @param why the reason and the advice, such as `Claude has no such format. Use json_schema.`
  * @param value only for parameters that cannot hold content, names or keys
  */

@@ -3,7 +3,7 @@ import { answerText, streamedText } from "./canned-answers.ts";
 import type { BenchmarkCase } from "./cases.ts";
 import { messagesPath } from "./chat-request.ts";
 
-/** Checks a gateway response by content, independently of bytes. Throws on a difference. */
+/** Compares a response's content, not its exact bytes. Throws on a difference. */
 export function checkAnswer(benchmarkCase: BenchmarkCase, answer: string): void {
   if (benchmarkCase.clientPath === messagesPath) checkMessageStream(benchmarkCase, answer);
   else if (benchmarkCase.stream) checkStream(benchmarkCase, answer);

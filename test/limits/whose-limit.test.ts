@@ -21,7 +21,7 @@ const ofPerson = {
   PERSON_CONCURRENT_REQUESTS_MAX: "1",
   PERSON_BUDGET_USD_PER_MONTH_MAX: "0.01",
 };
-// There is no variable for concurrent requests, which only the process's capacity limits.
+// No variable limits the gateway's concurrent requests. Only the process's capacity limits them.
 const ofGateway = {
   GATEWAY_REQUESTS_PER_MINUTE_MAX: "1",
   GATEWAY_TOKENS_PER_MINUTE_MAX: "1000",

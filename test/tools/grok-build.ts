@@ -7,7 +7,7 @@ export const grokBuild: CodingTool = {
   package: "@xai-official/grok",
   version: "1.0.41",
   command: "grok",
-  // Grok's requests for titles force a tool, which a Claude that always reasons rejects.
+  // Grok's title requests force a tool call. Claude models that always reason reject such requests.
   upstreams: [chatUpstream],
   tab: "grok-build",
   environment: { GROK_DISABLE_AUTOUPDATER: "1" },

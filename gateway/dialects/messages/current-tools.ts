@@ -2,8 +2,8 @@ import { isObject, listOf } from "../../wire/json.ts";
 import { createHash } from "node:crypto";
 
 /**
- * The tools at the end of the conversation, not yet validated: those of the request, with changes by its
- * system messages. https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
+ * Returns the request's tools after the changes that its system messages make. The tools are not validated yet.
+ * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
  */
 export function currentTools(body: Record<string, unknown>): CurrentTool[] {
   const tools = listOf(body["tools"]).map((tool, index): CurrentTool => ({ tool, param: `tools[${index}]` }));

@@ -104,8 +104,8 @@ export class MessageStreamWriter implements StreamWriter {
   }
 
   /**
-   * Holds back a seal after the text, because Claude Code shows only the last block. Gemini signs its text at
-   * the end. The signature matters only after tool calls.
+   * Holds back a seal after text until a tool call follows, and drops it without one. Claude Code shows only
+   * the last block, and Gemini needs its signatures only with tool calls.
    */
   #seal(block: RedactedBlock): string {
     if (!(this.#last instanceof TextBlock)) return this.#add(block);

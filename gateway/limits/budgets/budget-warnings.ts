@@ -7,7 +7,6 @@ import { type BudgetHolder, toHolderColumns } from "./budget-holder.ts";
 import { dayMs, type SpentPart } from "./ledger.ts";
 import { sendAgainAfterMs, type Webhook } from "./webhook.ts";
 
-/** A spent part of a budget that requires a warning. */
 export type BudgetWarning = SpentPart & { holder: BudgetHolder };
 
 type BudgetWarningsOptions = { database: Database; runtime: Runtime; webhook: Webhook | null };

@@ -99,7 +99,7 @@ export class Budgets {
     return this.#keys.load(keyIds);
   }
 
-  /** Reads what other processes spent of the budgets in use here. */
+  /** Reads other processes' spending for the budgets that this process uses. */
   async refresh(): Promise<void> {
     await this.#keyWatch.refresh();
     await this.#people?.refresh();

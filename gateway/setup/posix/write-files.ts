@@ -1,6 +1,6 @@
 /**
- * Writes the merged files, each in one step, after copying all of them. The undo script restores the previous
- * undo script too, so that every change can be undone.
+ * Backs up the existing files, then replaces each atomically. The undo script also restores the previous undo
+ * script, so every change can be undone.
  */
 export const writeFiles = String.raw`
 write_files() {

@@ -39,7 +39,7 @@ export type RecordedAnswer = {
   readonly tokens: number;
   /** The upstream's report. Partial in an unfinished stream. */
   readonly usage: TokenUsage | null;
-  /** A moment of `performance.now()`. */
+  /** A timestamp from `performance.now()`. */
   readonly firstTokenAt: number | null;
 };
 

@@ -106,7 +106,7 @@ export type Part =
 
 /** The model's response, in its streamed pieces. */
 export type Answer = {
-  /** The client receives these only if the request enables thoughts. */
+  /** The client receives thoughts only if the request enables them. */
   thoughts: string[];
   text: string[];
   calls: { name: string; input: object }[];

@@ -54,7 +54,7 @@ const noOwner = "(none)";
 /** The value of `tool` in the URL that selects clients that are not coding tools. */
 export const otherClients = "(other)";
 
-/** The filter in the URL, until `now`. Custom days must be valid. */
+/** Reads the filter from the URL. A relative period ends at `now`. Custom days must be valid. */
 export function readRequestFilter(now: number): RequestFilter {
   const [status, ownerId, tool, errorReason] = ["status", "person", "tool", "reason"].map(urlState);
   const duration = durationOptions.find(({ value }) => value !== "" && value === urlState("duration"));

@@ -10,7 +10,7 @@ export const api = createTRPCClient<AppRouter>({
     httpBatchLink({
       url: "/trpc",
       maxItems: 20,
-      // The slugs of a key can exceed the length of a URL.
+      // A key's slugs can exceed the maximum length of a URL.
       methodOverride: "POST",
       headers: async () => ({ authorization: `Bearer ${await session.token()}` }),
     }),
