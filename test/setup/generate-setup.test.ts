@@ -179,23 +179,23 @@ const cases: [string, SetupModel[], [string, string, string] | null][] = [
   ["the dearer one of two for daily use", [mini, opus], ["openai/mini", "anthropic/opus", "anthropic/opus"]],
   ["one for all", [local], ["local/llama", "local/llama", "local/llama"]],
   [
-    "no model whose price is unknown, where others are known",
+    "a model without a price is used only if none has one",
     [opus, local, mini],
     ["openai/mini", "anthropic/opus", "anthropic/opus"],
   ],
   [
-    "the demo is for nobody's work",
+    "the demo is not used beside other models",
     [setupModel("demo/echo", { ...unknown, isDemo: true }), haiku],
     ["anthropic/haiku", "anthropic/haiku", "anthropic/haiku"],
   ],
   [
-    "the demo where there is nothing else",
+    "the demo is used if no other model is connected",
     [setupModel("demo/echo", { ...unknown, isDemo: true })],
     ["demo/echo", "demo/echo", "demo/echo"],
   ],
   ["none", [], null],
   [
-    "not what cannot call tools, has little room or makes no text",
+    "a model without tools, context or text is not used beside others",
     [
       setupModel("x/talker", { canCallTools: false, inputPrice: 0.1 }),
       setupModel("x/small", { contextWindow: 8_000, inputPrice: 90 }),
@@ -206,12 +206,12 @@ const cases: [string, SetupModel[], [string, string, string] | null][] = [
     ["anthropic/haiku", "anthropic/sonnet", "anthropic/sonnet"],
   ],
   [
-    "all the same if there is no other",
+    "a model without tools is used if no other is connected",
     [setupModel("x/talker", { canCallTools: false })],
     ["x/talker", "x/talker", "x/talker"],
   ],
   [
-    "for nothing is cheapest",
+    "a free model is the cheapest",
     [haiku, setupModel("free/model", { inputPrice: 0, outputPrice: 0 })],
     ["free/model", "anthropic/haiku", "anthropic/haiku"],
   ],
