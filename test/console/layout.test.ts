@@ -119,7 +119,9 @@ const isOverlay = /\/_app\/.*\/chunks\//;
 /** A page whose menus are not loaded yet, because the browser is never idle. */
 async function openBusy(t: ExecutionContext, gateway: TestGateway, path: string): Promise<ConsolePage> {
   const page = await openConsole(t, { browser: browser(), gateway, path: null });
-  await page.addInitScript("globalThis.requestIdleCallback = () => 0");
+  await page.addInitScript(
+    "globalThis.idleCallbacks = []; globalThis.requestIdleCallback = (callback) => idleCallbacks.push(callback)",
+  );
   const { email, password } = administrator;
   await page.request.post("/trpc/auth.signIn", { data: { email, password } });
   await page.goto(path, { waitUntil: "networkidle" });
@@ -177,8 +179,11 @@ browserTest("a menu that cannot load reports it and opens once the gateway is ba
   const page = await openBusy(t, gateway, "/keys");
   await page.route(isOverlay, (route) => route.abort());
   const menu = page.getByRole("button", { name: "Actions for Test key" });
-  await menu.click();
+  await Promise.all([page.waitForEvent("requestfailed"), menu.click()]);
   await page.unroute(isOverlay);
+  // The first idle callback loads the toasts.
+  await page.evaluate("idleCallbacks[0]()");
+  await page.getByText("Couldn't load the control").waitFor();
   await menu.click();
   await page.getByRole("menuitem", { name: "Delete" }).waitFor();
   t.pass();
