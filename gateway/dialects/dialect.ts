@@ -23,7 +23,7 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
   toChatRequest(request: Request): ChatRequestBody;
   /** The names of the parts that `toChatRequest` drops, separated by commas. */
   droppedIn(request: Request): string | null;
-  /** The client's names of chat completion parameters, for errors about them. */
+  /** Maps chat completion parameters to the client's names, for error messages. */
   clientParams: Readonly<Record<string, string>>;
   /** Formats an answer that is not a stream. */
   formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, request: Request): object;
@@ -76,14 +76,13 @@ export type KeptAnswer = {
   output: readonly object[];
 };
 
-/** Writes the client's events of one stream, with their line ends. */
+/** Formats the events of one stream for the client, with line ends. */
 export type StreamWriter = {
   /**
-   * Throws a `GatewayError` for a choice that the writer cannot write.
+   * Throws `upstream_error` for an answer that is too long or that the client's format cannot express.
    * @param usage the counts so far
    */
   write(choice: ChunkChoice, usage: ChatUsage | null): string;
-  /** The remaining events, up to the last. */
   finish(usage: ChatUsage | null): string;
 };
 

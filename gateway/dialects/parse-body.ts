@@ -18,7 +18,6 @@ export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember)
   return parseObject(bytes.toString("utf8"));
 }
 
-/** A request body whose long texts are not parsed. */
 export type OutlinedBody = {
   /** The parsed body with a placeholder for each long text. It is never sent. */
   outline: Record<string, unknown>;

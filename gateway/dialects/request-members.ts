@@ -66,7 +66,7 @@ export class RequestMembers {
 
 type Named = readonly (readonly [name: string, check: unknown])[];
 
-/** The checked parameters, and the members that can name a model. */
+/** Adds the members that can name a model to the checked parameters. */
 export function requestMembers(...checked: Named[]): RequestMembers {
   return new RequestMembers([...checked.flat().map(([name]) => name), ...modelNests], otherModelMembers);
 }

@@ -1,7 +1,6 @@
 import type { ChatUsage, ChunkChoice } from "../../wire/chat-completion.ts";
 import type { AnswerEnvelope, StreamWriter } from "../dialect.ts";
 
-/** Writes chat completion chunks, one for each delta. */
 export class ChatStreamWriter implements StreamWriter {
   readonly #includeUsage: boolean;
   /** The start of a chunk, before its choices. */
@@ -11,7 +10,7 @@ export class ChatStreamWriter implements StreamWriter {
    * until the usage arrives.
    */
   readonly #tail: string;
-  /** The choices whose first delta, which contains the role, has been written. */
+  /** The indexes of the choices whose role has been written. */
   readonly #begun = new Set<number>();
 
   constructor({ id, createdSeconds, slug }: AnswerEnvelope, includeUsage: boolean) {

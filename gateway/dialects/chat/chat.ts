@@ -70,7 +70,6 @@ function formatError({ message, type, param, code }: ShownError): object {
   return { error: { message, type, param, code } };
 }
 
-/** A parsed chat completion request and its bytes, which upstreams of the same dialect receive. */
 type ChatRequest = DialectRequest & {
   readonly body: ChatRequestBody;
   outline: ChatRequestBody;
@@ -88,8 +87,8 @@ type ChatRequestLayout = {
 };
 
 /**
- * Parses and validates a client's chat completion request. Checks only the members that the gateway reads. Throws
- * `invalid_body`, `missing_required_parameter`, `invalid_type` or `invalid_value`.
+ * Checks only the members that the gateway reads. Throws `invalid_body`, `missing_required_parameter`,
+ * `invalid_type` or `invalid_value`.
  */
 export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest {
   let streamOptions: ByteRange | null = null;
@@ -192,8 +191,8 @@ class ChunkReader implements NativeReader {
   }
 
   /**
-   * Some upstreams send the usage in their last chunk with choices. A client that requested a usage chunk still gets
-   * one.
+   * Some upstreams send the usage only with their last choices. A client that requested a usage chunk still
+   * receives one.
    */
   #withLastEvents(bytes: Buffer): Buffer {
     const chunk = this.#rewriter.missingUsageChunk();

@@ -18,14 +18,14 @@ type ChunkRewriterOptions = {
 };
 
 /**
- * Rewrites chat completion chunks in place: inserts the slug and removes an unrequested usage chunk. A chunk
- * without usage that starts like the previous one is not parsed.
+ * Inserts the slug into chat completion chunks and removes an unrequested usage chunk. A chunk without usage
+ * or error is not parsed if it starts like an earlier one.
  */
 export class ChunkRewriter {
   readonly #modelJson: string;
   readonly #includeUsage: boolean;
   readonly #meter: OutputMeter;
-  /** The previous chunk's line up to the `model` value, and the value itself. */
+  /** The start of an earlier chunk's line, up to the value of `model`, and that value. */
   #head = "";
   #model = "";
 
@@ -38,7 +38,7 @@ export class ChunkRewriter {
     this.#meter = meter;
   }
 
-  /** The usage chunk in JSON, if the client requested one and the upstream sent none. Null otherwise. */
+  /** The requested usage chunk in JSON, if the upstream sent the usage only with choices. Null otherwise. */
   missingUsageChunk(): string | null {
     if (!this.#includeUsage || this.#mixedChunk === null) return null;
     const chunk = this.#mixedChunk;
@@ -194,8 +194,8 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
 }
 
 /**
- * Returns the position of the next usage or error, or a position beyond the end. Skips `"usage": null`, which OpenAI
- * writes in every chunk. Finds keys with escapes too.
+ * Returns `Infinity` without a match. Skips `"usage": null`, which OpenAI sends in every chunk. Also stops at
+ * escapes, because a key may contain them.
  */
 function findUsageOrError(text: string, from: number): number {
   const pattern = /"(?:usage|error)"\s*:\s*(?!null\b|\s)|\\u00[67]/g;
@@ -226,7 +226,7 @@ function parse(events: Buffer, start: number, end: number): unknown {
   return parseJson(events.toString("utf8", start, end));
 }
 
-/** The members that the usage chunk shares with every other chunk, and the usage. */
+/** The members that the usage chunk copies from the last chunk. */
 const repeatedNames = ["id", "object", "created", "usage"];
 
 const quote = 0x22;

@@ -24,8 +24,8 @@ export type EmbeddingsRequest = {
 };
 
 /**
- * Parses and validates a client's embeddings request. Checks only the members that the gateway reads. Throws
- * `invalid_body`, `missing_required_parameter`, `invalid_type` or `invalid_value`.
+ * Checks only the members that the gateway reads. Throws `invalid_body`, `missing_required_parameter`,
+ * `invalid_type` or `invalid_value`.
  * https://platform.openai.com/docs/api-reference/embeddings/create
  */
 export function readEmbeddingsRequest(bytes: Buffer, limits: BodyLimits): EmbeddingsRequest {

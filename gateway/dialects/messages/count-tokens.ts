@@ -4,8 +4,8 @@ import { isObject, listOf } from "../../wire/json.ts";
 import { currentTools } from "./current-tools.ts";
 
 /**
- * Estimates the tokens of a request, for upstreams without `count_tokens`, with the encoding of OpenAI's
- * newer models. Counts of other models are close, except for Claude from 4.7.
+ * Estimates input tokens for upstreams without `count_tokens`, with the encoding of OpenAI's newer models.
+ * The estimate is close for other models, except Claude from 4.7.
  * https://platform.claude.com/docs/en/build-with-claude/token-counting
  */
 export async function countTokens({ body }: Pick<DialectRequest, "body">): Promise<{ input_tokens: number }> {

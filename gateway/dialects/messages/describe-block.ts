@@ -37,7 +37,10 @@ export function describeBlock({ type, fields }: Block): string | null {
   }
 }
 
-/** The pages' contents are encrypted. https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool */
+/**
+ * Omits the page's content, which is encrypted.
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool
+ */
 function describeHit(hit: unknown): string {
   return isObject(hit) ? `- ${textOf(hit["title"])} (${textOf(hit["url"])})` : "";
 }

@@ -64,7 +64,7 @@ function withThoughts(content: object[], { reasoning, details }: AssistantConten
   return [...blocks, ...shown.slice(blocks.length - own.length)];
 }
 
-/** Formats reasoning that another upstream encrypted. These blocks precede the calls, like signatures. */
+/** Formats reasoning that another upstream encrypted. */
 function formatSealed({ details }: AssistantContent): object[] {
   return details
     .filter(({ type, format }) => type === "reasoning.encrypted" && format !== anthropicFormat)
@@ -112,14 +112,13 @@ export function formatMessage(
   };
 }
 
-/** The request's ID without its prefix. Other IDs derive from it. */
 export function toBareId({ id }: AnswerEnvelope): string {
   return id.replace(/^req_/, "");
 }
 
 /**
- * Whether the answer may contain thinking blocks, as by default in newer Claude models. A client that
- * disabled thinking may expect text in the first block.
+ * Whether the answer may contain thinking blocks. A client that disabled thinking may expect text in the
+ * first block.
  */
 export function showsThoughts({ thinking }: Record<string, unknown>): boolean {
   return !isObject(thinking) || thinking["type"] !== "disabled";
@@ -160,8 +159,8 @@ const noCounts = {
 };
 
 /**
- * The stop reason. Calls override the upstream's reason: some upstreams send `stop` after a call, but clients
- * run calls only after `tool_use`.
+ * Calls override the upstream's reason: some upstreams send `stop` after a call, but clients run calls only
+ * after `tool_use`.
  * https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
  */
 export function toStopReason(

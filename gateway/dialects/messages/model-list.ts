@@ -1,9 +1,9 @@
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 
 /**
- * Formats one page of models in Anthropic's format. Throws `invalid_type` or `invalid_value` for an invalid query.
+ * Formats one page of models in Anthropic's format. Throws `invalid_type` or `invalid_value` for an invalid
+ * query.
  * @param models all models, in order
- * @param query the query string's values
  */
 export function formatModelList(models: readonly ListedModel[], query: ModelListQuery): ModelList {
   const limit = readLimit(query["limit"]);
@@ -30,7 +30,6 @@ export function formatModel({ slug, createdAt }: ListedModel): ModelInfo {
 
 export type ListedModel = { slug: string; createdAt: Date };
 
-/** The gateway reads `limit`, `before_id` and `after_id`, and ignores other parameters. */
 export type ModelListQuery = Readonly<Record<string, unknown>>;
 
 /** https://platform.claude.com/docs/en/api/models/list */

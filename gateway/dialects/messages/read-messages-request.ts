@@ -21,8 +21,8 @@ import {
 import { currentTools } from "./current-tools.ts";
 
 /**
- * Parses and validates a messages request. Checks only the members that the gateway reads, because Anthropic keeps
- * adding new ones. Throws the same errors as `readChatRequest`.
+ * Checks only the members that the gateway reads, because Anthropic keeps adding new ones. Throws the same
+ * errors as `readChatRequest`.
  */
 export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   const request = readRequest(bytes, limits);
@@ -32,7 +32,7 @@ export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectR
   return request;
 }
 
-/** Parses and validates a `count_tokens` request, which needs no `max_tokens`. */
+/** A `count_tokens` request needs no `max_tokens`. */
 export function readCountRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   const request = readRequest(bytes, limits);
   request.stream = false;

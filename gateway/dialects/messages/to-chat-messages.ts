@@ -80,7 +80,7 @@ function toUserMessages(blocks: Block[]): ChatMessage[] {
   return [...results.map(toToolMessage), ...userMessages];
 }
 
-/** Converts a tool result. https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls */
+/** https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls */
 function toToolMessage(block: Block): ChatMessage {
   const { fields, param } = block;
   const { tool_use_id: id, content, is_error: isError } = fields;

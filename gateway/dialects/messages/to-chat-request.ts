@@ -98,7 +98,7 @@ function toReasoningEffort(body: Record<string, unknown>): string | undefined {
 const efforts = ["low", "medium", "high", "xhigh", "max"];
 
 /**
- * Each threshold lies between a budget of Claude Code (4,000, 10,000, 31,999) and one of Google's (1,024, 8,192,
+ * The thresholds separate the budgets of Claude Code (4,000, 10,000, 31,999) and of Google (1,024, 8,192,
  * 24,576).
  */
 function toEffort(budget: unknown): string | undefined {

@@ -4,7 +4,6 @@ import { describeBlock } from "./describe-block.ts";
 import type { Block } from "./to-blocks.ts";
 import { toDocumentParts, toImagePart } from "./to-media-part.ts";
 
-/** Converts the content of a user message or a tool result. */
 export function toContentParts(block: Block): ContentPart[] {
   const { type, param } = block;
   switch (type) {

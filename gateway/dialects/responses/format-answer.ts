@@ -71,8 +71,8 @@ function toList(value: unknown): unknown[] {
 }
 
 /**
- * Reasoning that the client did not request, but that a follow-up needs for its signatures. The gateway keeps it
- * with the response, like OpenAI.
+ * Unrequested reasoning whose signatures a follow-up needs. The gateway keeps it with the response, like
+ * OpenAI.
  */
 export class HiddenReasoning {
   /** The sealed reasoning, by the position of its item. */

@@ -80,5 +80,5 @@ function readFreeformInput(args: string): string {
 
 export type ItemStatus = "completed" | "incomplete";
 
-/** An item's position in the answer. All its events repeat it. */
+/** Every event of an item repeats the item's position in the answer. */
 export type ItemPosition = { item_id: string; output_index: number };

@@ -11,7 +11,7 @@ export type ResponseState = {
   error?: { code: string; message: string };
 };
 
-/** A response in OpenAI's format. Declares only the members that the gateway reads. */
+/** Declares only the members that the gateway reads. */
 export type FormattedResponse = { id: string; output: readonly object[] };
 
 export type IncompleteReason = "max_output_tokens" | "content_filter";
@@ -43,7 +43,6 @@ export function formatResponse(
   return response;
 }
 
-/** The request's ID without its prefix. The items' IDs derive from it. */
 export function idSuffix(requestId: string): string {
   return requestId.replace(/^req_/, "");
 }
@@ -53,7 +52,7 @@ export function incompleteReasonOf(finishReason: FinishReason | null): Incomplet
   return finishReason === "content_filter" ? "content_filter" : null;
 }
 
-/** Formats the usage with every member that clients require, even if the upstream reports no usage. */
+/** Clients require every member, so missing counts become 0. */
 export function formatUsage(usage: ChatUsage | null): object {
   const counts = readTokenUsage(usage);
   const input = counts?.inputTokens ?? 0;

@@ -108,7 +108,6 @@ export class ReasoningItem {
   }
 }
 
-/** Assigns the next position to an item. */
 type AddItem = (idPrefix: string) => ItemPosition;
 
 type CallItemOptions = {

@@ -66,7 +66,7 @@ function toMessage(item: Record<string, unknown>, param: string, table: ToolTabl
   if (toolMessage) return toolMessage;
   if (item["type"] === undefined) throw missing(`${param}.type`);
   const type = expectString(item["type"], `${param}.type`);
-  // A message between Codex's agents, which the receiving model treats as user input.
+  // Codex's agents send these messages to one another. The receiving agent treats them as user input.
   if (type === "agent_message") {
     return { role: "user", content: toChatContent(item["content"], `${param}.content`) };
   }
