@@ -77,8 +77,8 @@ function isUnreadable(error: unknown): boolean {
 }
 
 /**
- * A request that is parsed again on demand. Only the bytes of a large one are kept while an upstream works:
- * the parsed body can take twenty times their size.
+ * A request that is parsed again on demand. While an upstream works, only the bytes of a large request are
+ * kept, because the parsed body can take twenty times their size.
  */
 class HeldRequest<Request> {
   readonly #bytes: Buffer;

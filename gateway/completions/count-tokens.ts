@@ -16,7 +16,6 @@ import { spliceModel } from "../wire/bytes.ts";
 import type { AnswerContext, ClientHeaders } from "./operation.ts";
 import { withClientHeaders } from "./conversation.ts";
 
-/** An endpoint that counts a request's input tokens. */
 export type TokenCounting = {
   dialect: Dialect;
   endpointName: DialectEndpointName;

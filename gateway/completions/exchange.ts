@@ -46,7 +46,7 @@ export class Exchange {
   attempts = 0;
   failedAttempts: AttemptTiming[] | null = null;
   receivedAt = this.startedAt;
-  /** The start times of the first and the last attempt. 0 before the first. */
+  /** The start times of the first and the latest attempt, from `performance.now()`. 0 before the first. */
   calledAt = 0;
   attemptedAt = 0;
   call: Attempts | null = null;

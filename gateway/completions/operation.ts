@@ -51,7 +51,6 @@ export type FollowUp = {
   missing: GatewayError | null;
 };
 
-/** Keeps finished responses of a key for later requests. */
 type ResponseKeeper = {
   /** Returns whether the response is kept. */
   keep(keyId: string, answer: KeptAnswer, input: unknown): boolean;

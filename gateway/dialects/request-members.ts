@@ -19,8 +19,8 @@ export class RequestMembers {
   }
 
   /**
-   * Checks the top-level members. Throws like `checkKeys`, and for a name with escapes. Returns whether a
-   * name occurs twice, because upstreams may use either value.
+   * Throws like `checkKeys`, and for a known name with escapes. Returns whether a known name occurs twice,
+   * because upstreams may use either value.
    * @param bytes the source text of `body`
    */
   check(bytes: Buffer, body: Record<string, unknown>, walked: WalkedKeys): boolean {

@@ -65,7 +65,6 @@ function resolve(
   return { bytes: Buffer.from(`${members}${list.text}]}`), missing };
 }
 
-/** Splits an item's ID into the ID of the response and the position of the item. */
 function readItemId(id: string): { responseId: string; isInput: boolean; index: number } | null {
   const [, suffix, place, index] = /^[a-z]{1,8}_([0-9a-hjkmnp-tv-z]{26})_(in)?(\d{1,6})$/.exec(id) ?? [];
   if (suffix === undefined) return null;

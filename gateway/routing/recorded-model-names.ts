@@ -10,8 +10,8 @@ type RecordedModelNamesOptions = {
 };
 
 /**
- * Selects the model name for a usage record. Clients invent names, and sums are kept forever, so only a
- * bounded number of unknown names is recorded, and never text or a secret.
+ * Selects the model name for a usage record. Clients invent names, and the usage history keeps them forever,
+ * so the number of unknown names is limited. Omits text that looks like a secret.
  */
 export class RecordedModelNames {
   readonly #options: RecordedModelNamesOptions;

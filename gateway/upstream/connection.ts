@@ -8,7 +8,7 @@ import type { UpstreamRequest } from "./upstream-call.ts";
 import { brokenOff, withCode } from "./upstream-failure.ts";
 
 export type ConnectionOwner = {
-  /** The answer is complete and the connection can be reused. */
+  /** Runs when the answer is complete and the connection can be reused. */
   onFree(connection: Connection): void;
   /** Runs once, after the connection has closed. */
   onGone(connection: Connection): void;

@@ -25,7 +25,6 @@ export type UpstreamCall = {
   abort(): void;
 };
 
-/** All timeouts are in milliseconds. */
 export type UpstreamTimeouts = {
   connectTimeoutMs: number;
   firstByteTimeoutMs: number;

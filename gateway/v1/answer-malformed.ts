@@ -59,7 +59,7 @@ function toError({ code }: NodeJS.ErrnoException): [status: number, error: Gatew
   ];
 }
 
-/** Node stores the current response on the socket, and also checks it there. */
+/** Node stores the current response on the socket as `_httpMessage`. */
 function hasAnswerBegun(socket: Duplex): boolean {
   const { _httpMessage: response } = socket as { _httpMessage?: { headersSent: boolean } | null };
   return response?.headersSent === true;

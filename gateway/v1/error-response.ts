@@ -47,7 +47,6 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   internal_error: { status: 500, type: "server_error", code: "internal_error" },
 };
 
-/** The upstream's status if it rejected the request, otherwise the table's. */
 export function statusOf(error: GatewayError, dialect: Dialect): number {
   return error.upstream?.status ?? describeError(error.code, dialect).status;
 }

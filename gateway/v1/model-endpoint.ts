@@ -71,9 +71,7 @@ type OpenedRequest = Pick<EndpointContext, "id" | "observed"> & {
   heldBody: HeldBody;
 };
 
-/**
- * The exchange of a request whose key is known. Throws `service_unavailable` while usage cannot be recorded.
- */
+/** Throws `service_unavailable` while usage cannot be recorded. */
 export function openExchange(
   { recorder, observer, openExchanges }: ModelEndpointOptions,
   { endpointName: endpoint }: Operation,

@@ -53,7 +53,8 @@ export function createV1Router(options: ModelEndpointOptions): Router {
 /** Clients often configure base URLs with `/v1` twice or not at all. This handler corrects both. */
 const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
   const { url } = request;
-  // RFC 9112, section 3.2, requires this status. Node's own rejection would lack our error format.
+  // RFC 9112, section 3.2, requires status 400 for a missing Host header. Node's own rejection would lack the
+  // gateway's error format.
   if (request.headers.host === undefined && request.httpVersion === "1.1") {
     return next(new GatewayError("invalid_body", "The request has no Host header. Send a Host header."));
   }

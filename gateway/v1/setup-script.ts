@@ -4,8 +4,8 @@ import { parseScriptAddress } from "../setup/script-address.ts";
 import { SetupInputError } from "../setup/setup-input.ts";
 
 /**
- * Serves `/setup/<tool>.sh` and `.ps1` without authentication: the script contains only the address's slugs
- * and the gateway's URL. Errors are plain text that no shell interprets.
+ * Serves `/setup/<tool>.sh` and `.ps1` without authentication, because the script contains no secrets: only
+ * the slugs in the address and the gateway's URL.
  * @param publicUrl the configured URL. Null uses the request's host, which only the sender sees.
  */
 export function setupScript(publicUrl: string | null) {

@@ -148,7 +148,6 @@ export function readReasoningDetails(details: unknown, unknownFormat?: string): 
   });
 }
 
-/** Reads the valid members of a reasoning detail. */
 export function readPartialDetail(value: unknown): Partial<ReasoningDetail> {
   if (!isObject(value)) return {};
   const { type, index } = value;

@@ -2,7 +2,6 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns an array unchanged, and an empty array for any other value. */
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -195,7 +194,7 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** The extra length of a key with one character written as `\\u0061`. */
+/** The extra length of a key with one character written as `\u0061`. */
 const shortestEscape = 5;
 /** The bytes of one escaped character. */
 const longestCharacter = 6;

@@ -83,8 +83,8 @@ export function ifGiven<T>(value: unknown, param: string, expectType: ExpectType
 }
 
 /**
- * The error for a parameter that the upstream lacks and that would change the answer. Clients search the message
- * for OpenAI's words, such as `Unsupported parameter: 'max_tokens'`.
+ * The error for an unsupported parameter that would change the answer. Clients search the message for
+ * OpenAI's words, such as `Unsupported parameter: 'max_tokens'`.
  * @param param its position in the request, such as `messages[0].content[1]`
  * @param why the reason and the advice, such as `Gemini has no equivalent. Remove the parameter.`
  */

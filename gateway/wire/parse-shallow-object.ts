@@ -43,5 +43,5 @@ export const jsonTextDepthMax = 128;
 
 /** Bounds the time for which the JSON texts of one request block other requests. */
 const jsonTextsValuesMax = 40_000;
-/** Bounds the length of these texts too: at most 12.8 million characters a request. */
+/** Bounds the length of one request's JSON texts: at most 12.8 million characters. */
 const charactersPerTenth = 32;

@@ -14,8 +14,8 @@ type ScannedAnswer = {
 };
 
 /**
- * Reads the relevant members of a native answer. Others are scanned, not built: HTTP framing and closing
- * brackets prove that the answer is complete. Null unless it is an object.
+ * Reads the members of a native answer that the gateway needs. Null if the answer is not an object. The rest
+ * is not parsed, because HTTP framing and closing brackets show that the answer is complete.
  */
 export function scanAnswer(
   bytes: Buffer,

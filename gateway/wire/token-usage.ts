@@ -1,7 +1,7 @@
 import { isObject } from "./json.ts";
 
 /**
- * The details besides the usual counts that determine a cost. A missing count means 0. A missing tier, speed
+ * The details that determine a cost, besides the usual counts. A missing count means 0. A missing tier, speed
  * or region means the usual one.
  */
 export type UsageDetails = {
@@ -97,7 +97,7 @@ export function readChatDetails(
   });
 }
 
-/** Reads the number of web searches as OpenRouter, Anthropic or xAI report it. */
+/** Reads the number of web searches in the formats of OpenRouter, Anthropic and xAI. */
 function readSearches(usage: Record<string, unknown>): number | undefined {
   const tools = objectOf(usage["server_tool_use"] ?? usage["server_tool_use_details"]);
   const xai = objectOf(usage["server_side_tool_usage_details"]);

@@ -28,7 +28,7 @@ export class MessageStreamWriter implements StreamWriter {
   #callCount = 0;
   /** Seals that arrived after the text. They precede the next block. */
   #lateSeals: RedactedBlock[] = [];
-  /** Whether the details hold the reasoning text. Null before the first details. */
+  /** Whether details contain the reasoning text. Null before the first reasoning. */
   #thinksInDetails: boolean | null = null;
   #hasBegun = false;
   #finishReason: unknown = null;

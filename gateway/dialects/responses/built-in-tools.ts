@@ -1,8 +1,8 @@
 import { isObject } from "../../wire/json.ts";
 
 /**
- * A tool that OpenAI's models know and the client runs. Other models get it as a function. Nothing here
- * throws: the client validates the calls.
+ * A tool that OpenAI's models know and the client runs. Other models receive the tool as a function. No
+ * function here throws, because the client validates the calls.
  */
 export type BuiltInTool = {
   description: string;

@@ -11,8 +11,8 @@ import { ReasoningCollector } from "./sealed-reasoning.ts";
 import { ToolTable } from "./tool-table.ts";
 
 /**
- * Writes a response as stream events. The last events repeat the whole answer, so the writer keeps it until then.
- * `write` throws `upstream_error` beyond a limit.
+ * Writes a response as stream events, and keeps the whole answer, because the last events repeat it. `write`
+ * throws `upstream_error` for an answer that is too long.
  */
 export class ResponseStreamWriter implements StreamWriter {
   readonly #envelope: AnswerEnvelope;

@@ -37,10 +37,7 @@ function formatError({ message, type, param, code }: ShownError): object {
   return { error: { message, type, param, code } };
 }
 
-/**
- * An error as the last events of a stream. For a native stream, the event count and the response's ID, time and model
- * are unknown here.
- */
+/** For a native stream, the event count and the response's ID, time and model are unknown here. */
 function formatErrorEvent(error: ShownError, writer: StreamWriter | null): string {
   if (writer instanceof ResponseStreamWriter) return writer.fail(error);
   const envelope = {

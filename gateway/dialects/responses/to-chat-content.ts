@@ -57,7 +57,7 @@ function toChatPart(value: unknown, param: string): ContentPart {
 
 function readText(part: Record<string, unknown>, param: string): string | null {
   const type = expectString(part["type"], `${param}.type`);
-  // OpenAI's models send these parts to one another. Rejecting them would end a conversation that changed
+  // OpenAI's models exchange encrypted parts. Rejecting these parts would end a conversation that changed
   // models.
   if (type === "encrypted_content") return "[Encrypted by OpenAI, not readable by this model.]";
   return textTypes.has(type) ? expectString(part["text"], `${param}.text`) : null;

@@ -56,8 +56,8 @@ export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel
 }
 
 /**
- * Anthropic requires a token limit, unlike OpenAI. The fallback is the model's maximum, or the smallest Claude's
- * maximum if the model's maximum is unknown.
+ * Anthropic requires a token limit, unlike OpenAI. If none is known, uses the lowest maximum of all Claudes,
+ * plus the thinking budget.
  */
 function toMaxTokens(body: ChatRequestBody, model: UpstreamModel): number {
   for (const requested of [body["max_completion_tokens"], body["max_tokens"], model.outputTokensMax]) {

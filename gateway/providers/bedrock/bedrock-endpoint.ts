@@ -118,7 +118,6 @@ function toBytes(data: Source): Buffer {
     : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }
 
-/** An AWS key pair, which signs requests, or a Bedrock API key, which is sent as a bearer token. */
 export type BedrockCredential =
   | { kind: "signature"; accessKeyId: string; secretAccessKey: string; sessionToken: string | undefined }
   | { kind: "bearer"; apiKey: string };

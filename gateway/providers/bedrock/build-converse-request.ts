@@ -161,8 +161,8 @@ function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: bo
 type RequestedSampling = Record<"temperature" | "topP" | "topK", number | undefined>;
 
 /**
- * Newer Claudes reject all of these parameters, and older ones reject them while thinking. Omits the
- * default value 1, because some models reject `temperature` and `top_p` together.
+ * Newer Claudes reject `temperature`, `top_p` and `top_k`, and older ones limit them while thinking. Omits
+ * the default value 1, because some models reject `temperature` and `top_p` together.
  */
 function claudeSampling(requested: RequestedSampling, version: number, thinks: boolean): Sampling {
   const temperature = unlessOne(requested.temperature);

@@ -9,7 +9,7 @@ export type ModelFamily = {
 };
 
 /**
- * Finds the family of a model. An application inference profile hides its model, so it gets only common
+ * The ARN of an application inference profile hides the model, so the request contains only common
  * parameters.
  * @param modelName the ID of a model or inference profile (`us.anthropic.…`), or a profile's ARN
  */

@@ -1,8 +1,8 @@
 import { isObject } from "../../wire/json.ts";
 
 /**
- * Builds a small value for a JSON schema, with the first enumeration value and required members only. The sample
- * has a budget, because nested arrays multiply. `null` replaces all values beyond the budget.
+ * Builds a small value for a JSON schema, with required members only. A budget limits the size, because
+ * nested arrays multiply. Values beyond the budget are null.
  */
 export function sampleJson(schema: unknown): unknown {
   return sampleValue(schema, { depth: 0, budget: { valuesLeft: valuesMax, charactersLeft: charactersMax } });

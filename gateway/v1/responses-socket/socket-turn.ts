@@ -120,7 +120,8 @@ export class SocketTurn {
   }
 
   /**
-   * Answers a turn with OpenAI's `generate: false` without the model. Later turns can refer to the answer.
+   * Answers a turn that has OpenAI's `generate: false`, without calling the model. Later turns can refer to
+   * the answer.
    */
   async #warmUp(key: KnownKey): Promise<void> {
     const { endpoint } = this.#options;
