@@ -64,7 +64,7 @@ const consoleFolder = join(import.meta.dirname, "../console/build");
 const graphqlPath = "/graphql";
 const trpcBatchCallsMax = 20;
 
-/** Needs no authentication: the document contains no data of this gateway. */
+/** The document needs no authentication, because it contains no data of this gateway. */
 function serveOpenApiDocument() {
   let document: string | undefined;
   return (_request: IncomingMessage, response: ServerResponse): void => {
@@ -75,8 +75,8 @@ function serveOpenApiDocument() {
 }
 
 /**
- * Excludes `auth` procedures, whose responses contain tokens, because a compressed length can reveal a
- * secret (BREACH).
+ * Excludes `auth` procedures: some responses contain tokens, and a compressed length can reveal a secret
+ * (BREACH).
  */
 const compressAnswers = compression({
   threshold: 1_024,

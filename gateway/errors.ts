@@ -137,7 +137,7 @@ export class StartError extends Error {
   override readonly name: string = "StartError";
 }
 
-/** Reports an edit of an outdated revision. The edit changes nothing. */
+/** The error for an edit of an outdated revision. */
 export function changedMeanwhile(what: string, currentRevision: number): GatewayError {
   const message = `Another user changed the ${what}. Reload the ${what}, then repeat your change.`;
   return new GatewayError("conflict", message, { param: "revision", currentRevision });

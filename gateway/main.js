@@ -15,7 +15,7 @@ setFlagsFromString("--semi-space-growth-factor=1");
 // code that other flags compiled, so the cache has a folder for the flags set above.
 enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
 
-// An import of `node:http` reads all its members, and these load Node's WebSocket client: 13 MB.
+// Importing `node:http` reads all its members, which loads Node's WebSocket client: 13 MB.
 const http = process.getBuiltinModule("node:http");
 for (const name of ["WebSocket", "CloseEvent", "MessageEvent"]) Reflect.deleteProperty(http, name);
 

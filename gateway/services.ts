@@ -194,7 +194,6 @@ async function startServing({ config, runtime, database, secretBox, guard, close
 
 type Serving = Awaited<ReturnType<typeof startServing>>;
 
-/** The services behind the console. */
 function createManaged(
   { config, runtime, database, secretBox, audit, guard, closers }: Base,
   { changeFeed, catalogue, upstreams, attempts, limiter, budgets }: Serving,

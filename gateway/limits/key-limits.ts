@@ -152,7 +152,6 @@ export function toSharedBudgets(usd: { day: number; month: number }): readonly B
     : null;
 }
 
-/** Converts columns to budgets in nano-dollars. */
 export function toBudgets({ dayBudget, weekBudget, monthBudget, totalBudget }: LimitColumns): Budgets {
   return { day: dayBudget, week: weekBudget, month: monthBudget, total: totalBudget };
 }

@@ -18,7 +18,6 @@ type StartLimitsOptions = {
   recorder: Pick<UsageRecorder, "readUndisturbed" | "onShipped">;
 };
 
-/** Creates the parts that enforce limits, and the tasks that refresh them. */
 export async function startLimits({ config, database, runtime, recorder }: StartLimitsOptions) {
   const { limits } = config;
   const { now, log } = runtime;
@@ -37,7 +36,7 @@ export async function startLimits({ config, database, runtime, recorder }: Start
   const valkey =
     config.valkeyUrl === null
       ? null
-      : // The import runs only if Valkey is configured.
+      : // Without Valkey, its client library is not loaded.
         new (await import("./valkey/valkey-limits.ts")).ValkeyLimits({
           url: config.valkeyUrl,
           timeoutMs: limits.valkeyTimeoutMs,

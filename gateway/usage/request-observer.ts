@@ -8,14 +8,11 @@ import type { Endpoint } from "../providers/provider.ts";
  */
 export type RequestObserver = {
   ended(request: EndedRequest): void;
-  /**
-   * A request was rejected before its key was known, or a request other than a model request was rejected. `request` is
-   * null for a path outside `/v1`.
-   */
+  /** A request without a usage record was rejected. `request` is null for a path outside `/v1`. */
   refused(request: ObservedRequest | null, code: ErrorCode, httpStatus: number): void;
   /** A request other than a model request was answered, or its client disconnected (499). */
   answered(request: ObservedRequest, httpStatus: number): void;
-  /** An upstream was unreachable or rejected a request. A fallback may have answered it. */
+  /** An upstream was unreachable or returned a retryable error. A fallback may have answered the request. */
   upstreamRefused(provider: string, reason: string): void;
 };
 
@@ -31,14 +28,11 @@ export type EndedRequest = {
   firstTokenAt: number | null;
 };
 
-/**
- * A request to `/v1` as observers see it. It exists only if there is an observer. Moments are those of
- * `performance.now()`.
- */
+/** A request to `/v1` as observers see it. Times are timestamps from `performance.now()`. */
 export class ObservedRequest {
   readonly id: string;
   readonly method: string;
-  /** The path, such as `/v1/chat/completions`. Null for an unknown one. */
+  /** The path's pattern, such as `/v1/responses/{id}`. Null for an unknown path. */
   readonly route: string | null;
   /** The client's unvalidated trace header. */
   readonly traceparent: string | null;
@@ -68,7 +62,7 @@ export class ObservedRequest {
     if (call) call.httpStatus = httpStatus;
   }
 
-  /** The upstream rejected the request or was unreachable. */
+  /** The upstream was unreachable or returned a retryable error. */
   callRefused(reason: string): void {
     const call = this.calls.at(-1);
     if (call) Object.assign(call, { endedAt: performance.now(), refusal: reason });
@@ -82,11 +76,10 @@ export type ObservedCall = {
   endedAt: number | null;
   /** Null without a response. */
   httpStatus: number | null;
-  /** The reason for a fallback: `http_<status>` or a gateway code. Null if none was possible. */
+  /** The retryable failure: `http_<status>` or a gateway code. Null without one. */
   refusal: string | null;
 };
 
-/** The members of a candidate that observers report. */
 export type ObservedUpstream = Readonly<{
   providerName: string;
   providerKind: string;

@@ -1,7 +1,6 @@
 import { type LimitEventRow, noKey } from "../../../db/entities/limit-event.ts";
 import type { LimitHolder } from "../../errors.ts";
 
-/** The holder of a budget: a key, a user with all their keys, or the whole gateway. */
 export type BudgetHolder = {
   kind: LimitHolder;
   /** Null unless the holder is a key. */

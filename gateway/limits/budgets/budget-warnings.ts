@@ -43,7 +43,7 @@ export class BudgetWarnings {
     });
   }
 
-  /** Writes the queue and sends due warnings. */
+  /** Writes the queue, sends due warnings, and once a day deletes old ones. */
   async work(): Promise<void> {
     const { database, runtime, webhook } = this.#options;
     const now = runtime.now();
@@ -82,7 +82,7 @@ const messages: Record<LimitHolder, string> = {
   gateway: "the gateway has spent part of its budget",
 };
 
-/** Identifies a holder. A key's identity is its ID, as in releases without other holders. */
+/** A key's identity is its ID alone, as in releases without other holders. */
 function identify({ kind, apiKeyId, ownerId }: BudgetHolder): (string | null)[] {
   return kind === "key" ? [apiKeyId] : [kind, ownerId];
 }

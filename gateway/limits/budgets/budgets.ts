@@ -18,7 +18,7 @@ import {
 } from "../key-limits.ts";
 import { Spending } from "./spending.ts";
 
-/** The budgets of a user and of all keys. Empty if the environment sets none. */
+/** Empty if the environment sets no budgets. */
 export type SharedBudgetUses = { person: SharedBudgetUse[]; gateway: SharedBudgetUse[] };
 
 type BudgetedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
@@ -33,8 +33,8 @@ type BudgetsOptions = {
 };
 
 /**
- * Enforces the budgets of keys, users and the whole gateway. Each kind counts its own spending, because each
- * starts from different stored sums. Kinds without a budget are not counted.
+ * Enforces the budgets of keys, users and the whole gateway. Shared spending is counted only if there are
+ * shared budgets.
  */
 export class Budgets {
   readonly #options: BudgetsOptions;
@@ -58,7 +58,9 @@ export class Budgets {
     });
   }
 
-  /** Throws `insufficient_quota` if one of the key's own or shared budgets is exceeded. */
+  /**
+   * Throws `insufficient_quota` for an exceeded budget, and `service_unavailable` while spending is loading.
+   */
   check({ id, ownerId, limits }: BudgetedKey): void {
     if (limits?.budgets) this.#check("key", limits.budgets, this.#keys.ledgerOf(id));
     if (this.#people && ownerId !== null) {
@@ -116,12 +118,12 @@ export class Budgets {
     this.#keys.forget(keyId);
   }
 
-  /** A key's spending in a period. Null if it is not loaded. */
+  /** Null if the key's spending is not loaded. */
   spentIn(keyId: string, period: BudgetPeriod): { amount: number; startsAt: number; endsAt: number } | null {
     return this.#keys.ledgerOf(keyId)?.in(period, this.#options.now()) ?? null;
   }
 
-  /** The spending that a user may see. Needs no query if there are no shared budgets. */
+  /** The shared budgets that a user may see. Without shared budgets, no query runs. */
   async sharedUses({ id, role }: Pick<Person, "id" | "role">): Promise<SharedBudgetUses> {
     return {
       person: (await this.#people?.uses(id)) ?? [],

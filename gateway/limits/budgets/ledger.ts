@@ -35,7 +35,7 @@ export class Ledger {
     for (const spent of this.#each) if (at >= spent.startsAt) spent.amount += cost;
   }
 
-  /** Replaces all costs with those of each day. */
+  /** Replaces all costs with daily costs. */
   set(days: Iterable<[startsAt: number, cost: number]>, now: number): void {
     if (now >= this.#endsAt) this.#renew(now);
     this.#setAt = now;
@@ -51,7 +51,6 @@ export class Ledger {
   /** The spent part that requires a warning. Null below 80 %, and after the warning. */
   takeWarning({ period, amount: budget }: Budget, now: number): SpentPart | null {
     const { amount: spent, startsAt: periodStartsAt } = this.in(period, now);
-    // A budget of 0 gets no warning.
     if (spent * 100 < budget * firstWarningPercent || budget === 0) return null;
     const percent = spent >= budget ? 100 : firstWarningPercent;
     if (percent <= this.#warned[period]) return null;
@@ -90,7 +89,7 @@ export type SpentPart = {
 
 /** Unread ledgers are refreshed after this share of their idle time. */
 const restShare = 0.1;
-/** The longest time between refreshes. */
+/** The longest time between refreshes of an unread ledger. */
 const unsetMsMax = 60_000;
 
 /** The second warning is at 100. */

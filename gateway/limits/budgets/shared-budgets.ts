@@ -54,7 +54,7 @@ export class SharedBudgets {
     return this.#options.spending.loadMissing(id);
   }
 
-  /** Reads the spending of other processes, also for holders whose requests are rejected here. */
+  /** Reads the spending of other processes. All holders may cause warnings, even without a request here. */
   async refresh(): Promise<void> {
     const { spending, budgets } = this.#options;
     await this.#watch.refresh();

@@ -6,13 +6,12 @@ type SpendingOptions = {
   now: () => number;
   /** Reads the stored costs of these IDs on the relevant days. */
   readCosts: (ids: readonly string[]) => Promise<readonly DailyCost[]>;
-  /** Calls `read` while no record of this process is in flight to the database. */
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
 };
 
 /**
- * The spending of one kind of holder: keys, users or the gateway. Starts from the sums of the usage history
- * and adds the cost of each finished request. Reads the costs of other processes periodically.
+ * The spending of one kind of holder: keys, users or the gateway. It adds this process's finished requests to
+ * the stored sums.
  */
 export class Spending {
   readonly #options: SpendingOptions;
@@ -24,12 +23,10 @@ export class Spending {
     this.#options = options;
   }
 
-  /** All loaded ledgers, by ID. */
   get ledgers(): ReadonlyMap<string, Ledger> {
     return this.#ledgers;
   }
 
-  /** Undefined for a ledger that is not loaded. */
   ledgerOf(id: string): Ledger | undefined {
     return this.#ledgers.get(id);
   }
@@ -138,7 +135,7 @@ class UnshippedCosts {
     if (days.size === 0) this.#costs.delete(id);
   }
 
-  /** The cost of each day, by its first moment. */
+  /** The cost of each day, with the day's start in milliseconds since 1970. */
   of(id: string): Iterable<[startsAt: number, cost: number]> {
     return this.#costs.get(id) ?? [];
   }

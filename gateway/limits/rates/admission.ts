@@ -28,7 +28,7 @@ export class Admission {
     this.#options = options;
   }
 
-  /** Whether the request has ended, perhaps before the decision. */
+  /** Whether the request has ended, perhaps before Valkey's decision. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -103,7 +103,7 @@ export type QueueSlot = {
 };
 
 type FairQueueOptions = {
-  /** The maximum of concurrent requests. 0 means no limit. */
+  /** 0 means no limit. */
   concurrentRequestsMax: number;
   queuedRequestsPerKeyMax: number;
   queueWaitMsMax: number;
@@ -183,8 +183,8 @@ function overCapacity(): GatewayError {
 }
 
 /**
- * Adds `x-ratelimit-*` to alternating names and values, under OpenAI's names, for the limit with the least
- * left. https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
+ * Adds OpenAI's `x-ratelimit-*` headers for the limit with the least left, as alternating names and values.
+ * https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
  * @param exactUse each holder's use in all processes, if known
  */
 export function addRateLimitHeaders(

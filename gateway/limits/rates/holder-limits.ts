@@ -13,7 +13,6 @@ export type HolderLimits = {
   concurrentRequests: number;
 };
 
-/** The kind of limit that a request would exceed. */
 export type LimitKind = "concurrent" | "requests" | "tokens";
 
 /**
@@ -105,5 +104,5 @@ export type Reservation = {
 
 export type UsedReservation = Reservation & { used: HolderUse[] };
 
-/** A rejection by the shared counts, which counts nothing. */
+/** A rejection by the shared counts. It reserves nothing. */
 export type ExactRefusal = { used: HolderUse[]; error: GatewayError };

@@ -12,7 +12,6 @@ import {
   type HolderLimits,
 } from "./holder-limits.ts";
 
-/** The members of a key that a limiter needs. */
 export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
 
 type Asking = {
@@ -119,7 +118,6 @@ export class Limiter {
     };
   }
 
-  /** Every meter by holder: the ID of a key or a user, or `gateway`. */
   get meters(): ReadonlyMap<string, Meter> {
     return this.#meters;
   }
@@ -182,7 +180,6 @@ export class Limiter {
 /** The cached holders of a key, and the limits and owner that they were built from. */
 type KeyHolders = Pick<LimitedKey, "limits" | "ownerId"> & { holders: readonly HolderLimits[] };
 
-/** A request while its limits are checked. */
 type Counting = {
   asking: Asking;
   admission: Admission;

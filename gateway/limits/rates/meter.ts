@@ -64,7 +64,7 @@ export class SlidingMinute {
     return this.#holds(at) ? (this.#own[at % secondsPerMinute] ?? 0) : 0;
   }
 
-  /** Adds to a second, or subtracts. Ignores seconds older than a minute. */
+  /** Adds a positive or negative amount to a second. Ignores seconds older than a minute. */
   add(second: number, amount: number, at = second): void {
     this.#advance(second);
     const into = at === second ? this.#second : at;

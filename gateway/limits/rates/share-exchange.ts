@@ -86,7 +86,6 @@ export class ShareExchange {
     const fresh = [...meters].filter(([, meter]) => !this.#received.has(meter)).slice(0, freshMax);
     const freshIds = fresh.map(([id]) => id);
     const minuteFrom = second - secondsPerMinute + 1;
-    // One count per second suffices.
     if (second > this.#countedIn) {
       this.#others = await database.read(({ limitUses }) => limitUses.countOthers(processId, minuteFrom));
       this.#countedIn = second;

@@ -92,8 +92,8 @@ export class ValkeyLimits {
   }
 
   /**
-   * The reservation of a request that was admitted without Valkey. A request that still runs when Valkey
-   * returns is reported, and so is its end. No surplus is returned, because nothing was reserved.
+   * The reservation of a request that was admitted without Valkey. Its end is reported if Valkey is back.
+   * Nothing was reserved, so no surplus is returned.
    */
   assumeAdmitted(holders: readonly HolderLimits[]): Reservation {
     const settle = (more: number) => this.#settle(keysOf(holders), 0, 0, more);
@@ -177,5 +177,5 @@ const sessionKey = (session: string) => `{model-gateway}:session:${session}`;
 
 const sessionMs = 10_000;
 const beatIntervalMs = 2_000;
-/** The script contains the same value. */
+/** `reserve.lua` contains the same value. */
 const openRequestsTtlSeconds = 86_400;

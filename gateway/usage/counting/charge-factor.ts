@@ -1,19 +1,18 @@
 import type { ProviderRow } from "../../../db/entities/provider.ts";
 
-/** The billing of a provider's requests. Missing values stay. Null is the default. */
+/** Undefined keeps a setting. Null resets it to the default. */
 export type BillingChanges = {
   costSource?: "provider" | null | undefined;
   /** The charge in relation to the cost: 1.15 adds 15 %. */
   chargeFactor?: number | null | undefined;
 };
 
-/** Converts a factor to ten-thousandths. Null charges the cost. */
+/** Converts a factor to ten-thousandths. Null stands for a factor of 1. */
 export function toFactorColumn(factor: number | null): number | null {
   const parts = factor === null ? parts1 : Math.round(factor * parts1);
   return parts === parts1 ? null : parts;
 }
 
-/** Null charges the cost. */
 export function fromFactorColumn(parts: number | null): number | null {
   return parts === null ? null : parts / parts1;
 }

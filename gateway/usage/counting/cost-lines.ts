@@ -8,8 +8,7 @@ import { PriceSheet } from "./price-sheet.ts";
 import type { UsagePart } from "./usage-parts.ts";
 
 /**
- * The lines of a cost. Each amount is the difference of two rounded running totals, so that the amounts add
- * up to the rounded total.
+ * Each amount is the difference of two rounded running totals, so the amounts add up to the rounded total.
  * @param rules the matching rules, in order
  */
 export function costLines(
@@ -56,8 +55,8 @@ function whenOf({ when }: { when?: string }): { when?: string } {
 type PricedPart = UsagePart & { sheet: PriceSheet };
 
 /**
- * Divides parts by the prices that apply. Of the input, rules with `part: "above"` apply only to the tokens
- * above their bound.
+ * Splits parts by the prices that apply. Rules with `part: "above"` apply only to input tokens above their
+ * bound.
  */
 function* priced(
   parts: readonly UsagePart[],

@@ -6,7 +6,6 @@ import { costLines, perPrice } from "./cost-lines.ts";
 import { hasUnknownTerms, matchingRules } from "./price-sheet.ts";
 import { usageParts } from "./usage-parts.ts";
 
-/** The prices of a model: its four columns, and the details beyond them. */
 export type Prices = FlatPrices & { priceDetails?: PriceDetails | null };
 
 type FlatPrices = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
@@ -15,8 +14,8 @@ type FlatPrices = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWrite
 export type PricedRequest = { cost: number | null; lines: CostLine[] | null };
 
 /**
- * The cost of a request, exact and rounded once, with its lines. Null if a count or price is unknown. Free
- * models cost 0, whatever the counts. `usage/README.md` has the rules.
+ * Calculates the exact cost and rounds it once. `cost` is null if a count or price is unknown, except for
+ * free models. `usage/README.md` has the rules.
  * @param at the time of the request
  */
 export function priceRequest(prices: Prices, usage: TokenUsage | null, at: Date): PricedRequest {
@@ -45,7 +44,7 @@ const ownPrices = ["reasoning", "request"] as const;
 
 const unknownCost = { cost: null, lines: null };
 
-/** The cost alone: see `priceRequest`. */
+/** In nano-dollars. Null if a count or price is unknown. */
 export function costOf(prices: Prices, usage: TokenUsage | null, at = new Date()): number | null {
   return priceRequest(prices, usage, at).cost;
 }
@@ -71,8 +70,7 @@ function usualCost(
 }
 
 /**
- * The minimum cost of an unpriced request: its known parts, with premium terms and tokens at the usual
- * price.
+ * The minimum cost of an unpriced request. Parts without a price count at the usual price, or not at all.
  */
 function leastCost(prices: Prices, usage: TokenUsage, at: Date): number {
   const { priceDetails = null, inputPrice: input, outputPrice: output } = prices;
@@ -129,7 +127,6 @@ function isFree({
   );
 }
 
-/** The columns of the usage record that depend on the cost. */
 export type CostColumns = FlatPrices &
   Pick<UsageRecordRow, "cost" | "costDetails" | "providerCost" | "markup">;
 
@@ -142,10 +139,7 @@ export type Billing = {
   at: Date;
 };
 
-/**
- * The cost for the usage record, with its prices.
- * @param prices null if no provider processed the request, which then costs nothing
- */
+/** @param prices null if no provider processed the request. The cost is then 0. */
 export function toCost(prices: Prices | null, usage: TokenUsage | null, billing: Billing): CostColumns {
   if (prices === null) return noCost;
   const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = prices;
@@ -177,7 +171,7 @@ export function toCost(prices: Prices | null, usage: TokenUsage | null, billing:
   };
 }
 
-/** The lines of a record's cost. Empty for a record without counts. */
+/** Empty for a record without token counts. */
 export function linesOfRecord(record: UsageRecordRow): CostLine[] {
   if (record.costDetails) return record.costDetails.lines;
   return record.inputPrice === null ? [] : linesOf(record, record, []);

@@ -44,11 +44,10 @@ function addText(count: Count, text: string): void {
   count.length += text.length;
 }
 
-/** The members with text for the model. */
 const textMembers = ["system", "instructions", "messages", "input"];
 const toolMembers = ["tools", "functions", "response_format"];
 
-/** Members with text that the model does not see, or of at most one token. */
+/** Members whose text the model does not see, or sees as at most one token. */
 const markNames = new Set([
   "role",
   "type",
@@ -65,7 +64,7 @@ const markNames = new Set([
   "format",
 ]);
 
-/** Attachments have hundreds or thousands of tokens, unknown without decoding them. */
+/** The number of an attachment's tokens is unknown without decoding, usually hundreds or thousands. */
 const attachmentNames = new Set(["image_url", "input_audio", "file", "source", "file_data", "file_id"]);
 const attachmentTokens = 1_000;
 

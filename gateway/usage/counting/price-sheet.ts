@@ -7,7 +7,6 @@ import type {
 } from "../../../db/entities/price-details.ts";
 import type { UsageDetails } from "../../wire/token-usage.ts";
 
-/** The facts of a request that prices can depend on. */
 export type PriceFacts = { inputTokens: number; terms: UsageDetails | undefined; at: Date };
 
 /** The price of each component under one set of conditions. */

@@ -41,7 +41,7 @@ export class TokenMeter {
     this.#push(0xde00);
   }
 
-  /** Counts an escape. Returns its length without the backslash. */
+  /** Returns the escape's length without the backslash. */
   #pushEscaped(text: string, at: number): number {
     const byte = text.charCodeAt(at);
     if (byte === letterU) {
@@ -91,7 +91,6 @@ const backslash = 0x5c;
 const letterU = 0x75;
 const escapes: Record<string, number> = { n: 0x0a, r: 0x0d, t: 0x09, b: 0x08, f: 0x0c };
 
-/** The kind of a UTF-16 code unit, as far as tokenizers distinguish them. */
 function kindOf(code: number): CharacterKind {
   if (code < 0x80) return ascii[code] ?? sign;
   if (code < 0xc0) return sign;
@@ -120,15 +119,15 @@ const lineEnd: CharacterKind = { tokens: 0.8, freeCharacters: 2, charactersPerTo
 const digits: CharacterKind = { tokens: 1, freeCharacters: 3, charactersPerToken: 3 };
 const sign: CharacterKind = { tokens: 0.95, freeCharacters: 2, charactersPerToken: 2.5 };
 const greek: CharacterKind = { tokens: 1, freeCharacters: 2, charactersPerToken: 2.7 };
-/** Characters of Cyrillic, Armenian and Hebrew. */
+/** Mainly Cyrillic, Armenian and Hebrew. */
 const european: CharacterKind = { tokens: 1, freeCharacters: 4, charactersPerToken: 5 };
 const arabic: CharacterKind = { tokens: 1, freeCharacters: 3, charactersPerToken: 2.6 };
-/** Characters of the scripts of India and South East Asia. */
+/** Mainly the scripts of India and South East Asia. */
 const indic: CharacterKind = { tokens: 1, freeCharacters: 3, charactersPerToken: 3 };
 const hangul: CharacterKind = { tokens: 1, freeCharacters: 1, charactersPerToken: 1.6 };
-/** Characters of Han and Kana. */
+/** Mainly Han and kana. */
 const eastAsian: CharacterKind = { tokens: 0.8, freeCharacters: 1, charactersPerToken: 1.25 };
-/** A surrogate: half of an emoji or of a rare character. */
+/** Half of an emoji or of a rare character. */
 const surrogate: CharacterKind = { tokens: 1, freeCharacters: 1, charactersPerToken: 1 };
 
 const ascii: readonly CharacterKind[] = Array.from({ length: 0x80 }, (_, code) => {
@@ -140,13 +139,13 @@ const ascii: readonly CharacterKind[] = Array.from({ length: 0x80 }, (_, code) =
 });
 
 /**
- * Counts the output tokens of passing JSON without parsing it, from the strings after certain names. Events
- * of a stream are similar, so the search for a name starts at its last position.
+ * Counts the output tokens of passing JSON without parsing it. Events of a stream are similar, so the search
+ * for text starts where the last event had it.
  */
 export class OutputMeter {
   readonly #meter = new TokenMeter();
   readonly #names: RegExp;
-  /** The last event's name up to its opening quote, and its offset in the event. */
+  /** The last matched name, up to the text's opening quote, and its offset in the event. */
   #name = "";
   #distance = 0;
 

@@ -4,8 +4,8 @@ import type { PriceComponent } from "../../../db/entities/price-details.ts";
 export type UsagePart = { component: PriceComponent; quantity: number };
 
 /**
- * Divides a request's usage: every token belongs to exactly one part. Input comes first, in the order of the
- * prompt, with cached tokens before others. Null if counts are missing.
+ * Every token belongs to exactly one part. Input parts come first. Null if the input or output count is
+ * unknown.
  */
 export function usageParts(usage: TokenUsage): UsagePart[] | null {
   const { inputTokens, outputTokens, details = {} } = usage;

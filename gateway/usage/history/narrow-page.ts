@@ -8,8 +8,8 @@ import type { UsagePage } from "../../../db/repositories/usage-queries.ts";
 import { firstIdAt, timeOfId } from "../../ids.ts";
 
 /**
- * Narrows a page to the days of its records, and selects the index of the rarest condition, both from the
- * roll-ups. Otherwise a query for rare records would read most rows of an index. Null for an empty page.
+ * Uses roll-ups to narrow a page to the days of its records and to select the rarest condition's index.
+ * Otherwise a query for rare records would read most of an index. Null for an empty page.
  */
 export async function narrowPage(
   { usageRollUps }: Repositories,
@@ -50,7 +50,7 @@ const dayMs = 86_400_000;
 /** More days than this need no narrowing: the index of such a rare condition has few rows. */
 const daysMax = 400;
 
-/** Splits a filter into its indexed conditions: each condition's name, and a filter with it alone. */
+/** Returns each indexed condition's name with a filter of that condition alone. */
 function splitFilter({ owner, ...conditions }: UsageFilter): [UsageCondition, UsageFilter][] {
   return usageConditions.flatMap((name): [UsageCondition, UsageFilter][] => {
     if (name === "owner") return owner === "everyone" ? [] : [[name, { owner }]];

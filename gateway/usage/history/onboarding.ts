@@ -6,9 +6,9 @@ import { ownerScope, type Person } from "../../auth/person.ts";
 export type OnboardingSteps = {
   /** Whether a provider other than the demo exists or was called. */
   hasProvider: boolean;
-  /** Whether a user created a key or used one. Members see the state of their own keys. */
+  /** Whether a key exists or was used. For members, only their own keys count. */
   hasKey: boolean;
-  /** Whether such a key made a request and `hasProvider` is true. */
+  /** Whether a key made a request and `hasProvider` is true. For members, only their own keys count. */
   hasRequest: boolean;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Parses an ISO 8601 moment, or a day (its start in UTC), with a four-digit year. Null for an invalid one. JavaScript's
- * parser reads 31 February as 3 March.
+ * Parses an ISO 8601 timestamp, or a date as its start in UTC. Null if it is invalid. JavaScript's parser
+ * would read 31 February as 3 March.
  */
 export function parseMoment(text: string): Date | null {
   const day = text.slice(0, "2026-11-21".length);

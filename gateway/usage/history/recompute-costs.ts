@@ -27,8 +27,8 @@ export type RecomputedModel = {
 };
 
 /**
- * Recomputes the costs of a period with current prices, in small transactions that correct the roll-ups too.
- * Can be interrupted and repeated. Skips records without a model, a price or an upstream call.
+ * Recomputes a period's costs and roll-ups with current prices, in small transactions. An interrupted run can
+ * be repeated. Throws `invalid_value` for an unknown model.
  * @param onProgress receives the time of the last processed record
  */
 export async function recomputeCosts(
@@ -88,7 +88,7 @@ async function readModels({ models, providers }: Repositories): Promise<PricedMo
   });
 }
 
-/** The answering model: the requested one, or the fallback with its provider and name. */
+/** Returns the requested model, or the fallback with the record's provider and upstream model. */
 function answeringModel(models: PricedModel[]) {
   const bySlug = new Map(models.map((model) => [model.slug, model]));
   const byUpstream = Map.groupBy(
@@ -102,7 +102,7 @@ function answeringModel(models: PricedModel[]) {
   };
 }
 
-/** The factor of the charge stays, because it was agreed for that time. */
+/** The charge factor stays, because it was agreed for that time. */
 function withPricesOf(record: UsageRecordRow, model: PricedModel | undefined): UsageRecordRow {
   if (!model || isUnsent(record)) return record;
   const { costDetails, providerCost } = record;

@@ -9,7 +9,7 @@ export type SpendingForecast = {
   /** The number of the current month's unpriced requests. Amounts omit all unpriced requests. */
   unknownCosts: number;
   lastMonthUsd: number;
-  /** The average of the last 7 days, or of the days since the first request in them. */
+  /** The average since the first day with a request, over 1 to 7 days. */
   dailyAverageUsd: number;
   averagedDays: number;
   /** The month to date plus the daily average for the rest of the month. */

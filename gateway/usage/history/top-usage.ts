@@ -4,16 +4,16 @@ import type { UsageHistory } from "./usage-history.ts";
 import type { UsageSummary } from "./usage-summary.ts";
 import { type OverviewPeriod, startOf } from "./usage-overview.ts";
 
-/** A group's part of a period. `id` is empty for requests without a model or owner. */
+/** `id` is empty for requests without a model or owner. */
 type TopRow = { id: string; name: string; requests: number; costUsd: number | null };
 
-/** The largest groups of a period by cost, and by requests where nothing has a price. */
+/** The largest groups of a period, by cost and then by requests. */
 export type TopUsage = {
   keys: TopRow[];
   models: TopRow[];
   /** Empty for members. */
   people: TopRow[];
-  /** The most frequent reasons of failed and interrupted requests come first. */
+  /** Reasons of failed and interrupted requests, most frequent first. */
   errors: { reason: string; requests: number }[];
 };
 

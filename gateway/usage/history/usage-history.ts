@@ -8,7 +8,7 @@ import type { Settings } from "../../config/limit-variables.ts";
 import { narrowPage, type WantedPage } from "./narrow-page.ts";
 import { summarizeUsage, type UsageSummary } from "./usage-summary.ts";
 
-/** A query of usage: `from` ≤ time < `to`. Records must have `status` and one of `statuses`. */
+/** `from` ≤ time < `to`. If both are set, records must match `status` and one of `statuses`. */
 export type UsageCriteria = Omit<UsageFilter, "owner"> & {
   status?: UsageStatus | undefined;
   from?: Date | undefined;
@@ -23,10 +23,7 @@ type UsageHistoryOptions = {
   limits: Pick<Settings, "usageQueryTimeoutMs" | "usageSummaryRowsMax">;
 };
 
-/**
- * The usage history of the console. Members see only the usage of their own keys, including deleted ones:
- * every query filters by owner.
- */
+/** Members see only the usage of their own keys, including deleted keys. */
 export class UsageHistory {
   readonly #database: Database;
   readonly #limits: UsageHistoryOptions["limits"];
@@ -75,7 +72,7 @@ export class UsageHistory {
 
 export type UsagePage = { records: OwnedRecord[]; hasMore: boolean };
 
-/** A record with the current name of the key's owner. Null without an owner. */
+/** The owner's current name. Null without an owner. */
 export type OwnedRecord = UsageRecordRow & { ownerName: string | null };
 
 export type SummaryGrouping = {

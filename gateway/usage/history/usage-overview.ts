@@ -4,10 +4,10 @@ import { addSums } from "./usage-summary.ts";
 import type { UsageHistory } from "./usage-history.ts";
 import { firstTokenBoundsMs, latencyBoundsMs } from "../../../db/entities/usage-roll-up.ts";
 
-/** The activity of a period. Latencies cover successful requests. */
+/** Latencies cover successful requests only. */
 type Activity = {
   requests: number;
-  /** Requests that failed or that the gateway ended. */
+  /** Failed and interrupted requests. */
   errors: number;
   successes: number;
   /** US dollars of the requests with a known cost. Null if no cost is known. */
@@ -27,7 +27,7 @@ type UsageOverview = {
   before: Activity;
 };
 
-/** The lengths of the overview, in hours or days that end with the current one. */
+/** Each period ends with the current hour or day. */
 export const overviewPeriods = {
   "24h": { interval: "hour", count: 24 },
   "7d": { interval: "day", count: 7 },
@@ -36,7 +36,6 @@ export const overviewPeriods = {
 
 export type OverviewPeriod = keyof typeof overviewPeriods;
 
-/** The usage of a period that a user can see, compared with the period before. */
 export async function readOverview(
   history: UsageHistory,
   person: Person,

@@ -17,7 +17,6 @@ type UsageSummaryQuery = {
 
 type SummaryLimits = { usageQueryTimeoutMs: number; usageSummaryRowsMax: number };
 
-/** Sums of usage with the outcomes of its requests. */
 export type UsageSummary = UsageSum & {
   outcomes: Record<UsageStatus, number>;
   /** `latencies` of the successful requests. */
@@ -124,7 +123,6 @@ type Period = { from?: Date | undefined; to?: Date | undefined };
  * at both ends. Hourly sums use no days.
  */
 function splitPeriod({ from, to }: Period, byHour: boolean): PeriodPart[] {
-  // With an empty part, a query for one row returns zeros instead of no row.
   if (from && to && from >= to) return [{ of: "records", from, to }];
   const firstHour = from && ceiling(from, hourMs);
   const lastHour = to && floor(to, hourMs);

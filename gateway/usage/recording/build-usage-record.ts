@@ -5,7 +5,6 @@ import { type Prices, toCost } from "../counting/cost.ts";
 import { estimateInputTokens } from "../counting/estimate-input-tokens.ts";
 import type { UsageRecord } from "./spool.ts";
 
-/** The data of a request for its usage record, whatever the outcome. */
 export type RecordedRequest = TimedRequest & {
   readonly id: string;
   readonly createdAt: Date;
@@ -39,7 +38,7 @@ export type RecordedAnswer = {
   readonly tokens: number;
   /** The upstream's report. Partial in an unfinished stream. */
   readonly usage: TokenUsage | null;
-  /** A timestamp from `performance.now()`. */
+  /** A timestamp from `performance.now()`. Null before the first token. */
   readonly firstTokenAt: number | null;
 };
 
@@ -118,7 +117,6 @@ function completeUsage(
   return { usage: { ...(reported ?? nothingReported), inputTokens, outputTokens }, estimated: true };
 }
 
-/** The token columns of a usage record. Null for unknown counts. */
 function usageColumns(counted: CompletedUsage | null) {
   const usage = counted?.usage;
   return {
@@ -145,7 +143,7 @@ const nothingReported = { cachedInputTokens: null, cacheWriteInputTokens: null, 
 
 export type { AttemptTiming, RequestTiming };
 
-/** Moments of `performance.now()`. */
+/** Timestamps from `performance.now()`. */
 export type TimedRequest = {
   readonly startedAt: number;
   /** The end of the request body. */
@@ -161,7 +159,7 @@ export type TimedRequest = {
 
 type AttemptedCandidate = { providerName: string; upstreamModel: { name: string } };
 
-/** Null without an attempt, or if the only attempt started at once, because the latency then has no other phases. */
+/** Null without an attempt, or if the only attempt started at once: the latency then has a single phase. */
 export function timeRequest(request: TimedRequest): RequestTiming | null {
   const { startedAt, receivedAt, calledAt, attempts, failedAttempts, candidate } = request;
   if (candidate === null || (attempts === 1 && calledAt - startedAt < waitMsMin)) return null;
@@ -189,5 +187,5 @@ export function timeAttempt(
 /** Later attempts are only counted. */
 export const attemptTimingsMax = 8;
 
-/** Requests with a shorter upload and queue store no timing. */
+/** A single attempt that starts sooner stores no timing. */
 const waitMsMin = 20;

@@ -79,7 +79,7 @@ const intervalMs = 60 * 60_000;
 /** Cleanup starts late so that it does not compete with the gateway's startup. */
 const firstRunMs = 60_000;
 const recordsPerTurn = 500;
-/** The retention of provider health, which only the overview shows. */
+/** The retention of provider health. */
 const healthDays = 31;
 const monthsAhead = 3;
 

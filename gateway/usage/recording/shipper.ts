@@ -71,7 +71,7 @@ export function decodeRecords(bytes: Buffer): { records: UsageRecord[]; tornByte
 type DirectWriterOptions = {
   shipper: Shipper;
   appendToSpool: (records: readonly UsageRecord[]) => boolean;
-  /** Runs when these records are safe. */
+  /** Receives records once they are safe. */
   onSafe: (pending: readonly PendingRecord[]) => void;
 };
 

@@ -7,7 +7,6 @@ import { decodeStarted } from "./started-requests.ts";
 /** Locks a file until its release or the process's death. Null if another process holds the lock. */
 export type LockFile = (path: string) => { release(): void } | null;
 
-/** Receives the problem with the folder at a path. */
 export type ReportLeftover = (path: string, error: unknown) => void;
 
 /**

@@ -40,7 +40,7 @@ export class Spool {
     return this.#sealedBytes + (this.#open?.waitingBytes ?? 0);
   }
 
-  /** Returns false if the disk rejected the records: the file then contains none of them. */
+  /** Returns false if the disk rejected the records. */
   append(records: readonly UsageRecord[]): boolean {
     try {
       const segment = (this.#open ??= this.#create());
@@ -64,7 +64,7 @@ export class Spool {
     this.#sealedBytes += bytes;
   }
 
-  /** The segment that has waited longest. */
+  /** The sealed segment that has waited longest. */
   get oldest(): Segment | undefined {
     return this.#sealed[0];
   }
@@ -178,7 +178,6 @@ class OpenSegment implements Segment {
     if (!this.#isSyncing) closeSync(this.#file);
   }
 
-  /** Writes the start of the buffer. */
   #write(length: number, position: number): void {
     // A nearly full disk accepts only a part of the bytes.
     for (let written = 0; written < length;) {

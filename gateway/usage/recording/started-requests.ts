@@ -106,7 +106,7 @@ export function decodeStarted(bytes: Buffer): UsageRecord[] {
 }
 
 const momentMs = 10;
-/** The file system's block size, which exceeds all of these records. */
+/** The file system's block size. Records of running requests are smaller. */
 const slotBytes = 4096;
 const nothing = Buffer.alloc(8);
 
