@@ -32,7 +32,6 @@ export type Actor = { id: string | null; name: string | null; address: string };
 
 type NewAuditEntry = {
   action: AuditAction;
-  /** The changed entity, with its current name. */
   entity: { id: string; name: string };
   /** Further facts, without secrets. */
   details?: Record<string, unknown>;
@@ -101,7 +100,7 @@ function toAuditEntry(row: AuditEntryRow): AuditEntry {
     id,
     at: createdAt,
     actor: actorId === null ? null : { id: actorId, name: actorName ?? "" },
-    // The action may be from an older release. Actions are never removed.
+    // Actions are never removed, so those of older releases are still valid.
     action: row.action as AuditAction,
     entity: { type, id: entityId, name: entityName },
     details: { ...details },

@@ -18,7 +18,7 @@ type InvitationServiceOptions = {
   audit: AuditLog;
 };
 
-/** Links to choose a first or new password. Each link works once, for a week. */
+/** Links to choose a first or new password. Each link works once, within a week. */
 export class InvitationService {
   readonly #database: Database;
   readonly #runtime: Runtime;

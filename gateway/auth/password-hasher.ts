@@ -54,7 +54,6 @@ const waitingHashesMax = 100;
 /** The approximate wait behind a full queue. */
 const retryAfterSeconds = 3;
 
-/** The source of salts, and the cost of a new hash. */
 type HashRuntime = Pick<Runtime, "randomBytes" | "hashStrength">;
 
 /**

@@ -2,7 +2,6 @@ import type { OwnerScope } from "../../db/repositories/api-key-filter.ts";
 import type { Role } from "../../db/entities/user.ts";
 import { GatewayError } from "../errors.ts";
 
-/** A user who is signed in to the console. */
 export type Person = Readonly<{ id: string; name: string; email: string; role: Role; sessionId: string }>;
 
 /** The author of a change, with the IP address for the audit log. */

@@ -19,7 +19,6 @@ export type User = {
   keyCount: number;
 };
 
-/** A user and the token of the user's link, which is returned once. */
 export type InvitedUser = { user: User } & InvitationToken;
 
 export type UserListQuery = {
@@ -107,7 +106,7 @@ export class UserService {
     });
   }
 
-  /** Takes effect with the user's next request. */
+  /** The new role applies from the user's next request. */
   setRole(author: Author, id: string, role: Role): Promise<User> {
     return this.#change(author, id, "user.setRole", async (repositories, user) => {
       if (role !== "admin") await keepAnAdministrator(repositories, user);
@@ -117,7 +116,7 @@ export class UserService {
 
   /**
    * Ends the user's sessions and blocks sign-in. The user's keys stay active, because programs depend on
-   * them. Returns the number of active keys too.
+   * them.
    */
   async disable(author: Author, id: string): Promise<{ user: User; activeKeyCount: number }> {
     let activeKeyCount = 0;

@@ -39,7 +39,7 @@ export type Config = Readonly<{
   dataDir: string;
   /** The 32 bytes that seal secrets. Null for a key file in the data folder, or KMS. */
   masterKey: Buffer | null;
-  /** Earlier master keys, which only open. */
+  /** Earlier master keys, which open old secrets and seal no new ones. */
   previousMasterKeys: Buffer[];
   /** The AWS KMS key that wraps the data keys. Null if a master key seals. */
   kms: { keyId: string; encryptionContext: Record<string, string> } | null;

@@ -27,7 +27,10 @@ export class EnvironmentKeys {
     });
   }
 
-  /** Creates the provider of a variable's key. Throws for an unknown variable and an invalid key. */
+  /**
+   * Returns the settings of a new provider. Throws `not_found` for a variable without a key, and
+   * `invalid_value` for an invalid key.
+   */
   toProvider(variable: string, param: string) {
     const key = this.#keys.get(variable);
     if (!key) {
@@ -48,7 +51,6 @@ export class EnvironmentKeys {
   }
 }
 
-/** A variable with a provider's key. */
 export type EnvironmentKey = {
   variable: string;
   kind: string;

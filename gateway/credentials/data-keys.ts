@@ -18,8 +18,8 @@ export class DataKeys {
   }
 
   /**
-   * Unwraps the missing data keys: the newest, and each that sealed a secret. The first process creates the
-   * first key. Throws if a key failed, after trying the others.
+   * Unwraps the keys that are not loaded yet: the newest, and those that sealed a stored credential. Creates
+   * the first key if there is none. Tries all keys before it throws.
    */
   async load(): Promise<void> {
     const { database, secretBox } = this.#options;

@@ -32,10 +32,10 @@ export type ApiKey = {
   revision: number;
 };
 
-/** A key and its value, which is returned once. */
+/** The value is returned only once. */
 export type NewApiKey = { key: ApiKey; value: string };
 
-/** `budgetSpentPercent` is for the fullest budget: 80 or 100 once that percentage is spent, null below. */
+/** `budgetSpentPercent` is 80 or 100 once that percentage of a budget is spent. Null below. */
 export type ListedApiKey = ApiKey & { budgetSpentPercent: number | null };
 
 export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyDetails): ApiKey {

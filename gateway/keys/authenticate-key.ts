@@ -102,7 +102,6 @@ export class LastUsed {
   }
 }
 
-/** The data of a key that its requests need. */
 export type KnownKey = Readonly<{
   id: string;
   /** The hash of the received value. */
@@ -173,7 +172,6 @@ export class KeyCache {
     await Promise.all([...hashes].map((hash) => this.#lookups.get(hash) ?? this.#startLookup(hash)));
   }
 
-  /** Whether one of the key's values is cached. */
   has(keyId: string): boolean {
     return this.#hashesOf.has(keyId);
   }
@@ -184,7 +182,7 @@ export class KeyCache {
     return hashes.some((hash) => this.#known.get(hash)?.isActive === true);
   }
 
-  /** Removes everything if changes may be missing. */
+  /** Removes everything, because changes may be missing. */
   clear(): void {
     this.#generation++;
     this.#known.clear();

@@ -75,7 +75,7 @@ export class ChangeFeed {
         await this.poll();
         this.#isFailing = false;
       } catch (error) {
-        // The cache still serves keys. One entry is logged, not four a second.
+        // Only the first of consecutive failures is logged, because polls repeat several times a second.
         if (!this.#isFailing) this.#runtime.log.warn({ error }, "cannot read changes from the database");
         this.#isFailing = true;
       }

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { Provider } from "@pydantic/genai-prices";
 import { listPresets } from "../providers/registry.ts";
 
-/** Sellers of kinds without presets. */
+/** The base URLs of provider kinds without presets. */
 const otherSellers = [
   "https://api.anthropic.com",
   "https://generativelanguage.googleapis.com",
@@ -56,7 +56,7 @@ function download(folder: string): string {
   return join(folder, "package");
 }
 
-/** The prices of every seller with a preset, by seller and model. */
+/** Prices as JSON, by `<seller>/<model>`. */
 async function readPrices(specifier: string): Promise<Map<string, string>> {
   const { findProvider } = (await import(specifier)) as typeof import("@pydantic/genai-prices");
   const addresses = listPresets().flatMap(({ baseUrl }) => baseUrl ?? []);

@@ -13,9 +13,8 @@ export type KnownModel = {
   contextWindow: number | null;
   outputTokensMax: number | null;
   capabilities: readonly Capability[] | null;
-  /** US dollars per million tokens. */
   prices: Prices;
-  /** Pricing that these fields cannot express, such as higher prices for long prompts. */
+  /** A note about conditional prices, to display. Null without one. */
   priceNote: string | null;
 };
 
@@ -30,7 +29,10 @@ export async function findKnownModel(seller: Seller, upstreamModel: string): Pro
   return known?.prices.input === null ? null : known;
 }
 
-/** An upstream's models that have a callable name, sorted by name. Empty for an unknown upstream. */
+/**
+ * An upstream's callable models with a known price and context window, by name. Empty for an unknown
+ * upstream.
+ */
 export async function listKnownModels(seller: Seller): Promise<KnownModel[]> {
   const models = await readModels(seller);
   const names = new Set(models.flatMap((model) => nameToCall(model) ?? []));
@@ -97,6 +99,6 @@ function nameToCall(model: ModelInfo): string | null {
   return name === undefined || otherNames.test(name) ? null : name;
 }
 
-/** Matches prefixes, moving aliases, and models for images or speech, which the gateway does not serve. */
+/** Matches prefixes, moving aliases, and models for other tasks, such as images or speech. */
 const otherNames =
   /[-:]$|-latest$|(?:^|[-./])(?:image|tts|realtime|transcribe|ocr|moderation|live|sonic|voice|whisper|rerank|omni|guard)(?:$|[-./:\d])/;

@@ -26,7 +26,6 @@ export async function changeProviders(
   return changed;
 }
 
-/** Like `changeProviders`, for one provider. */
 export async function changeProvider(
   options: ProviderChangeOptions,
   work: (repositories: Repositories) => Promise<ProviderRow>,

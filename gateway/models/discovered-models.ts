@@ -3,12 +3,11 @@ import type { ProviderRow } from "../../db/entities/provider.ts";
 import { findKnownModel, type KnownModel, type Seller } from "../known-models/known-models.ts";
 import { findPreset } from "../providers/registry.ts";
 
-/** A model in an upstream's list. */
 export type DiscoveredModel = {
   upstreamModel: string;
   /** The slug of the existing model. Null for a new one. */
   slug: string | null;
-  /** Known facts. Null for an unknown model. */
+  /** Null for an unknown model. */
   known: KnownModel | null;
 };
 

@@ -13,7 +13,7 @@ export type ProviderDetails = {
   /** The preset of its kind. Null for a custom upstream. */
   preset: string | null;
   kindLabel: string;
-  /** The settings of its kind. */
+  /** The kind's required, optional and unused settings. */
   fields: ProviderFields;
   baseUrl: string | null;
   timeouts: UpstreamTimeoutOverrides;

@@ -97,14 +97,14 @@ function toHealth(
   };
 }
 
-/** The first ready route ends the cool-down. */
+/** The provider cools down until its first credential is ready. */
 function coolingDown(coolDowns: CoolDown[]): Pick<ProviderHealth, "state" | "since" | "until"> {
   const since = new Date(Math.max(...coolDowns.map((coolDown) => coolDown.since)));
   const until = new Date(Math.min(...coolDowns.map((coolDown) => coolDown.until)));
   return { state: "cooling_down", since, until };
 }
 
-/** The latest state, which starts with the first of the latest equal outcomes. */
+/** `since` is the time of the first in the latest run of equal outcomes. */
 function stateOf(settled: RecentOutcome[]): Pick<ProviderHealth, "state" | "since"> {
   const [latest] = settled;
   if (latest === undefined) return { state: "unused", since: null };

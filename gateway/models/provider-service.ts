@@ -172,7 +172,6 @@ export class ProviderService {
     return this.#options.guard.privateHosts;
   }
 
-  /** The keys in the environment from which providers can be created. */
   async environmentKeys(): Promise<EnvironmentKey[]> {
     return this.#options.environmentKeys.describe(await this.list());
   }
@@ -235,7 +234,7 @@ export class ProviderService {
 
 const editedFields = ["preset", "baseUrl", "timeouts", "costSource", "chargeFactor"] as const;
 
-/** The fields of a provider for the audit log. The URL has no query, which may contain a key. */
+/** For the audit log. The URL's query is removed, because it may contain a key. */
 function toPublicRow(row: ProviderRow): ProviderRow {
   return { ...row, baseUrl: row.baseUrl?.split("?")[0] ?? null };
 }

@@ -25,7 +25,6 @@ export type ProviderChanges = Pick<NewProvider, "preset" | "timeouts" | keyof Bi
   revision?: number | undefined;
 };
 
-/** The settings, with missing values filled from the preset or the kind. */
 export type CheckedSettings = { kind: ProviderKindName; preset: string | null; baseUrl: string | null };
 
 /** Throws `invalid_value` or `missing_required_parameter` for settings that can never work. */

@@ -23,7 +23,7 @@ export type SetupModel = {
   dialects: ("chat" | "messages" | "responses")[];
 };
 
-/** Reads the models in the order of their slugs. Omits deleted models. */
+/** Reads the models, sorted by slug. Omits deleted models. */
 export async function readSetupModels(
   slugs: string[],
   { database, catalogue }: { database: Database; catalogue: Catalogue },

@@ -10,15 +10,15 @@ import type { FilePlace, PlannedFile, SetupPlan } from "./setup-plan.ts";
 import { showFile } from "./show-file.ts";
 
 /**
- * Emits a script for `sh`, and a command that passes it as a here-document, which bash, zsh and dash leave
- * unchanged. Needs only POSIX tools, `mktemp` and `readlink`.
+ * Emits a script for `sh` that needs only POSIX tools, `mktemp` and `readlink`. The command passes the script
+ * as a here-document, which bash, zsh and dash leave unchanged.
  * @param key a validated key value, or null to prompt for it
  */
 export function emitPosix(plan: SetupPlan, key: string | null): EmittedSetup {
   const files = [...plan.files, ...environmentFiles(plan)];
   const script = emitSetup(plan, files);
-  // The leading space keeps the line out of the history of shells with that setting. They check the first
-  // line, which contains the key.
+  // Some shells omit a command from their history if its first line, which contains the key, starts with a
+  // space.
   const environment = key === null ? "" : ` GATEWAY_API_KEY=${quote(key)}`;
   return {
     script,
@@ -62,7 +62,6 @@ function emitSetup(plan: SetupPlan, files: PlannedFile[]): string {
   ]);
 }
 
-/** Emits a script that verifies a key and its models, and changes nothing. */
 export function emitPosixCheck(target: ScriptTarget, slugs: string[]): string {
   return toBlock([
     `# Checks an API key of the gateway at ${target.baseUrl}. It changes nothing.`,
@@ -78,7 +77,6 @@ export function emitPosixCheck(target: ScriptTarget, slugs: string[]): string {
   ]);
 }
 
-/** Emits a script that runs the undo script of the newest setup on the machine. */
 export function emitPosixUndo({ tool, toolName }: ScriptTarget): string {
   return toBlock([
     `# Undoes the newest setup of ${toolName}: runs the script that it left on this machine.`,
@@ -130,7 +128,7 @@ function environmentFiles({ tool, toolName, environment }: SetupPlan): PlannedFi
   if (!environment) return [];
   const lines = [
     `# ${toolName}: the gateway`,
-    // fish only supports `set -e`, and reads the same file.
+    // fish reads the same file, and has `set -e` instead of `unset`.
     ...environment.remove.flatMap((name) => [
       `test -n "$FISH_VERSION" && set -e ${name}`,
       `test -n "$FISH_VERSION" || unset ${name}`,
@@ -145,7 +143,6 @@ function environmentPlace(tool: string): FilePlace {
   return { folder: { variable: null, home: [".config", "model-gateway"] }, path: [`${tool}.sh`] };
 }
 
-/** fish uses `source`, and other shells use `.`. */
 function profileStep({ tool, toolName }: SetupPlan): string {
   const marks = [`# >>> ${toolName}: the gateway >>>`, `# <<< ${toolName}: the gateway <<<`];
   const file = quotePlace(environmentPlace(tool)).replaceAll("$", "\\$");
@@ -153,7 +150,7 @@ function profileStep({ tool, toolName }: SetupPlan): string {
 merge profile "$profile" <<EOF\n${marks[0]}\n[ -f ${file} ] && $load ${file}\n${marks[1]}\nEOF`;
 }
 
-/** Formats a path for the shell, from fixed names and quoted variables. */
+/** Path names come from tool plans and need no escaping. */
 function quotePlace({ folder, path }: FilePlace): string {
   const below = path.map((part) => `/${part}`).join("");
   const home = ["$HOME", ...folder.home].join("/");
@@ -164,7 +161,6 @@ function formatPlace({ folder, path }: FilePlace): string {
   return ["~", ...folder.home, ...path].join("/");
 }
 
-/** Quotes a text for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

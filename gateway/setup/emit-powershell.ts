@@ -14,7 +14,7 @@ import { showFile } from "./show-file.ts";
 
 /**
  * Emits a script for Windows PowerShell 5.1 and PowerShell 7, as one block that runs at its closing brace.
- * Contains no empty line, tab or here-string, and only ASCII, for terminals without line editing.
+ * For terminals without line editing, the script is ASCII without empty lines, tabs and here-strings.
  * @param key a validated key value, or null to prompt for it
  */
 export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetup {
@@ -70,7 +70,6 @@ function emitSetup(plan: SetupPlan, files: PlannedFile[], key: string | null): s
   ]);
 }
 
-/** Emits a script that verifies a key and its models, and changes nothing. */
 export function emitPowerShellCheck(target: ScriptTarget, slugs: string[]): string {
   return toBlock([
     `# Checks an API key of the gateway at ${target.baseUrl}. It changes nothing.`,
@@ -87,7 +86,6 @@ export function emitPowerShellCheck(target: ScriptTarget, slugs: string[]): stri
   ]);
 }
 
-/** Emits a script that runs the undo script of the newest setup on the machine. */
 export function emitPowerShellUndo({ tool, toolName }: ScriptTarget): string {
   return toBlock([
     `# Undoes the newest setup of ${toolName}: runs the script that it left on this machine.`,

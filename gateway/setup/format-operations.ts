@@ -31,7 +31,7 @@ function formatJson(operation: JsonOperation): string {
 function formatToml(operation: TomlOperation): string {
   if (operation.do === "set") return `set ${formatPath(operation.path)} = ${toText(operation.value)}`;
   const { path, prefix, keep } = operation;
-  // The names follow, one per line. Their first space continues the line, and the second separates them.
+  // Each name is on its own line. The first space continues the line, and the second separates names.
   return `drop ${formatPath([...path, prefix])} except${keep.map((name) => `\n  ${name}`).join("")}`;
 }
 
@@ -40,7 +40,7 @@ function formatEnv({ name, value }: EnvOperation): string {
 }
 
 /**
- * Formats a path. Rejects ambiguous parts, which can only come from a tool's plan: user input has no spaces.
+ * Throws for names with unsafe characters, such as spaces. Only a mistake in a tool's plan can contain them.
  */
 function formatPath(path: string[]): string {
   if (!path.every((name) => /^[\w$.:@+~/-]+$/.test(name)))

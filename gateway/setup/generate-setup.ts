@@ -49,7 +49,6 @@ function uniqueModels({ light, daily, hard, connected }: SetupInput["models"]): 
   return [...new Map([daily, hard, light, ...connected].map((model) => [model.slug, model])).values()];
 }
 
-/** Warnings about selected models that do not suit the tool. */
 function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
   const chosen = [
     ...new Map(setup.workloads.map((workload) => [models[workload].slug, models[workload]])).values(),
@@ -88,7 +87,7 @@ function translatedClaudeCode(models: SetupModel[]): string[] {
   ];
 }
 
-/** Whether Codex sends this model requests that only OpenAI's own Responses API supports. */
+/** Codex sends newer GPT models requests that only OpenAI's own Responses API supports. */
 function isNativeOnly({ slug, dialects }: SetupModel): boolean {
   const name = slug.slice(slug.lastIndexOf("/") + 1);
   return /^gpt-(5\.[6-9]|[6-9])/.test(name) && !dialects.includes("responses");

@@ -1,7 +1,6 @@
 import { type Dialect, type OperatingSystem, SetupInputError, type SetupModel } from "./setup-input.ts";
 import { isToolId, type ToolId } from "./tool-setups.ts";
 
-/** A script, as described by its address. */
 export type ScriptRequest = {
   tool: ToolId;
   operatingSystem: OperatingSystem;

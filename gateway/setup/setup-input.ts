@@ -1,4 +1,3 @@
-/** The page's input for a setup command. */
 export type SetupInput<Tool extends string = string> = {
   tool: Tool;
   operatingSystem: OperatingSystem;
@@ -36,10 +35,7 @@ export type SetupModel = {
 
 export type Dialect = "chat" | "messages" | "responses";
 
-/**
- * Validates all input of a command. Throws `SetupInputError` for quotes, spaces, control characters and all
- * other characters with a meaning to a shell.
- */
+/** Throws `SetupInputError` for invalid input, such as characters with a meaning to a shell. */
 export function parseSetupInput<Tool extends string>(input: SetupInput<Tool>): SetupInput<Tool> {
   const { light, daily, hard, connected } = input.models;
   for (const model of [light, daily, hard, ...connected]) checkModel(model);
@@ -84,7 +80,7 @@ export function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel)
   }
 }
 
-/** Parses `http://host:port/path`. Removes a trailing slash and `/v1`. */
+/** Removes trailing slashes and `/v1`. Throws `SetupInputError` for an invalid URL. */
 export function parseBaseUrl(text: string): string {
   const url = URL.parse(text.trim());
   if (!url || !/^https?:$/.test(url.protocol)) {

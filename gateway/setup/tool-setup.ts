@@ -1,7 +1,6 @@
 import type { Dialect, OperatingSystem, SetupModels, Workload } from "./setup-input.ts";
 import type { SetupPlan, Json, JsonOperation } from "./setup-plan.ts";
 
-/** A tab of the setup generator: facts about a tool, and its setup. */
 export type ToolSetup = {
   /** The tab's label. */
   name: string;

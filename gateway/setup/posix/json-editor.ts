@@ -1,6 +1,6 @@
 /**
- * Edits JSON in place, in POSIX awk. Unchanged parts keep their bytes, comments and order. Uses no regular
- * expression with braces, which Debian's awk lacks. See "Editors" in README.md.
+ * Edits JSON in place, in POSIX awk. Unchanged parts keep their bytes, comments and order. Debian's awk lacks
+ * braces in regular expressions. See "Editors" in README.md.
  */
 export const jsonEditor = String.raw`
 # The start and end of every value, by path, and the members of each object or array, by number.

@@ -95,7 +95,7 @@ UNDO
   chmod 600 "$undo"
 }`;
 
-/** Merges into copies. Writes no file before all are valid. */
+/** Merges into copies, so no file changes before all are valid. */
 export const mergeFiles = String.raw`
 # merge <format> <file> [<preferred file>], with the operations on the standard input
 merge() {

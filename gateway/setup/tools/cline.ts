@@ -26,7 +26,7 @@ export const cline: ToolSetup = {
           set("settings", "apiKey", keyPlaceholder),
           set("settings", "model", models.daily.slug),
           set("settings", "baseUrl", `${baseUrl}/v1`),
-          // Without these two, the provider counts as incomplete.
+          // Cline treats a provider without these values as incomplete.
           { do: "default", path: [...provider, "updatedAt"], value: "2026-11-01T00:00:00.000Z" },
           { do: "default", path: [...provider, "tokenSource"], value: "manual" },
         ],

@@ -28,7 +28,7 @@ export const junie: ToolSetup = {
   ],
 };
 
-/** The file is named after the profile. The URL is complete, because Junie appends no path. */
+/** The URL is complete, because Junie appends no path. */
 function profile(name: string, model: SetupModel, light: SetupModel, baseUrl: string): PlannedFile {
   return {
     folder: { variable: "JUNIE_HOME", home: [".junie"] },
