@@ -8,7 +8,6 @@ export class QueryTooLongError extends Error {
   override readonly name = "QueryTooLongError";
 }
 
-/** A row with this unique value exists. */
 export class DuplicateError extends Error {
   override readonly name = "DuplicateError";
 }

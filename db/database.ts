@@ -79,7 +79,7 @@ export class Database {
     return this.#isSqlite;
   }
 
-  /** Maintains the monthly partitions on MySQL: see `usage-partitions.ts`. Has no timeout. */
+  /** Maintains the monthly partitions on MySQL, without a timeout: see `usage-partitions.ts`. */
   async keepUsagePartitions(plan: PartitionPlan): Promise<string[]> {
     try {
       return await keepUsagePartitions(this.#dataSource, plan);
@@ -138,7 +138,7 @@ export type DatabaseLimits = DataSourceLimits & { operationTimeoutMs: number };
 export type Repositories = ReturnType<typeof repositoriesOf>;
 
 const deadlockAttemptsMax = 10;
-/** Longer than a large transaction takes, so that its opponents can commit first. */
+/** The pause exceeds a large transaction, so that concurrent transactions can commit first. */
 const deadlockPauseMsMax = 1_000;
 
 function repositoriesOf(manager: EntityManager) {

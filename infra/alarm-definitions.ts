@@ -19,7 +19,6 @@ export type AlarmDefinition = {
   treatMissingData?: "breaching";
 };
 
-/** The alarms, each with the first thing to check. */
 export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefinition[] {
   const gibibyte = 1024 ** 3;
   const sum = { statistic: "Sum", comparisonOperator: "GreaterThanThreshold", period: 60 } as const;

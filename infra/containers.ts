@@ -18,7 +18,8 @@ export function gatewayContainer(options: ContainerOptions) {
     name: "gateway",
     ...confined(options),
     portMappings: [{ containerPort: gatewayPort, hostPort: gatewayPort, protocol: "tcp" }],
-    // Checks only that the process is alive. The load balancer checks whether the process can serve.
+    // The check proves only that the process is alive. The load balancer checks whether the process can
+    // serve.
     healthCheck: {
       command: ["CMD", "node", "-e", healthy],
       interval: 10,

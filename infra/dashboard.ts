@@ -11,7 +11,6 @@ type DashboardOptions = {
   database: string;
 };
 
-/** A CloudWatch dashboard: traffic, errors, latency, tasks and database. */
 export function dashboard(options: DashboardOptions): object {
   const { region, names, loadBalancer, targetGroup, cluster, database } = options;
   const edge = ["LoadBalancer", loadBalancer];

@@ -15,6 +15,6 @@ export const databaseParameters = [
   { name: "slow_query_log", value: "1" },
   { name: "long_query_time", value: "1" },
   { name: "log_output", value: "FILE" },
-  // This setting releases the locks of a client that dies within a transaction.
+  // A lock wait timeout then rolls back the whole transaction, not only its last statement.
   { name: "innodb_rollback_on_timeout", value: "1", applyMethod: "pending-reboot" },
 ];

@@ -32,7 +32,7 @@ export class Keys extends pulumi.ComponentResource {
 
     const key = (part: string, description: string, policy: pulumi.Input<string>) => {
       const args = { description, policy, enableKeyRotation: true, deletionWindowInDays: 30 };
-      // Deleting such a key would destroy all data sealed with it, so Pulumi protects it in production.
+      // Without the key, all data sealed with it is lost, so Pulumi protects the key in production.
       const made = new aws.kms.Key(part, args, { ...parent, protect: isProduction });
       const alias = { name: `alias/${names.prefix}-${part}`, targetKeyId: made.keyId };
       new aws.kms.Alias(part, alias, parent);

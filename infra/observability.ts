@@ -17,7 +17,6 @@ type ObservabilityArgs = {
   providerKeyArn: pulumi.Input<string>;
 };
 
-/** Alarms, their topic, and a dashboard. */
 export class Observability extends pulumi.ComponentResource {
   /** The alarms that roll back a release, for faults that a bad release causes at once. */
   readonly releaseAlarmNames: pulumi.Output<string>[];

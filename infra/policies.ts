@@ -1,4 +1,3 @@
-/** An IAM policy in its JSON structure. */
 export type Policy = { Version: "2012-10-17"; Statement: Statement[] };
 
 export type Statement = {

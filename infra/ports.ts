@@ -1,4 +1,3 @@
-/** The gateway's port in its container. */
 export const gatewayPort = 8080;
 
 /** The port of the metrics, inside the task only. */

@@ -19,7 +19,6 @@ const fargateSizes = new Map([
   [16_384, { fromGib: 32, toGib: 120, stepGib: 8 }],
 ]);
 
-/** The combinations, as text for messages. */
 export const fargatePairs = [...fargateSizes]
   .map(
     ([cpu, { fromGib, toGib, stepGib }]) => `${cpu}: ${fromGib * 1024}-${toGib * 1024} by ${stepGib * 1024}`,

@@ -9,7 +9,7 @@ export const upstreamFirstByteSeconds = 120;
 /** The load balancer closes connections that are silent for this time. Streams send a ping every 15 s. */
 export const edgeIdleSeconds = 130;
 
-/** This exceeds the load balancer's timeout, so that no request meets a closing connection. */
+/** The value exceeds the load balancer's timeout, so that no request meets a closing connection. */
 export const keepAliveSeconds = 140;
 
 /** Fargate's maximum between SIGTERM and SIGKILL. */

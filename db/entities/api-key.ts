@@ -67,7 +67,6 @@ export const ApiKeyValue = table(
   [index("api_key_values_key", ["apiKeyId"])],
 );
 
-/** A model that the key may use. */
 export const ApiKeyModel = table(
   "api_key_models",
   {

@@ -84,7 +84,7 @@ export const UsageRecord = table(
     index("usage_records_tool", ["clientTool", "id"]),
     index("usage_records_reason", ["errorReason", "id"]),
   ],
-  // An insert then writes one tree instead of two. Queries read rows by ID or in ID order.
+  // Without row IDs, an insert writes one tree less. Queries read rows by ID or in ID order.
   { withoutRowid: true },
 );
 

@@ -8,7 +8,6 @@ import { containing } from "./containing.ts";
  */
 export type OwnerScope = { ownerId: string } | "everyone";
 
-/** Matches keys that meet all conditions. */
 export type ApiKeyFilter = {
   owner: OwnerScope;
   /** An owner within the scope. */

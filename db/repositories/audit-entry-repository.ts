@@ -2,7 +2,6 @@ import { And, type EntityManager, type FindOperator, LessThan, MoreThanOrEqual }
 import { AuditEntry, type AuditEntryRow } from "../entities/audit-entry.ts";
 import { containing } from "./containing.ts";
 
-/** Filters entries by ID range, actor, action, entity and text. */
 export type AuditEntryPage = {
   actorId?: string | undefined;
   action?: string | undefined;

@@ -3,8 +3,7 @@ import { allKeys, latencyBoundsMs, unknownFact } from "../entities/usage-roll-up
 import type { OwnerScope } from "./api-key-filter.ts";
 
 /**
- * A filter of usage. `owner` is the user's permission, not part of the request. Empty text selects records
- * without the fact.
+ * `owner` is the user's permission, not part of the request. An empty string selects records without a value.
  */
 export type UsageFilter = {
   owner: OwnerScope;
@@ -17,7 +16,7 @@ export type UsageFilter = {
   errorReason?: string | undefined;
 } & RecordFacts;
 
-/** Facts of records that sums lack: the first digit of the HTTP status, and the minimum duration. */
+/** Conditions that only records support. `httpStatusClass` is the first digit of the HTTP status. */
 type RecordFacts = { httpStatusClass?: number | undefined; minLatencyMs?: number | undefined };
 
 export type UsageCondition = Exclude<keyof UsageFilter, keyof RecordFacts>;

@@ -7,7 +7,6 @@ import { ProviderHalfHourRepository } from "./provider-half-hour-repository.ts";
 import { pageQuery, type UsagePage } from "./usage-queries.ts";
 import { UsageRollUpRepository } from "./usage-roll-up-repository.ts";
 
-/** The part of a request's outcome that concerns the provider. */
 export type RecentOutcome = Pick<
   UsageRecordRow,
   "createdAt" | "provider" | "status" | "httpStatus" | "errorCode" | "errorReason"

@@ -69,7 +69,7 @@ export class UsageRollUpRepository {
     return this.#manager.existsBy(UsageRollUp, { ownerId });
   }
 
-  /** Whether any provider other than these was ever called. */
+  /** Whether any other provider was ever called. */
   existsBesides(providers: readonly string[]): Promise<boolean> {
     const provider = Not(In(["", ...providers]));
     return this.#manager.existsBy(UsageRollUp, { apiKeyId: allKeys, resolution: "day", provider });

@@ -49,7 +49,6 @@ export class UserRepository {
     return new Map(users.map(({ id, name }) => [id, name]));
   }
 
-  /** Whether another active administrator exists. */
   hasOtherAdministrator(id: string): Promise<boolean> {
     return this.#manager.existsBy(User, { id: Not(id), role: "admin", status: "active" });
   }

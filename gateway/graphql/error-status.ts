@@ -4,7 +4,6 @@ export function statusOf({ code }: GatewayError): number {
   return statuses[code];
 }
 
-/** The status of each error on `/graphql`. The type requires a line for every code. */
 const statuses: Record<ErrorCode, number> = {
   missing_api_key: 401,
   invalid_api_key: 401,

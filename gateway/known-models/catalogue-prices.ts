@@ -24,7 +24,7 @@ export function cataloguePrices({ prices }: ModelInfo, now: Date): Prices {
   return { input, cachedInput, cacheWrite, output, ...details, ...(rules.length > 0 && { rules }) };
 }
 
-/** A note about prices that depend on conditions. Null without one. */
+/** A note about prices that depend on conditions. Null if no price does. */
 export function describePrices({ rules = [] }: Prices): string | null {
   const tier = rules.find(({ when }) => when.inputTokensAbove !== undefined)?.when.inputTokensAbove;
   if (tier !== undefined) return `Prompts above ${tier.toLocaleString("en-US")} tokens cost more.`;

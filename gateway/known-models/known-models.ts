@@ -14,7 +14,7 @@ export type KnownModel = {
   outputTokensMax: number | null;
   capabilities: readonly Capability[] | null;
   prices: Prices;
-  /** A note about conditional prices, to display. Null without one. */
+  /** A note about conditional prices, to display. */
   priceNote: string | null;
 };
 

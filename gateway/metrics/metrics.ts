@@ -16,7 +16,6 @@ export class Metrics {
     watchServices(this.#registry, services);
   }
 
-  /** Prints the metrics in Prometheus's text format. */
   async print(): Promise<MetricsPage> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }

@@ -13,7 +13,7 @@ export type ScriptTarget = { tool: string; toolName: string; baseUrl: string };
 
 export type ShownFile = {
   path: string;
-  /** The file that is changed instead, and when. Null if there is none. */
+  /** The file that is changed instead, and when. */
   instead: string | null;
   /** The gateway's part of the file, with a placeholder for the key, to show and to merge manually. */
   content: string;

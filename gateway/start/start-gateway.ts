@@ -39,7 +39,6 @@ export async function startGateway(
   runtime: Runtime,
   isWorker = false,
 ): Promise<RunningGateway> {
-  // The module loads only if metrics are on.
   const metrics = config.metrics && new (await import("../metrics/metrics.ts")).Metrics();
   const tracing =
     config.tracing && new (await import("../tracing/tracing.ts")).Tracing(config.tracing, runtime);

@@ -1,6 +1,5 @@
 import type { RunningGateway } from "./start-gateway.ts";
 
-/** The text after the start: the URL, and the first steps. */
 export async function welcome({ publicUrl, services }: RunningGateway): Promise<string> {
   const lines = [`Model Gateway is listening at ${publicUrl}`];
   if (services.firstKeyValue !== null) {

@@ -127,10 +127,7 @@ function hrTime(ms: number): HrTime {
   return [seconds, Math.floor((ms - seconds * 1_000) * 1e6)];
 }
 
-/**
- * Describes the upstream calls of a request for their spans.
- * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/client-inference.md
- */
+/** https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/client-inference.md */
 function describeCalls(ended: EndedRequest): DescribedCall[] {
   return (ended.request?.calls ?? []).map((call, index, calls) => {
     const isLast = index === calls.length - 1;
@@ -165,7 +162,7 @@ function describeCalls(ended: EndedRequest): DescribedCall[] {
 type DescribedCall = {
   name: string;
   kind: SpanKind;
-  /** A moment of `performance.now()`. The end is null for a call that ended with its request. */
+  /** Timestamps from `performance.now()`. The end is null for a call that ended with its request. */
   startedAt: number;
   endedAt: number | null;
   hasFailed: boolean;

@@ -45,7 +45,6 @@ export const authRouter = router({
     if (token !== null) await ctx.services.sessions.end(token, ctx.address);
   }),
 
-  /** Ends all sessions of the user, including this one. */
   signOutEverywhere: procedure.mutation(async ({ ctx }) => {
     await ctx.services.sessions.endAll(ctx.person);
     ctx.refreshCookie.clear();

@@ -64,7 +64,6 @@ function duplicateIn(list: readonly string[]): string | undefined {
   return list.find((each, index) => list.indexOf(each) < index);
 }
 
-/** The upstream's name of a model. */
 export const upstreamModel = z
   .string()
   .trim()
@@ -81,7 +80,6 @@ export const providerName = z
     ),
   );
 
-/** A preset of the provider's kind. */
 export const preset = z.string().max(32);
 
 export const baseUrl = z.string().trim().max(2048);

@@ -56,7 +56,6 @@ export const providersRouter = router({
       ctx.services.providers.update(ctx.person, providerId, changes),
     ),
 
-  /** The health of each provider, from the last hour's requests and this process's cool-downs. */
   health: adminProcedure.query(({ ctx }) => ctx.services.providers.health()),
 
   /** Each provider's health in the 48 half-hours before `until`, by default now. */
@@ -81,7 +80,6 @@ export const providersRouter = router({
     .input(z.strictObject({ id }))
     .mutation(({ ctx, input }) => ctx.services.providers.test(input.id)),
 
-  /** The upstream's models, with known facts. */
   discoverModels: adminProcedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.providers.discoverModels(input.id)),

@@ -15,7 +15,7 @@ type ReadCallBodyOptions = {
 };
 
 /**
- * Reads the body before tRPC, whose own reader takes a hundred times the size of a body in one-byte chunks.
+ * Reads the body before tRPC. For one-byte chunks, tRPC's own reader needs a hundred times the body's size.
  * Callers without a valid token may send only small bodies.
  */
 export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {

@@ -6,7 +6,6 @@ export function toTrpcError(error: GatewayError): TRPCError {
   return new TRPCError({ code: table[error.code], message: error.message, cause: error });
 }
 
-/** tRPC's code for each error. The type requires a line for every code. */
 const table: Record<ErrorCode, TRPC_ERROR_CODE_KEY> = {
   missing_api_key: "UNAUTHORIZED",
   invalid_api_key: "UNAUTHORIZED",

@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 import { explainIssue } from "./explain-issue.ts";
 import { toTrpcError } from "./to-trpc-error.ts";
 
-// This does not affect the configuration, whose schemas have their own messages.
+// The configuration's schemas keep their own messages.
 z.config({ customError: explainIssue });
 
 const t = initTRPC.context<Context>().create({

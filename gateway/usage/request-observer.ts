@@ -76,7 +76,7 @@ export type ObservedCall = {
   endedAt: number | null;
   /** Null without a response. */
   httpStatus: number | null;
-  /** The retryable failure: `http_<status>` or a gateway code. Null without one. */
+  /** The retryable failure: `http_<status>` or a gateway code. Null if the call had no such failure. */
   refusal: string | null;
 };
 

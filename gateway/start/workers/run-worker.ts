@@ -3,8 +3,8 @@ import { welcome } from "../welcome.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 /**
- * One of several processes behind one port. Serves until the primary or its own SIGTERM stops it. Ctrl-C
- * reaches every process, so only the primary handles it.
+ * Serves, on a port that workers share, until the primary or a SIGTERM stops the process. Ctrl-C reaches
+ * every process, so only the primary handles it.
  */
 export async function runWorker(start: () => Promise<RunningGateway>): Promise<void> {
   process.on("SIGINT", () => {});

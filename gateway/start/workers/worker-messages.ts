@@ -5,5 +5,5 @@ export type FromWorker =
   { kind: "started"; welcome: string } | { kind: "metrics"; metrics: ReadMetric[] };
 
 export type ToWorker =
-  /** Lets the open requests finish, then exits. */
+  /** The worker finishes open requests, then exits. */
   { kind: "stop" } | { kind: "metrics" };
