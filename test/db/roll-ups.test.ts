@@ -2,7 +2,6 @@ import test from "ava";
 import { openDataSource } from "../../db/data-source.ts";
 import { Database } from "../../db/database.ts";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
-import type { Person } from "../../gateway/auth/person.ts";
 import { UsageHistory } from "../../gateway/usage/history/usage-history.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { usageRow } from "../helpers/open-test-database.ts";
@@ -11,6 +10,7 @@ import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { allDatabaseKinds, createMigratedDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { undoMigrations } from "../helpers/undo-migrations.ts";
+import { admin } from "../helpers/usage-fixture.ts";
 
 const limits = { connectionsMax: 10, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
 const world = { keys: 5, models: 4, providers: 2, owners: 3 };
@@ -100,14 +100,6 @@ for (const kind of allDatabaseKinds) {
     t.true(Number(tables[0]?.["count"]) > 3);
   });
 }
-
-const admin: Person = {
-  id: "usr_admin",
-  name: "Ada",
-  email: "ada@example.com",
-  role: "admin",
-  sessionId: "ses_1",
-};
 
 for (const kind of databaseKinds) {
   test(`${kind}: sums of an earlier release have unknown tools, and hide no record`, async (t) => {

@@ -1,7 +1,17 @@
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
+import type { Person } from "../../gateway/auth/person.ts";
 import { randomUsage } from "./random-usage.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { TestGateway } from "./test-gateway.ts";
+
+/** Sees all usage. */
+export const admin: Person = {
+  id: "usr_admin",
+  name: "Ada",
+  email: "ada@example.com",
+  role: "admin",
+  sessionId: "ses_1",
+};
 
 /** Inserts records at random times of a period. Returns them, newest first. The result is always the same. */
 export async function addUsage(

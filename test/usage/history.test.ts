@@ -13,15 +13,8 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { allDatabaseKinds } from "../helpers/test-database.ts";
 import { groupings, sumUp, total } from "../helpers/sum-up-usage.ts";
-import { addUsage } from "../helpers/usage-fixture.ts";
+import { addUsage, admin } from "../helpers/usage-fixture.ts";
 
-const admin: Person = {
-  id: "usr_admin",
-  name: "Ada",
-  email: "ada@example.com",
-  role: "admin",
-  sessionId: "ses_1",
-};
 const member: Person = { ...admin, id: "usr_00000000000000000000000001", role: "member" };
 const from = new Date("2026-10-30T10:20:30.400Z");
 const to = new Date("2026-11-02T15:10:05.006Z");
