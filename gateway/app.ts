@@ -18,9 +18,7 @@ import compression from "compression";
 
 type AppOptions = Pick<Config, "publicUrl" | "trustedProxies"> & { services: Services; readiness: Readiness };
 
-/**
- * Joins the transports on one port. `/v1` bypasses Express, which takes a tenth of a short request's time.
- */
+/** Joins the transports on one port. `/v1` bypasses the Express application, a tenth of a short request's time. */
 export function createApp(options: AppOptions): RequestListener {
   const application = createApplication(options);
   const v1 = createV1Router({ ...options.services, trustedProxies: options.trustedProxies });
