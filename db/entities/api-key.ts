@@ -21,14 +21,14 @@ export const ApiKey = table(
     status: text<"active" | "disabled">(16),
     /** The role that disabled the key. Null if unknown. Ignored while the key is active. */
     disabledBy: nullable(text<"admin" | "owner">(16)),
-    /** The owner. Null for the key of the first start, which precedes all users. */
+    /** Null for the key of the first start, which precedes all users. */
     ownerId: nullable(text(40, references("users", "SET NULL"))),
     expiresAt: nullable(moment()),
     lastUsedAt: nullable(moment()),
     /** Increases with each change by a user. */
     revision: integer({ default: 1 }),
     createdAt: moment(),
-    /** Limits. Null means no limit. */
+    /** Null applies the default of all keys. */
     requestsPerMinute: nullable(integer()),
     tokensPerMinute: nullable(integer()),
     concurrentRequests: nullable(integer()),

@@ -1,8 +1,8 @@
 import { bigInteger, id, index, integer, type RowOf, table } from "./table.ts";
 
 /**
- * The requests and tokens that one process counted for a limit holder in one second. Other processes count them too.
- * Rows are kept for two to three minutes.
+ * One process's requests and tokens for a limit holder in one second. Other processes add them to their own
+ * counts. Rows are kept for two to three minutes.
  */
 export const LimitUse = table(
   "limit_uses",

@@ -21,7 +21,6 @@ export const Model = table(
     id: id(),
     slug: text(255),
     providerId: text(40, references("providers", "RESTRICT")),
-    /** The upstream's name of the model. */
     upstreamModel: text(255),
     contextWindowTokens: nullable(integer()),
     outputTokensMax: nullable(integer()),

@@ -5,7 +5,7 @@ import type { UsageStatus } from "./usage-record.ts";
 export const unknownFact = "unknown";
 
 /**
- * Sums of usage records per hour or day (UTC) and dimensions, and rows that sum all keys. They outlive the
+ * Sums of usage records by hour or day (UTC) and dimension, and sums of all keys. Roll-ups outlive the
  * records. Months have no rows, because each resolution adds 50 % to the cost of an insert.
  */
 export const UsageRollUp = table(

@@ -14,7 +14,6 @@ export type ApiKeyFilter = {
   ownerId?: string | undefined;
   search?: string | undefined;
   status?: ApiKeyRow["status"] | undefined;
-  /** A model that the keys can use. */
   modelId?: string | undefined;
   /** Keys that expire in `from` ≤ time < `to`. */
   expires?: { from: Date; to: Date } | undefined;

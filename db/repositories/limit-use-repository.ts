@@ -9,7 +9,7 @@ export class LimitUseRepository {
     this.#manager = manager;
   }
 
-  /** Replaces the use that a process published for these seconds. */
+  /** Replaces the use that the process published for the same seconds. */
   async put(uses: readonly LimitUseRow[]): Promise<void> {
     for (let from = 0; from < uses.length; from += rowsPerStatement) {
       const part = uses.slice(from, from + rowsPerStatement);
@@ -17,7 +17,7 @@ export class LimitUseRepository {
     }
   }
 
-  /** The total use of all other processes within some seconds, by holder. */
+  /** The use of all other processes, summed by holder and second. */
   async ofOthers(processId: string, { from, before, subjectIds }: OthersQuery): Promise<OthersUse[]> {
     if (subjectIds?.length === 0) return [];
     const these = subjectIds ? `AND subject_id IN (${subjectIds.map(() => "?").join(", ")})` : "";

@@ -41,7 +41,6 @@ export const dimensionColumns = {
 /** Dimensions that may be missing: null in records, empty in roll-ups. */
 export const nullableDimensions = new Set<UsageDimension>(["ownerId", "clientTool", "errorReason"]);
 
-/** The conditions of a WHERE clause and their parameters. */
 export class Conditions {
   readonly #conditions: string[] = [];
   readonly parameters: unknown[] = [];
@@ -152,8 +151,8 @@ export function recordIndex(filter: UsageFilter, by: UsageCondition | null = lik
 }
 
 /**
- * The condition that probably matches the fewest records. Null without conditions. Optimizers guess wrong
- * when a query needs few rows in ID order out of very many.
+ * Returns the condition that probably matches the fewest records, or null. Optimizers choose badly for
+ * queries that need few of many rows in ID order.
  */
 function likelyRarest(filter: UsageFilter): UsageCondition | null {
   const { owner, ownerId, apiKeyId, model, provider, statuses, clientTool, errorReason } = filter;

@@ -65,5 +65,5 @@ export function toUsageSum(row: RawRow): UsageSum {
   };
 }
 
-/** Its end completes a shortened moment, such as `2026-01-02 15` for an hour. */
+/** The end of this text completes a shortened moment, such as `2026-01-02 15` for an hour. */
 const wholeMoment = "0000-01-01 00:00:00.000";

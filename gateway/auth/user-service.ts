@@ -62,8 +62,8 @@ export class UserService {
   }
 
   /**
-   * Creates a user, who chooses a password with the link. A user who has not accepted yet gets a new link, name and
-   * role. Throws `conflict` for any other existing user.
+   * Creates a user, who chooses a password with the link. A user who has not used the link yet gets a new
+   * link, name and role. Throws `conflict` for any other existing user.
    */
   async invite(
     author: Author,

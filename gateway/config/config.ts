@@ -25,7 +25,6 @@ import { type TrustedProxies, trustedProxiesSetting } from "../http/trusted-prox
 export type Config = Readonly<{
   host: string;
   port: number;
-  /** The number of serving processes. */
   workers: number;
   /** The address of the metrics endpoint. Null disables it. */
   metrics: Readonly<{ host: string; port: number }> | null;
@@ -50,7 +49,7 @@ export type Config = Readonly<{
   makesFirstKey: boolean;
   /** Secrets that sign access tokens, newest first. Null for a key file in the data folder. */
   jwtSecrets: string[] | null;
-  /** The receiver of budget warnings. */
+  /** The receiver of budget warnings. Null sends no warnings. */
   limitWebhook: { url: string; secret: string } | null;
   /**
    * The server that counts limits for all processes. Null if processes count and synchronize through the

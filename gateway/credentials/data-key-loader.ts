@@ -30,8 +30,8 @@ export class DataKeyLoader {
   }
 
   /**
-   * The reason why secrets cannot be sealed or opened. Null if they can. A missing older key affects only its
-   * providers.
+   * The reason why secrets cannot be sealed. Null if they can. A missing older key is not reported, because
+   * it affects only some providers.
    */
   get trouble(): string | null {
     return this.#options.secretBox.sealingKeyId === null ? this.#trouble : null;

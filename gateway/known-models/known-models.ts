@@ -7,7 +7,6 @@ import { type Capability, findModelFacts } from "./model-facts.ts";
 
 /** Built-in facts about an upstream's model. Unknown facts are null. */
 export type KnownModel = {
-  /** The upstream's name of the model. */
   upstreamModel: string;
   label: string;
   contextWindow: number | null;

@@ -2,7 +2,7 @@ import type { ApiKeyRow } from "../../db/entities/api-key.ts";
 import type { LimitHolder } from "../errors.ts";
 import { BlockList, isIP } from "node:net";
 
-/** A key's limits for display. Null means no limit. */
+/** A key's own limits. For a null rate, the default of all keys applies. */
 export type KeyLimits = {
   requestsPerMinute: number | null;
   /** The sum of input and output. */
@@ -31,7 +31,6 @@ export type KeyLimitChanges = {
   [Name in keyof Omit<KeyLimits, "budgetsUsd">]?: KeyLimits[Name] | undefined;
 } & { budgetsUsd?: { [Period in BudgetPeriod]?: number | null | undefined } | undefined };
 
-/** The names of limit holders in errors. */
 export const holderNames: Readonly<Record<LimitHolder, string>> = {
   key: "this API key",
   person: "all API keys of this key's owner",

@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import { createRequestMeters } from "./request-meters.ts";
 
-/** This process's metrics. The module loads only if they are enabled. */
+/** This process's metrics. The module loads only if metrics are enabled. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly observer: RequestObserver = createRequestMeters(this.#registry);

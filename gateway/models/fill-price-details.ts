@@ -8,8 +8,8 @@ import type { Runtime } from "../runtime.ts";
 import { sellerOf } from "./discovered-models.ts";
 
 /**
- * Adds the catalogue's other prices and conditions to models of earlier releases whose four prices equal
- * the catalogue's. All other models keep their prices. Runs once per model.
+ * Adds known price details to models of earlier releases whose four prices equal the known ones. Other models
+ * keep only their four prices. Runs once per model.
  */
 export async function fillPriceDetails(
   database: Database,

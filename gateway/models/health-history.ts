@@ -2,7 +2,6 @@ import type { Database } from "../../db/database.ts";
 import type { ProviderHalfHourRow } from "../../db/entities/provider-half-hour.ts";
 import { percentileMs } from "../usage/history/usage-overview.ts";
 
-/** A provider's requests of half an hour. */
 type HalfHour = {
   startsAt: Date;
   requests: number;
@@ -22,7 +21,7 @@ export type HealthHistory = {
   providers: { name: string; halfHours: HalfHour[] }[];
 };
 
-/** The 48 half-hours until a moment, for each provider. */
+/** Reads each provider's 48 half-hours up to `until`. */
 export async function readHealthHistory(database: Database, until: number): Promise<HealthHistory> {
   const last = Math.floor(until / halfHourMs) * halfHourMs;
   const from = last - (halfHours - 1) * halfHourMs;

@@ -12,7 +12,7 @@ export type Impact = {
   /** The number of keys, active or not, that can use any of the models. */
   keyCount: number;
   activeKeyCount: number;
-  /** The newest affected keys. */
+  /** The newest affected keys, at most 20. */
   keys: { id: string; name: string; status: "active" | "disabled" }[];
   /** The slugs of other models that have one of the models as a fallback. */
   fallbackOf: string[];
@@ -32,7 +32,8 @@ export function readModelImpact(database: Database, reference: ModelReference): 
 }
 
 /**
- * The effects of deleting a credential: none if the provider has another one. Otherwise all its models fail.
+ * If the provider has another credential, deleting this one affects nothing. Otherwise all models of the
+ * provider fail.
  */
 export function readCredentialImpact(
   database: Database,

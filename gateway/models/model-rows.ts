@@ -59,8 +59,8 @@ export function noProvider(param: string): GatewayError {
 }
 
 /**
- * Deletes a model within the caller's transaction, which appends the catalogue's change. Returns the number of keys
- * that could use it.
+ * Deletes a model within the caller's transaction, which must append a catalogue change. Returns the number
+ * of keys that could use the model.
  */
 export async function deleteModel(
   { changes, models }: Repositories,

@@ -32,7 +32,7 @@ export type ProviderDetails = {
 
 type CredentialDetails = { id: string; lastFour: string; weight: number; createdAt: Date };
 
-/** @param credentials of this provider, or of all */
+/** @param credentials the credentials of this provider or of all providers */
 export function toProviderDetails(row: ProviderRow, credentials: CredentialRow[]): ProviderDetails {
   const { id, name, kind, preset, baseUrl, timeouts, createdAt, revision } = row;
   const own = credentials.filter(({ providerId }) => providerId === id);

@@ -15,7 +15,7 @@ export type ProviderHealth = {
   state: "ok" | "cooling_down" | "failing" | "no_credential" | "unused";
   /** The start of the current state, within the last hour. */
   since: Date | null;
-  /** The end of the cool-down. */
+  /** The end of the cool-down. Null in any other state. */
   until: Date | null;
   /** The code of the latest failure, such as `upstream_timeout` or `http_429`, without a message. */
   lastErrorCode: string | null;

@@ -10,7 +10,6 @@ import { explainFailure } from "../upstream/explain-failure.ts";
 import { parseJson, isObject } from "../wire/json.ts";
 import { holdsSecret } from "../upstream/hide-secret.ts";
 
-/** The result of a provider test: overall, and per credential. */
 export type ProviderTest = Finding & { credentials: (Finding & { id: string; lastFour: string })[] };
 
 type Finding = { ok: boolean; message: string; latencyMs: number; modelCount: number };

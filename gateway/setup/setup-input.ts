@@ -18,7 +18,7 @@ export type SetupModels = Record<Workload, SetupModel> & {
 /** Light tasks, daily use, hard tasks. */
 export type Workload = "light" | "daily" | "hard";
 
-/** The catalogue's facts about a model. Null for unknown facts. Prices are US dollars per million tokens. */
+/** Facts about a model. Null for unknown facts. Prices are US dollars per million tokens. */
 export type SetupModel = {
   slug: string;
   contextWindow: number | null;

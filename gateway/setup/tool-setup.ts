@@ -2,7 +2,6 @@ import type { Dialect, OperatingSystem, SetupModels, Workload } from "./setup-in
 import type { SetupPlan, Json, JsonOperation } from "./setup-plan.ts";
 
 export type ToolSetup = {
-  /** The tab's label. */
   name: string;
   /** The version that the setup was tested with. Null for a tab without a single tool. */
   checkedWith: CheckedVersion | null;

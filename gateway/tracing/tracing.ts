@@ -16,7 +16,7 @@ import type { RequestObserver } from "../usage/request-observer.ts";
 import { createRequestSpans } from "./request-spans.ts";
 import { SpanDelivery } from "./span-delivery.ts";
 
-/** This process's traces. The module loads only if they are enabled, and changes nothing global. */
+/** This process's traces. The module loads only if tracing is enabled, and changes nothing global. */
 export class Tracing {
   readonly observer: RequestObserver;
   readonly #provider: TracerProvider;

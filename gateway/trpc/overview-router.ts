@@ -34,6 +34,6 @@ export const overviewRouter = router({
   /** The keys that expire soon, that have spent most of a budget, or that were never used. */
   keys: procedure.query(({ ctx }) => ctx.services.keyUsage.attention(ctx.person)),
 
-  /** The spending of budgets for all keys of the user and for the whole gateway. */
+  /** The shared budgets: the user's and, for administrators, the gateway's. */
   budgets: procedure.query(({ ctx }) => ctx.services.budgets.sharedUses(ctx.person)),
 });

@@ -5,7 +5,6 @@ import { type BodyBudget, ClientGoneError, readBody } from "../http/read-body.ts
 export type CallRequest = IncomingMessage & {
   /** tRPC uses this text instead of reading the socket. */
   body?: string;
-  /** The error that prevented reading the body. */
   bodyError?: unknown;
 };
 

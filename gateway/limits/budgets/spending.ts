@@ -4,7 +4,7 @@ import { dayMs, Ledger } from "./ledger.ts";
 
 type SpendingOptions = {
   now: () => number;
-  /** Reads the stored costs of these IDs on the relevant days. */
+  /** Reads the stored costs by day. */
   readCosts: (ids: readonly string[]) => Promise<readonly DailyCost[]>;
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
 };
@@ -110,8 +110,8 @@ const idsPerQuery = 200;
 const restingPerRefreshMax = idsPerQuery;
 
 /**
- * Costs of finished requests that are not in the database yet, by holder and day. The spending is the stored
- * sums plus these costs. The size of the spool bounds them.
+ * Costs of finished requests that are not in the database yet, by holder and day. The spool's maximum size
+ * bounds their number.
  */
 class UnshippedCosts {
   readonly #costs = new Map<string, Map<number, number>>();

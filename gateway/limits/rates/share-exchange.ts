@@ -107,8 +107,8 @@ export class ShareExchange {
   }
 
   /**
-   * An old second changes when tokens are returned or a process publishes late. Each run reads one part. With
-   * 3,000 keys and two other processes, MariaDB needs 2.3 s for the minute and 0.15 s for 8 seconds.
+   * Each run rereads one part of the minute, because returned tokens and late processes change old seconds.
+   * With 3,000 keys and two other processes, MariaDB needs 2.3 s for the minute and 0.15 s for 8 seconds.
    */
   #nextToReread(minuteFrom: number): { from: number; before: number } | null {
     // Without other processes, nothing can have changed.

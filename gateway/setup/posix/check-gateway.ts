@@ -1,6 +1,6 @@
 /**
- * Requests the key's models with the first available program. Its command line, which other users can see,
- * does not contain the key.
+ * Requests the key's models with the first available program. No command line contains the key, because other
+ * users could see it.
  */
 export const checkGateway = String.raw`
 # check_gateway <slug>...

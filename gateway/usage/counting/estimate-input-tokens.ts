@@ -64,7 +64,7 @@ const markNames = new Set([
   "format",
 ]);
 
-/** The number of an attachment's tokens is unknown without decoding, usually hundreds or thousands. */
+/** Attachments are not decoded, so their exact token counts are unknown. */
 const attachmentNames = new Set(["image_url", "input_audio", "file", "source", "file_data", "file_id"]);
 const attachmentTokens = 1_000;
 

@@ -12,7 +12,7 @@ export type RecordedRequest = TimedRequest & {
   readonly endpoint: string;
   /** The client's coding tool. Null for any other client. */
   readonly clientTool: string | null;
-  /** Empty if the request's `model` may be something else than a name, such as a prompt. */
+  /** Empty if the request's `model` may be text other than a name, such as a prompt. */
   readonly requestedModel: string;
   readonly stream: boolean;
   /** Parses the body again, to estimate its tokens. */
@@ -52,7 +52,7 @@ export type Outcome = {
 export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | null = null): UsageRecord {
   const { key, candidate, answer, startedAt } = request;
   const error = outcome?.error ?? null;
-  // A provider that received or accepted no request has no usage.
+  // A request that no provider received or accepted has no usage.
   const sentTo = outcome === null || request.call?.mayCost ? candidate : null;
   const counted = outcome && sentTo && completeUsage(request, outcome.status);
   const firstTokenAt = answer?.firstTokenAt ?? null;
@@ -75,7 +75,7 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
     // The upstream's own code for an upstream error.
     errorCode: outcome ? (error?.upstream?.code ?? error?.code ?? null) : "gateway_died",
     limitedBy: error?.limitedBy ?? null,
-    // The gateway's own code if there are no details. The upstream's code may be any text.
+    // Without details, the gateway's own code, because the upstream's code may be any text.
     errorReason: outcome ? (error?.reason ?? error?.code ?? null) : "gateway_died",
     dropped: request.call?.dropped ?? null,
     ...usageColumns(counted),
