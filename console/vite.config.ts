@@ -6,7 +6,9 @@ import { defineConfig } from "vite";
 /** The gateway's URL for `npm run dev`. */
 const gateway = "http://127.0.0.1:8080";
 
-/** Two files hold what most pages share. Separate files would start a key's page with 71 requests. */
+/**
+ * Two files hold the code that most pages share. Separate files would start a key's page with 71 requests.
+ */
 const everywhere = {
   name: "parts",
   test: /src.lib.(shell|session|entrance)|@tanstack|@lucide.*icons/,

@@ -45,7 +45,6 @@ export const answersWith =
     response.end(JSON.stringify({ error: { message: `told to say ${status}`, type: "x", code: "y" } }));
   };
 
-/** Sends a request to a model with a new key. Returns the response and its usage record. */
 export async function askModel(gateway: TestGateway, slug: string, more: object = {}) {
   const key = await createKey(gateway, [slug]);
   const answer = await postChat(gateway, key.value, chatBody(slug, "Hello", more));

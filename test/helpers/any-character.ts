@@ -1,9 +1,6 @@
 import fc from "fast-check";
 
-/**
- * Any code point, including halves of surrogate pairs. fast-check's unit "binary" is the same, but its list of characters
- * takes a second to build.
- */
+/** Like fast-check's unit "binary", whose list of characters takes a second to build. */
 export const anyCharacter = fc.nat(0x10ffff).map(
   (code) => String.fromCodePoint(code),
   (text) => {

@@ -1,6 +1,5 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Queries `/graphql` over plain HTTP. `Data` is the type of the result. */
 export async function askHistory<Data = unknown>(
   gateway: Pick<TestGateway, "url">,
   accessToken: string | undefined,
@@ -25,7 +24,7 @@ type AskOptions = {
   variables?: Record<string, unknown>;
   headers?: Record<string, string>;
   method?: string;
-  /** The request body, if it is not built from the query. */
+  /** Replaces the body that is built from the query. */
   body?: string;
 };
 

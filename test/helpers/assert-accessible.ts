@@ -34,7 +34,7 @@ export async function assertAccessible(t: ExecutionContext<unknown>, page: Page)
 
 const checkedViews = new Set<string>();
 
-/** Names the page without its IDs, and the titles of its open dialogs and menus. Runs in the page. */
+/** Identifies a view by its path without IDs, and by its open dialogs and menus. Runs in the page. */
 function viewOf(html: HTMLElement): string {
   const path = html.ownerDocument.location.pathname.replaceAll(/\/[^/]*\d[^/]*/g, "/id");
   const layers = html.querySelectorAll("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");

@@ -1,7 +1,7 @@
 import type { Assertions } from "ava";
 import type { Answer } from "./post-chat.ts";
 
-/** Checks the contract of an error on `/v1`. Returns its message. */
+/** Returns the error's message. */
 export function assertError(
   t: Assertions,
   answer: Answer,
@@ -11,7 +11,6 @@ export function assertError(
   return assertErrorBody(t, JSON.parse(answer.text), members);
 }
 
-/** Checks the parts that do not depend on the body's format. */
 export function assertErrorHead(
   t: Assertions,
   answer: Answer,
@@ -23,7 +22,7 @@ export function assertErrorHead(
   for (const [name, value] of Object.entries(headers)) t.is(answer.headers.get(name), value, name);
 }
 
-/** Checks that the error has exactly its four members. Returns the message. */
+/** Returns the error's message. */
 export function assertErrorBody(
   t: Assertions,
   body: unknown,

@@ -4,7 +4,7 @@ import type { TestGateway } from "./test-gateway.ts";
 
 type SessionData = { accessToken: string; expiresAt: string; user: { id: string; email: string } };
 
-/** A browser with the console open, which keeps its refresh cookie and access token like the page. */
+/** Keeps the refresh cookie and the access token, like the console in a browser. */
 export class Browser {
   readonly #gateway: Pick<TestGateway, "url">;
   refreshToken: string | undefined;

@@ -43,9 +43,9 @@ export type ConsoleAnswer = {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** The data of the response. Undefined for an error. */
+  /** Undefined for an error. */
   data: unknown;
-  /** The code of the error, such as `NOT_FOUND`. Undefined for a success. */
+  /** Such as `NOT_FOUND`. Undefined for a success. */
   code: string | undefined;
   error: ConsoleError | undefined;
 };

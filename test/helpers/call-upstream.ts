@@ -29,7 +29,7 @@ export const defaultHttpLimits: HttpLimits = {
   upstreamHeadFieldsMax: limitVariables.upstreamHeadFieldsMax.value,
 };
 
-/** Makes a call and records its events. Sends a POST request unless the body is null. */
+/** Sends a POST request unless the body is null. */
 export function callUpstream(
   upstreams: Upstreams,
   url: string,
@@ -69,7 +69,7 @@ type CallOptions = Partial<Pick<Endpoint, "headers" | "path" | "secret" | "sign"
 
 export type ObservedCall = {
   call: UpstreamCall;
-  /** The outcome of the call. An aborted call never resolves. */
+  /** An aborted call never resolves. */
   outcome: Promise<Outcome>;
 };
 
@@ -80,7 +80,7 @@ export type Outcome = {
   body: string;
   /** The error's code and message. Null after a regular end. */
   error: string | null;
-  /** The code of the underlying error. */
+  /** The code of the error's cause, if any. */
   cause: string | null;
   wasSent: boolean;
 };

@@ -1,6 +1,5 @@
 import { findProgram, installPackages } from "./system-packages.ts";
 
-/** Returns Debian's Chromium, or any other on this machine. */
 export function findChromium(): string | undefined {
   return findProgram("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome");
 }

@@ -16,12 +16,12 @@ export type ClientDialect = {
   events(model: string): string[];
   /** The event that ends only successful streams. */
   endEvent: string;
-  /** The upstream's errors: for a rejected request, and mid-stream. */
+  /** An error response, and an error event mid-stream. */
   refusal(message: string): object;
   errorEvent(message: string): string;
-  /** Checks a row of the contract's error table in this dialect. Returns the message. */
+  /** Checks an error response. Returns its message. */
   assertError(t: Assertions, answer: Answer, row: ErrorRow): string;
-  /** Returns the message of the error at the end of a stream. Fails if there is no error. */
+  /** Fails unless the stream ends with an error. Returns its message. */
   assertErrorEnd(t: Assertions, stream: string): string;
 };
 

@@ -4,8 +4,8 @@ import { Attempts } from "../../gateway/routing/attempts.ts";
 import { recordedRequests } from "./recorded-requests.ts";
 
 /**
- * Counts admitted requests and upstream calls. The returned function runs after the gateway stops, and throws
- * unless each request has one usage record and the records contain all calls.
+ * Counts admitted requests and upstream calls. After a stop, the returned function throws unless the usage
+ * records match both counts.
  */
 export function watchConservation(
   { openExchanges, upstreams }: Pick<Services, "openExchanges" | "upstreams">,

@@ -1,7 +1,7 @@
 import Sqlite from "better-sqlite3";
 import type { RowDataPacket } from "mysql2/promise";
 
-/** Returns every row of every table as text, read directly, to search for secrets. */
+/** Returns all rows of all tables as JSON lines, so that tests can search for secrets. */
 export async function dumpDatabase(url: string): Promise<string> {
   const rows = url.startsWith("sqlite:") ? dumpSqlite(url.slice("sqlite:".length)) : await dumpMysql(url);
   return rows.map((row) => JSON.stringify(row)).join("\n");

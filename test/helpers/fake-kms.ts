@@ -103,7 +103,6 @@ export type FakeKms = {
   start(): Promise<void>;
 };
 
-/** A KMS error by name, a missing response, or a broken connection. */
 export type Fault = "hang" | "reset" | `${string}Exception`;
 
 type Call = {
@@ -120,7 +119,6 @@ type Call = {
 export const keyArn = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 export const otherKeyArn = "arn:aws:kms:eu-central-1:111122223333:key/9999abcd-12ab-34cd-56ef-1234567890ab";
 
-/** Returns the environment variables that every AWS SDK reads. */
 export function awsEnvironment({ url }: FakeKms): Record<string, string> {
   return {
     AWS_ENDPOINT_URL_KMS: url,

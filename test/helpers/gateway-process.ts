@@ -41,10 +41,8 @@ export function startGatewayProcess(
 
 const main = fileURLToPath(new URL("../../gateway/main.js", import.meta.url));
 
-/** A process that runs `gateway/main.js`, as `npm start` does. */
 export type GatewayProcess = {
   child: ChildProcess;
-  /** Returns the output so far. */
   stdout(): string;
   stderr(): string;
   /** Resolves with the exit code, or null after a signal. */

@@ -1,9 +1,8 @@
-/** A raw upstream response with the expected result. */
 export type HttpAnswer = {
   name: string;
   /** The response, with one character per byte. */
   bytes: string;
-  /** Whether the upstream then closes the connection. */
+  /** Whether the upstream closes the connection after the response. */
   closes?: true;
   result: { status: number; body: string } | { error: string };
   /** Whether the connection is reused. */

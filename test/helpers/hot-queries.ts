@@ -168,7 +168,7 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
 
 export type HotQuery = { title: string; index: string | null; query: Query };
 
-/** Returns the checked-in text of all hot queries. */
+/** A test compares the text with the checked-in file. */
 export function printHotQueries(): string {
   return ["better-sqlite3", "mariadb", "mysql"]
     .flatMap((kind) => [

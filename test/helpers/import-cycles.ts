@@ -27,7 +27,6 @@ export function importCycles<Imported extends Pick<Import, "to">>(
 
 type Importer<Imported> = { path: string; imports: Imported[] };
 
-/** One step of a cycle: a file and an import in it. */
 type Step<Imported> = { from: string; imported: Imported };
 
 /**

@@ -35,7 +35,6 @@ export function limitsOf(environment: Record<string, string> = {}) {
 
 export const noBudgets = { check() {}, spend() {} };
 
-/** Returns the record of a finished request. */
 export function overRecord(apiKeyId: string, more: Partial<UsageRecord> = {}): UsageRecord {
   return usageRow("req_1", { apiKeyId, ...more });
 }

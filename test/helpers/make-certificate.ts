@@ -33,7 +33,7 @@ type CertificateOptions = {
   days?: number;
 };
 
-/** All texts are PEM. */
+/** `key` and `certificate` are PEM. */
 export type Certificate = { name: string; key: string; certificate: string };
 
 function toPem(thing: KeyObject | Buffer): string {

@@ -1,7 +1,7 @@
 import type { TRPCClient } from "@trpc/client";
 import type { AppRouter } from "../../gateway/trpc/app-router.ts";
 
-/** Creates the entity that a procedure refers to, and returns its IDs. */
+/** Creates the entity that the procedure's input refers to. */
 export async function makeEntity(
   console: TRPCClient<AppRouter>,
   path: string,

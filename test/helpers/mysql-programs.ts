@@ -18,7 +18,6 @@ export function provideMysql(say: (line: string) => void): ServerPrograms | unde
   return findMysql();
 }
 
-/** Returns the MySQL that an earlier run unpacked. */
 export function findMysql(): ServerPrograms | undefined {
   const folder = mysqlFolder();
   if (!existsSync(folder)) return undefined;
@@ -32,7 +31,7 @@ function mysqlFolder(): string {
   return path.join(openTestCache(), "mysql-and-client-of-debian-unstable");
 }
 
-/** Returns the error in one line. The folder gets its name only when it is complete. */
+/** Returns the error in one line. A partly unpacked folder has a temporary name. */
 function fetchMysql(folder: string, say: (line: string) => void): string | undefined {
   if (process.platform !== "linux" || !findProgram("apt-get") || !findProgram("dpkg-deb")) {
     return "MySQL comes from Debian, which this machine is not.";

@@ -2,15 +2,12 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { frameAwsEvent, frameEvents } from "./frame-events.ts";
 
-/** Recorded data of one kind of upstream: a response, a stream, and its errors. */
 export type NativeRecording = {
   kind: string;
-  /** The path below the upstream's address. */
   basePath: string;
   secret: string;
   answer: Buffer;
   streamContentType: string;
-  /** The stream, event by event. */
   events: Buffer[];
   answerText: string;
   streamText: string;

@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { eventually } from "./eventually.ts";
 import { chatBody } from "./post-chat.ts";
 
-/** Sends a chat like `postChat`, for tests that read the response as it arrives, or disconnect. */
+/** Sends a chat like `postChat`. Tests can read the response as it arrives, or disconnect. */
 export function openChat(gateway: { url: string }, keyValue: string, body: object): OpenChat {
   const chunks: Buffer[] = [];
   const text = () => Buffer.concat(chunks).toString("utf8");
@@ -36,14 +36,13 @@ export function openChat(gateway: { url: string }, keyValue: string, body: objec
   };
 }
 
-/** A chat completion request in flight on its own connection, with the bytes received so far. */
 export type OpenChat = {
   request: ClientRequest;
   head: Promise<IncomingMessage>;
   text(): string;
   /** Resolves when the body contains the text. */
   received(text: string): Promise<void>;
-  /** Whether the response ended as HTTP requires. False for a broken connection. */
+  /** Resolves with false for a broken connection. */
   ended: Promise<boolean>;
 };
 

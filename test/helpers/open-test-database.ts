@@ -15,7 +15,6 @@ export async function openTestDatabase(
   return openDatabaseAt(t, await createMigratedDatabase(t, kind), limits);
 }
 
-/** Opens a shared database until the test ends. */
 export async function openDatabaseAt(
   t: Pick<ExecutionContext, "teardown">,
   url: string,

@@ -20,7 +20,7 @@ export async function startOwnServer(
   parameters: string[] = [],
 ): Promise<OwnServer> {
   const folder = await createTestFolder(t);
-  // MySQL takes 3 s of CPU time to initialize its data, so the run's shared server left a copy.
+  // A copy of the shared server's new data saves MySQL 3 s of CPU time.
   const newData = process.env[`TEST_${kind.toUpperCase()}_NEW_DATA`];
   let server = await startDatabaseServer(programs, { folder, newData, parameters });
   t.teardown(() => server.stop());

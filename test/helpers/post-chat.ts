@@ -1,6 +1,6 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Sends a chat completion request. A text body is sent unchanged. */
+/** A text body is sent unchanged. */
 export function postChat(
   gateway: Pick<TestGateway, "url">,
   keyValue: string,

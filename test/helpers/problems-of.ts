@@ -2,7 +2,7 @@ import { ConfigError, readConfig } from "../../gateway/config/config.ts";
 
 export type Environment = Record<string, string>;
 
-/** Returns the problems of an environment, one per line. Empty if it is valid. */
+/** Returns no problems for a valid environment. */
 export function problemsOf(environment: Environment): string[] {
   try {
     readConfig(environment);

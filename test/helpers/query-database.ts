@@ -1,7 +1,6 @@
 import Sqlite from "better-sqlite3";
 import type { RowDataPacket } from "mysql2/promise";
 
-/** Queries the database of a DATABASE_URL without the gateway. */
 export async function queryDatabase(url: string, sql: string): Promise<Record<string, unknown>[]> {
   return url.startsWith("sqlite:") ? querySqlite(url.slice("sqlite:".length), sql) : queryMysql(url, sql);
 }

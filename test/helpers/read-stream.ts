@@ -1,7 +1,7 @@
 import type { ChatStreamReader, ChatTranslation } from "../../gateway/providers/provider.ts";
 import type { ChatUsage, ChunkChoice } from "../../gateway/wire/chat-completion.ts";
 
-/** Returns the translation of a stream in pieces of this size. */
+/** The stream arrives in pieces of `pieceBytes`. */
 export function readStream(
   translation: ChatTranslation,
   bytes: Buffer,

@@ -1,7 +1,6 @@
 import Sqlite from "better-sqlite3";
 import type { RowDataPacket } from "mysql2/promise";
 
-/** Returns the usage records in the database, read directly. */
 export async function recordedRequests(databaseUrl: string): Promise<RecordedRequest[]> {
   if (databaseUrl.startsWith("sqlite:")) {
     const database = new Sqlite(databaseUrl.slice("sqlite:".length), { readonly: true });

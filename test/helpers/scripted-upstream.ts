@@ -35,7 +35,6 @@ export type ScriptedUpstream = {
   url: string;
   /** Every complete request, oldest first. */
   requests: SeenRequest[];
-  /** Open connections. */
   sockets: Set<Socket>;
 };
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Answer } from "./post-chat.ts";
 
-/** Writes raw bytes and returns one complete response. Throws if the gateway closes the connection before. */
+/** Writes raw bytes and returns one complete response. Throws if the connection closes early. */
 export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Promise<Answer> {
   const socket = await openSocket(url);
   const answer = readAnswer(socket);
@@ -10,7 +10,7 @@ export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Prom
   return answer;
 }
 
-/** Opens a connection for invalid HTTP. */
+/** Opens a connection, for requests that HTTP clients cannot send. */
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -20,7 +20,7 @@ export async function openSocket(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Reads one complete response and releases the connection. */
+/** Reads one complete response and closes the connection. */
 export function readAnswer(socket: Socket, timeoutMs = 20_000): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const chunks: Buffer[] = [];

@@ -3,7 +3,7 @@ import { isBuiltin } from "node:module";
 import path from "node:path";
 import ts from "typescript";
 
-/** Parses every TypeScript and Svelte file in the named folders of `top`. A missing folder is empty. */
+/** A missing folder is empty. */
 export function readSourceTree(top: string, folders: string[]): SourceFile[] {
   return folders
     .flatMap((folder) => sourcePaths(top, folder))

@@ -1,6 +1,5 @@
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 
-/** Dimensions to group sums by: none, one, and some combinations. */
 export const groupings = [
   ...([[], ["model"], ["apiKeyId", "status"], ["provider"]] as const),
   ...([["ownerId"], ["clientTool"], ["errorReason", "clientTool"]] as const),

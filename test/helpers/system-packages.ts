@@ -38,7 +38,6 @@ export function installPackages(
 /** The result of apt-get's update, which runs at most once. */
 let lists: { problem: string | undefined } | undefined;
 
-/** Runs apt-get quietly. Returns the error in one line. */
 function aptGet(...parameters: string[]): string | undefined {
   const { status, stderr } = spawnSync("apt-get", parameters, {
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },

@@ -58,6 +58,6 @@ function delayed(delayMs: number): Transform {
 export type TcpProxy = {
   port: number;
   acceptedCount(): number;
-  /** Drops all data of current connections. New ones work. */
+  /** Drops all data of current connections. New connections work. */
   swallow(): void;
 };

@@ -68,7 +68,6 @@ type TestGatewayOptions = {
   withoutAdministrator?: boolean;
 };
 
-/** Returns a client of `/trpc`, signed in if a token is given. */
 export function createConsoleClient(url: string, accessToken?: string): TRPCClient<AppRouter> {
   // Compressing thousands of responses would take a fiftieth of the suite's time.
   const encoding = { "accept-encoding": "identity" };

@@ -37,7 +37,6 @@ export async function startTestServers(say: (line: string) => void): Promise<Tes
 
 export type TestServers = {
   environment: Record<string, string>;
-  /** The databases of this run, with versions. */
   names: string[];
   /** The environment variables of the servers that this machine lacks. */
   missing: string[];

@@ -5,7 +5,6 @@ import { gzipSync } from "node:zlib";
 /** The position of a fault: in a stream or not, before the content or mid-stream. */
 export type Place = { stream: boolean; begun: boolean };
 
-/** The upstream's side of a faulty response. */
 type Scene = {
   response: ServerResponse;
   place: Place;

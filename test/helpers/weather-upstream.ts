@@ -21,7 +21,6 @@ export function createWeatherUpstream(t: Pick<ExecutionContext, "teardown">): Pr
   });
 }
 
-/** Connects the upstream as three providers. Returns their models. */
 export async function connectWeather(gateway: TestGateway, upstream: ScriptedUpstream): Promise<string[]> {
   await connectUpstream(gateway, upstream, { name: "chat" });
   await connectUpstream(gateway, upstream, { name: "claude", kind: "anthropic" });

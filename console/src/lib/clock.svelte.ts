@@ -1,4 +1,4 @@
-/** The current time, for texts such as "5 minutes ago". */
+/** Updates every 15 s, for texts such as "5 minutes ago". */
 class Clock {
   now = $state(Date.now());
 

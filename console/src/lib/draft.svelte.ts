@@ -2,8 +2,8 @@ import { explainError } from "#lib/session/explain-error.ts";
 import { typedSince } from "#lib/typed-since.ts";
 
 /**
- * An edit of an entity that other users may change meanwhile. Only changed fields are saved, as text. If
- * another user saved first, `conflict` holds their version until the user decides.
+ * An edit of an entity that other users may change meanwhile. Saves only changed fields. After another user's
+ * change, `conflict` holds their version until the user decides.
  */
 export class Draft<Thing extends { revision: number }, Name extends string> {
   text: Record<Name, string>;
@@ -29,7 +29,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
     return this.changed.length > 0;
   }
 
-  /** Adopts a newer version, except for edited fields. */
+  /** Adopts a newer version, unless a field was edited. */
   follow(thing: Thing): void {
     const isNewer = thing.revision > this.#began.revision;
     if (isNewer && !this.isChanged && this.conflict === null) this.reset(thing);

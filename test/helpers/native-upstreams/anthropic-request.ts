@@ -16,7 +16,7 @@ import {
 } from "./vendor-refusal.ts";
 
 /**
- * Returns a valid Messages API request. https://platform.claude.com/docs/en/api/messages
+ * Validates a Messages API request. https://platform.claude.com/docs/en/api/messages
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 export function readMessagesRequest(request: SeenRequest, model: ClaudeModel): ClaudeAsked {
@@ -68,7 +68,6 @@ const topLevel =
 /** API version 2026-10-21 removed these fields. https://platform.claude.com/docs/en/api/migration-2026-10-21 */
 const samplingFields = "temperature top_k top_p";
 
-/** Returns the members that these beta headers permit, at the top level or in tools. */
 function fieldsOf(betas: string): string {
   const names = betas.split(",").map((name) => name.trim());
   return Object.entries(betaFields)
@@ -77,7 +76,7 @@ function fieldsOf(betas: string): string {
 }
 
 /**
- * The members that each beta permits:
+ * The members that each beta permits, at the top level or in tools:
  * https://platform.claude.com/docs/en/build-with-claude/context-editing
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
  */

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { openSeal } from "./thought-seal.ts";
 import { asFields, asList, demand, type Fields, onlyKnown } from "./vendor-refusal.ts";
 
-/** Differences between the generations of Claude. */
 export type ClaudeModel = {
   name: string;
   /**
@@ -10,7 +9,7 @@ export type ClaudeModel = {
    * binds thoughts to the earlier conversation.
    */
   thinking: "by budget" | "adaptive" | "always";
-  /** The default display of the text of thoughts. */
+  /** The default for the text of thoughts. */
   defaultDisplay: "summarized" | "omitted";
   outputTokensMax: number;
   /** Whether system messages may appear mid-conversation, as in models from Opus 4.8. */

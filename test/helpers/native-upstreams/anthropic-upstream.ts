@@ -72,7 +72,6 @@ export function anthropicForm(model: ClaudeModel): VendorForm {
   };
 }
 
-/** Anthropic's model with optional thinking by a budget. */
 export const claudeHaiku: ClaudeModel = {
   name: "claude-haiku-4-5",
   thinking: "by budget",
@@ -171,7 +170,7 @@ function emptyMessage({ name }: ClaudeModel): object {
   };
 }
 
-/** Cache reads and writes are counted separately. */
+/** Anthropic counts input tokens, cache reads and cache writes separately. */
 function inputUsage({ usage: { input, cached, cacheWritten } }: Answer): object {
   return {
     input_tokens: input - cached - cacheWritten,

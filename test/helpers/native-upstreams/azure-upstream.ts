@@ -81,7 +81,6 @@ type AzurePaths = {
   path: string;
   /** Null for paths without a version, whose requests have the deployment in the body. */
   apiVersion: string | null;
-  /** The name of a deployment. */
   model: string;
 };
 

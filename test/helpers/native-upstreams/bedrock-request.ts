@@ -15,7 +15,7 @@ import {
 } from "./vendor-refusal.ts";
 
 /**
- * Returns a valid Converse request for a Claude with a thinking budget.
+ * Validates a Converse request for a Claude model with a thinking budget.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  * https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html
  */

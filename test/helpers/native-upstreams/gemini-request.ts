@@ -14,8 +14,9 @@ import {
 } from "./vendor-refusal.ts";
 
 /**
- * Returns a valid generateContent request. https://ai.google.dev/api/generate-content
- * @param generation the model's generation. 3 takes a thinking level and requires signatures, 2 (2.5) takes a budget.
+ * Validates a generateContent request. https://ai.google.dev/api/generate-content
+ * @param generation the model's generation. 3 takes a thinking level and requires signatures, 2 (2.5) takes a
+ * budget.
  */
 export function readGenerateRequest(request: SeenRequest, stream: boolean, generation: 2 | 3): Asked {
   const body = readJson(request.body);

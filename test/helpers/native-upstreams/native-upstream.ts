@@ -63,7 +63,7 @@ export type VendorForm = {
   read(request: SeenRequest): Asked;
   answer(answer: Answer, asked: Asked): object;
   streamContentType: string;
-  /** The events of a stream up to the last content, and from there to the end. */
+  /** The events up to the last content. `streamEnd` returns the rest. */
   streamStart(answer: Answer, asked: Asked): Buffer[];
   streamEnd(answer: Answer, asked: Asked): Buffer[];
   streamError(message: string): Buffer;
@@ -85,9 +85,8 @@ export type Asked = {
   temperature?: number | null;
   outputTokensMax: number | null;
   stop: string[];
-  /** Whether thoughts were requested. */
   isThinking: boolean;
-  /** Whether an optional usage report ends the stream. */
+  /** Whether the client requested a usage report at the end of the stream. */
   includesUsage: boolean;
   /** Whether the request refers to state that the vendor has stored. */
   usesState?: boolean;
@@ -113,8 +112,8 @@ export type Answer = {
   finish: "stop" | "length" | "tool_calls" | "content_filter";
   usage: { input: number; cached: number; cacheWritten: number; output: number; thinking: number };
   /**
-   * The end of a stream: regular, with an error event, a broken connection, or none. `early` ends a valid HTTP
-   * body before the vendor's last event.
+   * The end of a stream: `break` closes the connection, `early` ends the HTTP body before the vendor's last
+   * event, and `silence` leaves the stream open.
    */
   ending: "complete" | "error" | "break" | "early" | "silence";
 };
@@ -125,7 +124,7 @@ export function addPart(turns: Turn[], role: Turn["role"], part: Part): void {
   else turns.push({ role, parts: [part] });
 }
 
-/** Returns the number of calls so far, so that the next one receives a unique ID. */
+/** The number makes the next call's ID unique. */
 export function countCalls(turns: Turn[]): number {
   return turns.flatMap(({ parts }) => parts).filter((part) => "call" in part).length;
 }
@@ -143,7 +142,7 @@ async function sendStream(response: ServerResponse, form: VendorForm, answer: An
   if (answer.ending === "error") events.push(form.streamError(midStreamMessage));
   for (const piece of cutUp(Buffer.concat(events))) {
     if (!response.write(piece)) await once(response, "drain");
-    // A separate packet requires a separate turn of the event loop.
+    // Each piece needs its own turn of the event loop, so that it is sent as a separate packet.
     await new Promise((resolve) => setImmediate(resolve));
     if (response.destroyed) return;
   }

@@ -14,7 +14,7 @@ import {
 } from "./vendor-refusal.ts";
 
 /**
- * Returns a valid chat completion request for OpenAI or Azure.
+ * Validates a chat completion request for OpenAI or Azure.
  * https://platform.openai.com/docs/api-reference/chat/create
  * @param model the required `model`, or null if the path contains it
  */

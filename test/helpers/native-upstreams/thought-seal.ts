@@ -1,5 +1,5 @@
 /**
- * Replaces a vendor's encryption and signature of thoughts: opaque, but recognized by the vendor.
+ * Stands in for a vendor's encryption and signature of thoughts.
  * @param prefix identifies the earlier conversation of a bound thought
  */
 export function sealThought(thought: string, prefix = ""): string {

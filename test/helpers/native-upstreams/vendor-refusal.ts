@@ -1,4 +1,4 @@
-/** A request that a vendor rejects, with the reason. Each vendor has its own error format. */
+/** The reason why a vendor rejects a request. Each vendor formats it differently. */
 export class VendorRefusal extends Error {
   readonly reason: RefusalReason;
 

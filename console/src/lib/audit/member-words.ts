@@ -58,7 +58,6 @@ export const memberWords: Readonly<Partial<Record<string, string>>> = {
   sessions: "Sessions ended",
 };
 
-/** Labels of values that the gateway stores as code names. */
 export const valueWords: Readonly<Partial<Record<string, Readonly<Partial<Record<string, string>>>>>> = {
   by: { invitation: "invitation link", passwordReset: "password reset link" },
   hasCredential: { true: "added", false: "none" },

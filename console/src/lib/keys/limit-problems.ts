@@ -40,7 +40,9 @@ export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitPro
   return problems;
 }
 
-/** The field of a gateway error, such as "limits.budgetsUsd.day" or "limits.addressRanges.0". */
+/**
+ * Finds the form's field for an error parameter such as "limits.budgetsUsd.day" or "limits.addressRanges.0".
+ */
 export function fieldOf(param: string | null): LimitField | undefined {
   const fields: LimitField[] = [...limitNames, "addressRanges", "expiresAt"];
   return fields.find((field) => param?.split(".").includes(field));

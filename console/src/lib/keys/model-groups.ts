@@ -14,7 +14,6 @@ export function findModels<Model extends { slug: string }>(models: Model[], sear
   return models.filter(({ slug }) => words.every((word) => slug.toLowerCase().includes(word)));
 }
 
-/** The items that only one of the lists contains. */
 export function compareModels(before: string[], after: string[]): { added: string[]; removed: string[] } {
   const [had, has] = [new Set(before), new Set(after)];
   return { added: after.filter((slug) => !had.has(slug)), removed: before.filter((slug) => !has.has(slug)) };

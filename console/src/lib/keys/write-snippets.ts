@@ -8,7 +8,6 @@ type SnippetInput = {
   value: string | null;
 };
 
-/** A first request in each language, ready to paste. */
 export const writeSnippet: Record<Language, (input: SnippetInput) => string> = {
   curl: ({ baseUrl, model, value }) => {
     const header = `Authorization: Bearer ${value ?? "$GATEWAY_API_KEY"}`;

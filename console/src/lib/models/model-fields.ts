@@ -54,7 +54,7 @@ export type FactText = Omit<ModelText, "upstreamModel" | "fallbacks">;
 
 const allPriceFields = [...usualPriceFields, ...advancedPriceFields];
 
-/** The API's parameters that have a field in the form, which shows their errors. */
+/** The API's parameters that have a field in the form. Each field shows its errors. */
 export const modelParams = [
   "upstreamModel",
   "contextWindow",

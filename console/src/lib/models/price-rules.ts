@@ -25,7 +25,6 @@ export const rulePriceFields = [
 
 type RulePrice = (typeof rulePriceFields)[number]["name"];
 
-/** A rule as text, for its fields. */
 export type RuleText = {
   /** Null for a condition that the form cannot edit. */
   kind: ConditionKind | null;
@@ -78,7 +77,6 @@ function toRuleText(rule: PriceRule): RuleText {
   };
 }
 
-/** The rules in the gateway's format. */
 export function toRules(text: string): PriceRule[] {
   return readRulesText(text).map((rule) => {
     const { kind, value, stored } = rule;

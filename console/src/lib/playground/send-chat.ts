@@ -11,7 +11,7 @@ export type ChatRequest = {
 
 type Usage = { prompt_tokens?: number; completion_tokens?: number };
 
-/** Facts about a response. Times are milliseconds. */
+/** Times are milliseconds. */
 export type AnswerFacts = {
   requestId: string | null;
   finishReason: string | null;

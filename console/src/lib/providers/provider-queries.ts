@@ -39,7 +39,6 @@ export function createPrivateHostsQuery(isWanted: () => boolean) {
   }));
 }
 
-/** Lists every model, to count, to select and to find existing ones. */
 export function createAllModelsQuery(isWanted: () => boolean = () => true) {
   return createQuery(() => ({
     queryKey: ["models", "all"],

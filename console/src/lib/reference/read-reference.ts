@@ -30,7 +30,7 @@ export type Operation = {
   example: object | null;
   answer: Row[];
   stream: string | null;
-  /** The vendor's description of the body. */
+  /** The URL of the vendor's documentation of the body, if any. */
   origin: string | null;
   errors: { status: string; reasons: string[] }[];
 };

@@ -3,10 +3,7 @@ import { urlState } from "#lib/url-state.ts";
 import type { UsageStatus } from "#lib/usage/read-usage-record.ts";
 import { readPeriod, readUsageFilter, type UsageFilter } from "#lib/usage/usage-filter.ts";
 
-/**
- * The `UsageFilter` of the usage history with the list's own filters. Sums do not support the status class
- * and the duration.
- */
+/** Adds the filters of the request list. Sums do not support the status class and the duration. */
 export type RequestFilter = UsageFilter & {
   statuses?: UsageStatus[];
   httpStatusClass?: number;

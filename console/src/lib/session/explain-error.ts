@@ -48,7 +48,7 @@ export function explainField(error: unknown, param: string): string | null {
   return shown.param === param ? shown.message : null;
 }
 
-/** Whether a field already shows the error. */
+/** Whether one of the fields already shows the error. */
 export function isAboutField(error: unknown, params: string[]): boolean {
   return params.includes(explainError(error).param ?? "");
 }

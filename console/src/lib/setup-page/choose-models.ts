@@ -2,7 +2,8 @@ import type { SetupModel, Workload } from "../../../../gateway/setup/setup-input
 
 /**
  * Default models of a key: the most expensive for hard tasks, the cheapest for light ones, and one in between
- * for daily use. Demo, unsuitable and unpriced models count only without others. Null without models.
+ * for daily use. Demo, unsuitable and unpriced models are chosen only if there are no others. Null without
+ * models.
  */
 export function chooseModels(connected: SetupModel[]): Record<Workload, SetupModel> | null {
   const real = whereAny(connected, ({ isDemo }) => !isDemo);

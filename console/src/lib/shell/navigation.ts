@@ -23,7 +23,6 @@ const pages = [
   { href: "/docs", label: "API reference", icon: BookOpen, adminOnly: false },
 ];
 
-/** The pages in the user's navigation. */
 export function placesFor(user: SignedInUser) {
   return pages.filter(({ adminOnly }) => !adminOnly || user.role === "admin");
 }

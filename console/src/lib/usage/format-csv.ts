@@ -1,7 +1,6 @@
 import { type CsvColumn, formatTable } from "#lib/csv.ts";
 import type { UsageRecord } from "./read-usage-record.ts";
 
-/** The records as CSV, with a header line. */
 export function formatCsv(records: UsageRecord[]): string {
   return formatTable(columns, records);
 }

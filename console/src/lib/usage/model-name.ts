@@ -1,7 +1,6 @@
 /** The label of requests whose stored model name is empty, because the client sent an invalid one. */
 const noModel = "none recorded";
 
-/** The label of a record's or group's model. */
 export function nameModel(model: string | null): string {
   return model || noModel;
 }

@@ -96,11 +96,11 @@ export type UsageRecord = {
   chargeUsd: string | null;
   latencyMs: number;
   timeToFirstTokenMs: number | null;
-  /** Null for a request that started its only attempt at once, and for old records. */
+  /** Null without an attempt, if the only attempt started at once, and for old records. */
   timing: { receivedMs: number; attempts: AttemptTiming[] } | null;
 };
 
-/** Times are milliseconds since the request began. */
+/** `startMs` is relative to the start of the request. */
 export type AttemptTiming = {
   provider: string;
   model: string;

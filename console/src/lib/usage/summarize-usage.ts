@@ -90,7 +90,6 @@ export type UsageSummaryRow = UsageGroup & {
   unknownCosts: number;
 };
 
-/** The totals of a group in the period, with its durations. */
 export type UsageTotalsRow = Omit<UsageSummaryRow, "interval"> & {
   interrupted: number;
   p50DurationMs: number | null;

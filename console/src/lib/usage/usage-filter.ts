@@ -58,7 +58,7 @@ export function readDays(): Days {
   return { from: urlState("from"), to: urlState("to") };
 }
 
-/** Starts a custom period with the shown days. */
+/** A custom period starts with the shown days. */
 export function choosePeriod(period: Period): Promise<void> {
   const now = Date.now();
   const days: Record<keyof Days, string | null> =
@@ -93,7 +93,7 @@ function startOfMonth(now: number, offset: number): number {
   return new Date(time.getFullYear(), time.getMonth() + offset).getTime();
 }
 
-/** The filter in the URL, until `now`. Custom days must be valid. */
+/** Reads the filter from the URL. A relative period ends at `now`. Custom days must be valid. */
 export function readUsageFilter(period: Period, now: number): UsageFilter {
   const { from, to } = timesOf(period, now);
   const status = statuses.find((known) => known === urlState("status"));

@@ -18,7 +18,6 @@ export const groupings = {
 
 export type Grouping = keyof typeof groupings;
 
-/** A group's identity and label. */
 export function groupOf(row: UsageGroup, dimension: UsageDimension): { key: string; label: string } {
   const { apiKeyId, apiKeyName, model, provider, status, ownerId, ownerName, clientTool, errorReason } = row;
   switch (dimension) {
