@@ -64,8 +64,8 @@ function moveInlineScriptOut(): void {
 }
 
 /**
- * Lists each page's files for the `Link` header, so that they download together with the page.
- * Otherwise the app would request them only once it runs, a round trip later.
+ * Lists each page's files for the `Link` header. The browser then downloads them with the page, a round trip
+ * earlier.
  */
 async function listPreloads(): Promise<void> {
   const server = join(folder, ".svelte-kit/output/server");

@@ -13,7 +13,6 @@ const domain =
 const ours = ["gateway/", "db/", "console/", "infra/", "test/"];
 const networkAndDisk = /^(undici|node:(http|https|http2|net|tls|dgram|dns|fs|child_process))(\/|$)/;
 
-/** Import rules, each with seeds that break it and similar code that is permitted. */
 const rules: Rule[] = [
   importRule({
     title: "transports never import db",

@@ -33,7 +33,6 @@ for (const { variable, value } of Object.values(limitVariables)) {
   });
 }
 
-/** The unit that the variable's name contains. */
 function unitOf(variable: string): string | undefined {
   const units = { BYTES: "bytes", MS: "ms", DAYS: "days", USD: "USD", PERCENT: "percent" };
   return Object.entries(units).find(([name]) => variable.split("_").includes(name))?.[1];

@@ -5,7 +5,6 @@ import { clientAddressOf } from "../gateway/http/trusted-proxies.ts";
 import { Browser } from "./helpers/browser.ts";
 import { administrator, startTestGateway } from "./helpers/test-gateway.ts";
 
-/** Returns the client's address as the gateway determines it. */
 function addressOf(trusted: string, from: string, forwardedFor?: string): string {
   const { trustedProxies } = readConfig({ TRUSTED_PROXIES: trusted });
   const headers = forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor };

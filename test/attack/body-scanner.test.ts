@@ -110,7 +110,6 @@ function space(random: SeededRandom): string {
   return random.chance(0.2) ? random.pick([" ", "\n", "\r\n\t", "  "]) : "";
 }
 
-/** Returns the text with one to three errors. */
 function mutate(text: string, random: SeededRandom): string {
   let spoilt = text;
   for (let left = 1 + random.upTo(2); left > 0; left--) {

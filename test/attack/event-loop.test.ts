@@ -115,7 +115,7 @@ async function checkBlocks(
   );
 }
 
-/** Returns the longest block during one request, of the best attempt. */
+/** Returns the longest block during one request in ms, from the best attempt. */
 async function measureBlock(
   { dialects: [dialect = "chat"] }: Shape,
   slug: string,

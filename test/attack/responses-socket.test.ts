@@ -225,6 +225,6 @@ test("a stranger whose handshake was refused cannot keep the connection half ope
   socket.write(`${head.join("\r\n")}\r\n\r\n`);
   await once(socket, "end");
   t.regex(answer, /^HTTP\/1\.1 401 /);
-  // Only a closed connection rejects further bytes.
+  // Writing more bytes reveals the closed connection.
   await eventually(() => socket.destroyed || (socket.write("more"), false));
 });

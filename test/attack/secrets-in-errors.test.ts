@@ -131,7 +131,6 @@ for (const [how, escape] of Object.entries(wireForms)) {
   });
 }
 
-/** Mid-stream errors in the upstream's format. */
 const events: Record<string, (message: string) => string> = {
   chat: (message) => `${chunkEvent("Hel")}data: ${JSON.stringify({ error: { message, code: message } })}\n\n`,
   openai: (message) =>

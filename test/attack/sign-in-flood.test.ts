@@ -32,7 +32,6 @@ test("a flood of sign-ins affects neither chat latency nor memory", async (t) =>
   const { keys } = createConsoleClient(url, accessToken);
   const { value } = await keys.create.mutate({ name: "Flooded", models: ["demo/echo"] });
 
-  /** Returns a quantile of the latency of sequential chat requests. */
   const measureChat = async () => {
     const latencies: number[] = [];
     for (let sent = 0; sent < requestsPerRound; sent++) {
@@ -61,7 +60,7 @@ test("a flood of sign-ins affects neither chat latency nor memory", async (t) =>
     floodedMiB.push(await residentMiB());
     await flood.stop();
     ratios.push(flooded / quiet);
-    // At least two rounds run: memory is compared with the first one, in which the heap still grows.
+    // Memory is compared with the first round, in which the heap still grows.
     if (round > 0 && Math.min(...ratios) <= ratioMax) break;
   }
 

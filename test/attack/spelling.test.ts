@@ -72,7 +72,7 @@ const ways: [title: string, path: string, body: Record<string, unknown>, names: 
   ["embeddings", "embeddings", { model: "chat/model", input: "Hello" }, ["model", "input", "dimensions"]],
 ];
 
-/** Returns spellings that decoders accept for the name, each as an error quotes it. */
+/** Returns spellings that decoders accept for the name. Each maps to its quotation in an error. */
 function spellingsOf(name: string): Map<string, string> {
   const [capital, rest] = [name.slice(0, 1).toUpperCase(), name.slice(1)];
   const escapeOf = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -61,7 +61,6 @@ const sentence =
 /** Text that makes a complete upstream response 1,024 bytes long. */
 export const answerText = sentence.repeat(20).slice(0, 1024 - answerOf(upstreamModel, "").length);
 
-/** The text of a stream, in 50 pieces. */
 export const streamedText =
   sentence
     .repeat(5)

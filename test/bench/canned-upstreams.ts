@@ -7,7 +7,7 @@ import type { Answer, ProviderKind, VendorForm } from "../helpers/native-upstrea
 import { answerText, cannedAnswer, cannedEvents, streamedText, upstreamModel } from "./canned-answers.ts";
 import { chatPath } from "./chat-request.ts";
 
-/** One scripted provider, which always sends the same bytes in the format of its kind. */
+/** Sends the same bytes for every request. */
 export type CannedUpstream = {
   kind: ProviderKind;
   /** The model's name for the gateway's clients. */
@@ -55,7 +55,7 @@ const asked: ClaudeAsked = {
   omitsThoughts: false,
 };
 
-/** One upstream for each other provider kind except the demo, with the same content. */
+/** One upstream for each provider kind except OpenAI's and the demo, with the same content. */
 export const vendorUpstreams: CannedUpstream[] = [
   inFormOf(anthropicForm(claudeHaiku), "/v1/messages"),
   inFormOf(

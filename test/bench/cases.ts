@@ -2,14 +2,12 @@ import { chatPath, messagesPath } from "./chat-request.ts";
 import { cannedAnswer, cannedEvents } from "./canned-answers.ts";
 import { type CannedUpstream, openAiUpstream, vendorUpstreams } from "./canned-upstreams.ts";
 
-/** One kind of request, with the expected responses of both proxies. */
 export type BenchmarkCase = {
   name: string;
   slug: string;
   stream: boolean;
   /** The gateway's endpoint. The request is valid for both chat completions and messages. */
   clientPath: typeof chatPath | typeof messagesPath;
-  /** The upstream's endpoint. */
   upstreamPath: string;
   requestsPerRound: number;
   warmUpRounds: number;
@@ -57,7 +55,6 @@ export const vendorCases: BenchmarkCase[] = vendorUpstreams.flatMap((upstream) =
   streamOf(upstream),
 ]);
 
-/** Requests of a messages client, to one native and one translated upstream. */
 export const dialectCases: BenchmarkCase[] = vendorUpstreams
   .filter(({ kind }) => kind === "anthropic" || kind === "gemini")
   .map((upstream) => ({

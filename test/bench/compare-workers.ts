@@ -19,8 +19,8 @@ type ComparisonOptions = {
 };
 
 /**
- * Reports requests per second of two workers against one, both on MariaDB. Shared cores with the load generator and the
- * upstream reduce the gain.
+ * Reports requests per second of two workers against one, both on MariaDB. The load generator and the
+ * upstream use the same cores, which reduces the gain.
  */
 export async function compareWorkers(options: ComparisonOptions): Promise<string> {
   const programs = provideMariadb(() => {});

@@ -3,8 +3,8 @@ import { queryDatabase } from "../helpers/query-database.ts";
 import { cpuMicroseconds } from "./measured-process.ts";
 
 /**
- * Returns a function that reads the CPU time, in microseconds, of this process and the database server. Unlike
- * durations, CPU time is comparable on a busy machine. The server has to run locally on Linux.
+ * Returns a function that reads the CPU time of this process and the database server in microseconds. The
+ * server must run locally on Linux.
  */
 export async function databaseCpu(url: string): Promise<() => number> {
   if (url.startsWith("sqlite:")) return cpuMicroseconds;

@@ -2,7 +2,10 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 
-/** A child process that answers requests. `Answers` is the type of its argument to `answerParent`. */
+/**
+ * A child process that answers requests. `Answers` is the type of the table that the child passes to
+ * `answerParent`.
+ */
 export type MeasuredProcess<Answers extends AnswerTable> = {
   ask<Name extends keyof Answers & string>(
     name: Name,

@@ -48,7 +48,6 @@ function best(rounds: Round[]): number {
   return Math.min(...rounds.map((round) => round.cpuUsPerRequest));
 }
 
-/** Returns the median CPU microseconds per request. */
 export function median(rounds: Round[]): number {
   const sorted = rounds.map((round) => round.cpuUsPerRequest).toSorted((left, right) => left - right);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

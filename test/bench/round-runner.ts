@@ -20,7 +20,6 @@ export type BenchKeys = { free: string; limited: string };
 
 type Proxy = "bare" | "gateway";
 
-/** Sends the requests of a case through either proxy and returns their cost. */
 export class RoundRunner {
   readonly #options: RoundRunnerOptions;
   readonly #answerBytes = new Map<BenchmarkCase, number>();
@@ -34,7 +33,7 @@ export class RoundRunner {
     return this.#sentToGateway;
   }
 
-  /** Checks one gateway response in detail. Its length is the reference for later ones. */
+  /** Checks one gateway response in detail. Later responses must have the same length. */
   async check(benchmarkCase: BenchmarkCase): Promise<void> {
     const { load, ports } = this.#options;
     const request = this.#requestOf("gateway", benchmarkCase);

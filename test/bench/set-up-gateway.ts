@@ -3,7 +3,7 @@ import type { AppRouter } from "../../gateway/trpc/app-router.ts";
 import type { BenchKeys } from "./round-runner.ts";
 import { cannedUpstreams } from "./canned-upstreams.ts";
 
-/** Creates a provider with one priced model per upstream, and returns keys for all models. */
+/** Returns keys for one priced model per upstream. */
 export async function setUpGateway(
   url: string,
   setUpToken: string,

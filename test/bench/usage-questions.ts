@@ -7,7 +7,6 @@ import type {
 } from "../../gateway/usage/history/usage-history.ts";
 import type { SeededRandom } from "../helpers/seeded-random.ts";
 
-/** One query of the usage history, with the same result as over HTTP. */
 export type Question = { title: string; look(random: SeededRandom): Look };
 
 export type Look =

@@ -2,7 +2,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import { chatBody } from "../helpers/post-chat.ts";
 import type { RecordedRequest } from "../helpers/recorded-requests.ts";
 
-/** Results of many clients that repeated requests. */
 export type Ledger = {
   complete: string[];
   errors: Map<number, number>;
@@ -21,7 +20,6 @@ export type ClientsOptions = {
   pauseMs?: number;
 };
 
-/** Starts clients that repeat requests until they are stopped. */
 export function startClients(options: ClientsOptions): { ledger: Ledger; stop(): Promise<Ledger> } {
   const ledger: Ledger = { complete: [], errors: new Map(), broken: 0 };
   const stopping = new AbortController();
@@ -78,7 +76,8 @@ export function failuresOf({ broken, errors }: Ledger): number {
 }
 
 /**
- * Returns the numbers of complete responses without a record of success, and of duplicate records and responses.
+ * `missing` counts complete responses without a successful record. `duplicated` counts repeated records and
+ * responses.
  */
 export function compare(
   { complete }: Ledger,

@@ -14,7 +14,7 @@ const plan = isFull
 const capacity = 24;
 const often = { requestsPerMinute: isFull ? 300 : 60 };
 const long = { concurrentRequests: 4 };
-/** The interval of requests at ten times the rate limit, or more if time is short. */
+/** Requests at this interval reach at least ten times the rate limit. */
 const oftenEveryMs = isFull ? 20 : 10;
 const longEveryMs = 25;
 const answerMs = { often: 50, long: 1_000, modest: 100 };

@@ -22,7 +22,7 @@ const places = [
 ];
 type Place = (typeof places)[number];
 
-/** Returns the number of the client, which ends its prompt. */
+/** Each prompt ends with the client's number. */
 const numberOf = (body: string) => Number(/client (\d+)/.exec(body)?.[1]);
 
 async function play(t: ExecutionContext, bug?: string) {

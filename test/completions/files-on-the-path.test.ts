@@ -34,7 +34,7 @@ test("a streamed chat completion passes through at most 36 files", async (t) => 
   t.true(files.length <= 36, `${files.length} files:\n${files.join("\n")}`);
 });
 
-/** Returns a function that lists the gateway's files with calls since its last call. */
+/** The returned function lists the gateway's files whose code ran since the previous call. */
 async function startCoverage(t: ExecutionContext): Promise<() => Promise<Set<string>>> {
   const session = new Session();
   session.connect();

@@ -11,8 +11,8 @@ import { createKey, startTestGateway, type TestGateway } from "../helpers/test-g
 
 const browser = shareBrowser(test);
 /**
- * This zone is three and a half hours behind UTC in winter. Its days never start at midnight UTC or at a full
- * hour of UTC.
+ * This zone is three and a half hours behind UTC in winter. Its days start neither at midnight UTC nor at a
+ * whole hour of UTC.
  */
 const timezoneId = "America/St_Johns";
 

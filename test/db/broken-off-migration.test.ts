@@ -160,7 +160,7 @@ for (const kind of serverKinds) {
       "INSERT INTO api_keys (id, name, status, created_at) VALUES ('key_1', 'A key', 'active', NOW(3))",
     );
     await undoMigrations(dataSource, upgrade);
-    // The statement waits for the lock, as a large table would delay it.
+    // The lock delays the statement as a large table would.
     const holder = await createConnection(url);
     t.teardown(() => holder.end());
     await holder.query("BEGIN");

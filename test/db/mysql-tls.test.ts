@@ -17,7 +17,10 @@ const stranger = makeCertificate({ name: "Another authority" });
 
 type Own = (typeof ownServers)[number];
 
-/** Starts a server whose certificate has these names. Returns the files of the right and a wrong authority. */
+/**
+ * Starts a server with a certificate for these names. Returns the files of the right and of a wrong
+ * authority.
+ */
 async function startSecured(owner: Pick<ExecutionContext, "teardown">, own: Own, hosts: string[]) {
   const folder = await createTestFolder(owner);
   const write = async (name: string, content: string) => {

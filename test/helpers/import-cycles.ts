@@ -30,8 +30,8 @@ type Importer<Imported> = { path: string; imports: Imported[] };
 type Step<Imported> = { from: string; imported: Imported };
 
 /**
- * Returns the cycles between folders of the second level, such as `gateway/limits`, and between subfolders of each one.
- * A file outside of them counts as a folder. A folder and its own subfolders may import each other.
+ * Returns the cycles between second-level folders, such as `gateway/limits`, and between the subfolders of
+ * each. A file beside these folders counts as a folder. A folder and its subfolders may import each other.
  */
 export function folderCycles(files: SourceFile[]): Step<FolderImport>[][] {
   const siblings = new Set(files.map(({ path }) => path.split("/").slice(0, 2).join("/")));

@@ -2,8 +2,8 @@ import type { ServerPrograms } from "./database-server.ts";
 import { findProgram, installPackages } from "./system-packages.ts";
 
 /**
- * Returns this machine's MariaDB, after installing it if necessary and possible. Otherwise returns undefined.
- * `say` receives the progress and problems, line by line.
+ * Finds MariaDB or installs it if possible. Otherwise returns undefined. `say` receives the progress and
+ * problems, line by line.
  */
 export function provideMariadb(say: (line: string) => void): ServerPrograms | undefined {
   const present = findMariadb();

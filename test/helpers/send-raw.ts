@@ -38,7 +38,7 @@ export function readAnswer(socket: Socket, timeoutMs = 20_000): Promise<Answer> 
   });
 }
 
-/** Returns the response once it is complete: every response except a stream has a length. */
+/** Null while the response is incomplete. Every response except a stream has a length. */
 function parseAnswer(bytes: Buffer): Answer | null {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd === -1) return null;

@@ -6,8 +6,8 @@ import { copySqliteSchema, serverSchema } from "./schema-templates.ts";
 import { createTestFolder } from "./test-folder.ts";
 
 /**
- * Returns the DATABASE_URL of a new, empty database that is deleted with the test. A test must close its connections
- * in its own `t.teardown`, which ava runs before this one.
+ * Returns the DATABASE_URL of a new, empty database, which is deleted with the test. The test's own teardowns
+ * run first and must close all connections.
  */
 export async function createTestDatabase(t: Teardown, kind: DatabaseKind | undefined): Promise<string> {
   return kind === "sqlite" ? createSqliteDatabase(t) : createServerDatabase(t, kind);

@@ -57,7 +57,6 @@ export function npmVolumes(): string[] {
   return existsSync(config) ? [...volumes, `${config}:/usr/local/etc/npmrc:ro`] : volumes;
 }
 
-/** Copies a program with its linked libraries. */
 function copyProgram(folder: string, program: string, target: string): void {
   copyInto(folder, program, target);
   for (const file of librariesOf(program)) copyInto(folder, file);

@@ -15,7 +15,6 @@ const dockerfile = path.join(repository, "infra/Dockerfile");
 const suite = process.env["TEST_IMAGE"] === "build" ? test.serial : test.serial.skip;
 const owner = sharedByFile();
 
-/** The image's configuration, size and file system. */
 let image: { config: ImageConfig; megabytes: number; baseMegabytes: number; root: string };
 
 type ImageConfig = {

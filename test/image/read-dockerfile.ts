@@ -1,7 +1,7 @@
 /** One instruction of a Dockerfile: `{ name: "COPY", flags: ["--from=build"], value: "/app/db db", words: [...] }`. */
 export type Instruction = { name: string; flags: string[]; value: string; words: string[] };
 
-/** Returns the stages of a Dockerfile, each starting with FROM. Earlier instructions form a stage without one. */
+/** Returns the stages of a Dockerfile. The instructions before the first FROM form their own stage. */
 export function readDockerfile(text: string): Instruction[][] {
   const lines = text
     .replace(/^\s*#.*\n/gm, "")

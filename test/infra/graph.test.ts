@@ -133,14 +133,15 @@ async function graphOf(key: string): Promise<Graph> {
 
 async function othersOf(key: string): Promise<Others> {
   const [stack = "", phase] = key.split(" ");
-  // The wide stack has no preview, because its additions have no new unknowns. Below full scale, dev has none.
+  // The wide stack has no preview, because its additions have no new unknowns. Below full scale, dev has no
+  // preview.
   const otherKey = `${stack} ${phase === "update" ? "preview" : "update"}`;
   const otherPhase = await graphOf(recorded.has(otherKey) ? otherKey : key);
   const isAgreed = phase === "update" && stack !== "wide";
   return { otherPhase, agreed: isAgreed ? await agreedGraph(stack) : null };
 }
 
-/** Returns the checked-in text of the graph. */
+/** Returns the checked-in text. `UPDATE_GOLDEN=1` rewrites the file first. */
 async function agreedGraph(stack: string): Promise<string> {
   const file = path.join(import.meta.dirname, "golden", `${stack}.txt`);
   if (process.env["UPDATE_GOLDEN"] === "1")

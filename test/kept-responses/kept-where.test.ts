@@ -32,7 +32,6 @@ async function start(t: ExecutionContext, environment: Record<string, string> = 
   return { gateway, upstream, client: responsesClient(gateway, value), keyId, keyValue: value, model };
 }
 
-/** Everything in a folder, as bytes. */
 async function contentOf(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());

@@ -31,7 +31,9 @@ test("an unknown key stays unknown for one second", async (t) => {
   t.is(store.lookups.length, 2);
 });
 
-/** Starts a lookup of key_1 that has read its result and returns it after `answer` is called. */
+/**
+ * Starts a lookup of key_1. The lookup reads its result at once, but returns only after `answer` is called.
+ */
 function beginLookUp() {
   const store = createKeyStore();
   store.keys.set("a", knownKey("key_1"));
@@ -104,7 +106,7 @@ test("the cache keeps its maximum of keys, including the latest", async (t) => {
     Array.from({ length: 10 }, (_, index) => `hash ${index + 40}`),
   );
 
-  // Negative entries are dropped in the same way.
+  // Entries of unknown keys are dropped, too.
   store.lookups.length = 0;
   for (let index = 0; index < 50; index++) await store.cache.find(`unknown ${index}`);
   t.is(store.lookups.length, 50);

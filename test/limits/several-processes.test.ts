@@ -154,7 +154,7 @@ if (serverKind) {
     const within = through.map(
       ({ at }) => through.filter((each) => each.at >= at && each.at < at + boundMs).length,
     );
-    // Two of three processes admit this many requests meanwhile, plus the requests in flight.
+    // Within the bound, two of three processes admit this many requests, plus the requests in flight.
     const overshootMax = Math.ceil((Math.max(...within) * 2) / 3) + 3 * 8;
     t.log(
       `${through.length} of ${answers.length} let through, the stated overshoot at this pace is ${overshootMax}`,

@@ -27,7 +27,6 @@ async function complete(prompt: string, more: object = {}): Promise<Completion> 
   return JSON.parse((await post(prompt, more)).text) as Completion;
 }
 
-/** Returns the data of a stream's events in order. */
 async function stream(prompt: string, more: object = {}): Promise<string[]> {
   const { text } = await post(prompt, { stream: true, ...more });
   return text

@@ -46,7 +46,6 @@ export const aiSdkClient: ScenarioClient = {
   },
 };
 
-/** The SDK's parameters and combined results. */
 type Turn = {
   request: ScenarioRequest;
   options: ConverseOptions;
@@ -149,7 +148,6 @@ function toMessages({ messages }: ScenarioRequest): ModelMessage[] {
   });
 }
 
-/** OpenAI's names for the AI SDK's finish reasons. */
 const finishReasons: Record<string, string> = {
   "tool-calls": "tool_calls",
   "content-filter": "content_filter",

@@ -5,7 +5,6 @@ import { plainAnswer } from "./step.ts";
 /** A chat completion request without the model and the stream option. */
 export type RandomRequest = { messages: object[]; tools?: object[]; [field: string]: unknown };
 
-/** Returns conversations of random turns. The model's turn is next. */
 export function chatRequests(): fc.Arbitrary<RandomRequest> {
   return fc
     .record({

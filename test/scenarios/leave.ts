@@ -5,7 +5,6 @@ import type { Play } from "./expected.ts";
 import type { SharedConnection } from "./share-vendor.ts";
 import { plainAnswer, user } from "./step.ts";
 
-/** A response that starts and then stalls. */
 export const slowAnswer: Answer = { ...plainAnswer, text: ["One, ", "two"], ending: "silence" };
 
 /**

@@ -206,7 +206,7 @@ const finishReasons: Record<string, string> = {
   refusal: "content_filter",
 };
 
-/** Cache reads and writes are counted separately. */
+/** Anthropic counts input tokens, cache reads and cache writes separately. */
 function toUsage(usage?: Anthropic.Usage): Outcome["usage"] {
   const cached = usage?.cache_read_input_tokens ?? 0;
   const input = (usage?.input_tokens ?? 0) + cached + (usage?.cache_creation_input_tokens ?? 0);

@@ -1,4 +1,3 @@
-/** A client library under the scenario's common interface. */
 export type ScenarioClient = {
   name: string;
   dialect: "chat" | "messages" | "responses";
@@ -8,7 +7,7 @@ export type ScenarioClient = {
   returnsCallSignatures?: boolean;
   /** Whether the client's API lacks stop sequences. */
   hasNoStop?: true;
-  /** Sends the request and tool results until a response arrives. Throws a `ScenarioFailure`. */
+  /** Sends the request, runs the tools and sends their results. Throws a `ScenarioFailure`. */
   converse(request: ScenarioRequest, options: ConverseOptions): Promise<Outcome>;
 };
 
@@ -44,7 +43,6 @@ export type ScenarioMessage = UserMessage | AssistantMessage;
 /** `image` is a data URL. */
 export type UserMessage = { role: "user"; text: string; image?: string };
 
-/** An earlier message of the model, with the tool calls and their results. */
 export type AssistantMessage = {
   role: "assistant";
   text: string;
@@ -58,13 +56,11 @@ export type ScenarioTool = {
   results: Record<string, string>;
 };
 
-/** The combined outcome of all responses. */
 export type Outcome = {
   /** The received text pieces. A single piece without streaming. */
   text: string[];
   reasoning: string;
   calls: { name: string; input: unknown }[];
-  /** The finish reason of the last response. */
   finish: string;
   usage: { input: number; cached: number; output: number; thinking: number; total: number };
 };

@@ -2,13 +2,12 @@ import type { Answer, Asked } from "../helpers/native-upstreams/native-upstream.
 import type { VendorRefusal } from "../helpers/native-upstreams/vendor-refusal.ts";
 import type { Outcome, ScenarioMessage, ScenarioRequest } from "./scenario-client.ts";
 
-/** One exchange with a model: the request, the model's responses and the expected outcome. */
 export type Step = {
   title: string;
   request: ScenarioRequest;
   /** The model's responses, one per request. Defaults come from `plainAnswer`. */
   answers: (Partial<Answer> | VendorRefusal)[];
-  /** The expected outcome. A client without streaming receives the text in one piece. */
+  /** A client without streaming receives the text in one piece. */
   outcome: Partial<Outcome> | Failure;
   /** The expected part of the last request that the model receives. */
   asked?: Partial<Asked>;

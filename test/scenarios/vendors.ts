@@ -83,7 +83,6 @@ export function vendorsFor({ dialect }: ScenarioClient): Vendor[] {
   return [openAi, ...all.map((vendor) => ({ ...vendor, form: vendor.responsesForm ?? vendor.form }))];
 }
 
-/** Vendor-specific differences. Everything else must be equal. */
 export type Vendor = {
   name: string;
   form: VendorForm;

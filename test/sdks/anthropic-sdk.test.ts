@@ -57,7 +57,6 @@ function sendToThread(options: SdkOptions): SdkConversation {
   };
 }
 
-/** Structured output of a single request. */
 async function askWithFormat(
   options: SdkOptions,
   messages: Anthropic.Beta.BetaMessageParam[],

@@ -41,7 +41,6 @@ export function playThreeTurns(clients: SdkClient[]): void {
   }
 }
 
-/** An SDK under the tests' common interface. */
 export type SdkClient = {
   name: string;
   dialect: "chat" | "messages" | "responses";

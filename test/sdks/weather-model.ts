@@ -1,7 +1,6 @@
 import type { Answer, Asked, Part } from "../helpers/native-upstreams/native-upstream.ts";
 import { VendorRefusal } from "../helpers/native-upstreams/vendor-refusal.ts";
 
-/** The three turns: questions, results of the tool, and answers. */
 export const questions = ["What is the weather in Paris?", "And in Rome?", "Sum both up as JSON."] as const;
 export const results: Record<string, string> = { Paris: "18 °C and sunny", Rome: "24 °C and dry" };
 export const answers = ["Paris has 18 °C and sun.", "Rome is warmer than Paris."] as const;

@@ -26,7 +26,7 @@ function generate(key: string | null): string {
 async function openHome(t: ExecutionContext, shell: string) {
   const { home, environment, run } = await createSetupHome(t);
   const history = path.join(home, "history");
-  // These are the defaults of Debian and Ubuntu. Other lines configure zsh.
+  // `HISTCONTROL` has the default of Debian and Ubuntu. `SAVEHIST` is for zsh.
   const more = { HISTFILE: history, HISTCONTROL: "ignoreboth", HISTSIZE: "500", SAVEHIST: "500" };
   const terminal = await openTerminal(t, { shell, environment: { ...environment, ...more } });
   const readHistory = () => readFile(history, "utf8").catch(() => "");

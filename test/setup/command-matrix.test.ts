@@ -19,8 +19,8 @@ const awks = findAwks();
 const slug = "demo/echo";
 
 /**
- * Covers every tool with every shell, engine and form, and every pair of shell, engine and awk. Below full scale, each
- * tool runs in two shells.
+ * Each tool runs in every shell, with every engine and in both forms, but not in every combination. Below
+ * full scale, each tool runs in two shells.
  */
 const runs = toolIds.flatMap((tool, column) =>
   shellNames.map((shell, row) => ({

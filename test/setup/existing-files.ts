@@ -71,7 +71,7 @@ function tomlAt(name: string): string {
   return name.includes(".grok/") ? existingGrokToml : existingToml;
 }
 
-/** Checks the parsed file: existing content plus the shown settings, without the removed ones. */
+/** Checks the parsed file: existing content plus the shown settings, without removed settings. */
 export function expectContent({ path: name, content, language, removes }: ShownFile, key: string): unknown {
   const ours = content.replaceAll("<your API key>", key);
   if (language === "json") return without(merge(existingJson, JSON.parse(ours)), removes);

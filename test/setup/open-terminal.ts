@@ -36,7 +36,6 @@ export async function openTerminal(
 }
 
 export type Terminal = {
-  /** Returns all output. */
   screen(): string;
   type(text: string): void;
   /** Sends text as most terminals do on paste. */

@@ -112,7 +112,6 @@ function checkNames(is: (one: string, other: string) => unknown, text: string): 
   );
 }
 
-/** Returns the variables that a node assigns. */
 function writtenBy({ type, children }: Tree): string[] {
   const targets =
     type === "assignment_expression" || type === "script_parameter"

@@ -26,7 +26,7 @@ export function runEditor(editor: string, { awk, text, operations, isLenient = f
   }
 }
 
-/** Returns awk's arguments. awk reads the text from standard input. */
+/** awk reads the text from standard input. */
 export function awkWords(program: string, isLenient: boolean): string[] {
   return ["-v", "operations=operations", "-v", `lenient=${isLenient ? 1 : 0}`, "-f", program];
 }

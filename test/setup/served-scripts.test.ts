@@ -109,7 +109,7 @@ test("a script of any cut length changes nothing and fails", async (t) => {
 
 const shells = ["bash", "zsh", "dash", "fish"];
 for (const [row, shell] of shells.entries()) {
-  // Below full scale, each tool is set up in one shell here, and in others in command-matrix.test.ts.
+  // Below full scale, each tool runs in one shell here. command-matrix.test.ts covers other shells.
   const tools = toolIds.filter((_, column) => isFull || column % shells.length === row);
   const declare = findProgram(shell) ? test : test.skip;
   declare(`in ${shell}, one line sets up, repeats, checks and undoes ${tools.length} tools`, async (t) => {

@@ -26,7 +26,6 @@ export class ChangingKeys {
     return new ChangingKeys(options, keys);
   }
 
-  /** Returns each key in turn. */
   next(): string {
     return this.#keys[this.#turn++ % this.#keys.length]?.value ?? "";
   }

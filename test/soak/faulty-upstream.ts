@@ -40,7 +40,7 @@ const faults: ((response: ServerResponse) => void)[] = [
     beginStream(response);
     response.write(chunkEvent("Hello"), () => response.destroy());
   },
-  // The response never ends, so that the gateway's idle timeout ends it.
+  // Only the gateway's idle timeout ends this response.
   (response) => {
     beginStream(response);
     response.write(chunkEvent("Hello"));

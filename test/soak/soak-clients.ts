@@ -5,7 +5,6 @@ import { chatBody } from "../helpers/post-chat.ts";
 type ClientsOptions = {
   url: string;
   requestsPerSecond: number;
-  /** Returns a key for the next request. */
   key(): string;
   healthyModel: string;
   faultyModel: string;

@@ -32,7 +32,6 @@ export type ModelScript = {
   prompt: string;
   reader: string;
   calls: ToolCall[];
-  /** Returns the pieces of the last response. */
   conclude(results: string): string[];
 };
 

@@ -2,11 +2,10 @@ import type { SetupModels } from "../../gateway/setup/setup-input.ts";
 import type { ToolId } from "../../gateway/setup/tool-setups.ts";
 import type { ToolUpstream } from "./tool-upstreams.ts";
 
-/** A coding tool: its installation, its generated setup, and a run with one prompt. */
 export type CodingTool = {
   name: string;
   package: string;
-  /** The registry, by default npm. */
+  /** By default npm. */
   registry?: PythonRegistry;
   version: string;
   command: string;
@@ -20,7 +19,6 @@ export type CodingTool = {
   files?: Record<string, string>;
   /** Variables that disable other network access. */
   environment?: Record<string, string>;
-  /** Whether the project is a Git repository. */
   isInRepository?: boolean;
   /** Whether a shell profile contains the setup. */
   isSetUpByProfile?: boolean;

@@ -37,8 +37,8 @@ export const allTools: CodingTool[] = [
 ];
 
 /**
- * Returns all tools, or only those that install and start in a few seconds. The fast run tries a tool for
- * chat completions only on its last upstream, because its requests are the same for each.
+ * Returns all tools, or only those that install and start in a few seconds. The fast run tries a chat
+ * completion tool only on its last upstream, because the tool sends every upstream the same requests.
  */
 export function selectTools({ isFast }: { isFast: boolean }): CodingTool[] {
   if (!isFast) return allTools;

@@ -53,7 +53,6 @@ export async function connectToolUpstream(
   });
 }
 
-/** Uses one model for all workloads. */
 function onlyModel(slug: string, kind: string): SetupModels {
   const dialects = nativeDialects[kind] ?? [];
   const model = setupModel(slug, { aiSdkName: findKind(kind)?.aiSdkName ?? null, dialects });
@@ -73,7 +72,7 @@ export type ToolConnection = {
   /** Returns the usage records since the last call. */
   newRecords(): ReturnType<typeof usageOf>;
   gatewayLog: string[];
-  /** Violations of OpenAI's schemas in the gateway's responses. */
+  /** Violations of OpenAI's schemas in responses of the gateway. */
   faults: string[];
   /** The paths of the tool's WebSocket connections. */
   upgrades: string[];

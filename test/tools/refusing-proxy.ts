@@ -24,6 +24,5 @@ export async function createRefusingProxy(t: Pick<ExecutionContext, "teardown">)
 
 export type RefusingProxy = {
   url: string;
-  /** The requested addresses in order. */
   wanted: string[];
 };

@@ -3,7 +3,7 @@ import type { TestGateway } from "../helpers/test-gateway.ts";
 import { connectToolUpstream, type ToolConnection } from "./connect-tool-upstream.ts";
 import type { ToolUpstream } from "./tool-upstreams.ts";
 
-/** Shares each upstream among a file's serial tests. Each test starts without recorded requests. */
+/** Each test starts without recorded requests. */
 export function shareToolUpstreams(
   gateway: () => TestGateway,
 ): (upstream: ToolUpstream) => Promise<ToolConnection> {

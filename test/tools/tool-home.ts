@@ -56,7 +56,6 @@ async function setUp(tool: CodingTool, access: GatewayAccess, settings: ProgramS
 export type ToolHome = {
   project: string;
   environment: Record<string, string>;
-  /** The addresses that the proxy refused. */
   wanted: string[];
 };
 

@@ -11,7 +11,6 @@ import { installTool } from "./install-tool.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
 import { createToolHome } from "./tool-home.ts";
 
-/** Runs a tool with one prompt and checks its output for the upstream's response. */
 export async function tryTool(
   t: ExecutionContext,
   { tool, connection, model, isToolUsed }: Trial,

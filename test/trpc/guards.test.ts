@@ -151,7 +151,7 @@ test("a forged token counts as missing", async (t) => {
   t.is(answer.status, 413);
 });
 
-/** Some procedures need no database: they clear a cookie, miss one, or compare a computed token. */
+/** These procedures clear a cookie, reject a missing cookie, or compare a computed token. */
 const withoutDatabase = ["auth.refresh", "auth.signOut", "auth.setUpToken"];
 
 test("without a database every procedure reports it, with a retry time", async (t) => {

@@ -14,7 +14,6 @@ type Phase = {
   answer?: string;
   /** Whether the request has been sent before the abort. */
   isSent: boolean;
-  /** Starts a call and aborts it. */
   play(stage: {
     upstreams: Upstreams;
     upstream: RawUpstream;

@@ -11,7 +11,6 @@ const atOnce = 10;
 
 const faults = ["cut off", "reset", "changed bytes", "surplus"] as const;
 
-/** The data of an upstream, and its timing. */
 type Plan = {
   pieces: Buffer[];
   fault: (typeof faults)[number] | null;
@@ -45,7 +44,7 @@ function makePlan(random: SeededRandom): Plan {
   // Without framing, extra bytes are part of the body, so they cannot be a fault.
   const fault = drawn === "surplus" && endsWithConnection ? null : drawn;
   const bytes = spoil(whole, fault, random);
-  // At most 300 pieces, so that no response takes too long.
+  // A limit of 300 pieces keeps each response short.
   const pieceBytesMax = Math.max(random.pick([1, 7, 100, 20_000, 200_000]), Math.ceil(bytes.length / 300));
   return {
     pieces: cutAnywhere(bytes, random, pieceBytesMax),

@@ -72,7 +72,7 @@ test(`${streams} randomly cut and broken streams all end correctly`, async (t) =
         response.write(piece);
         await nextTurn();
       }
-      // A reset may overtake earlier data, so it waits until the client has everything.
+      // A reset may overtake earlier data, so the test waits until the client has everything.
       const sent = expectedText({ ...plan, ending: "" });
       if (plan.ending === "reset" || plan.ending === "no HTTP") await (await chat.promise).received(sent);
       endings[plan.ending]?.(response);

@@ -180,7 +180,6 @@ async function pour(response: ServerResponse, bytes: Buffer, times: number): Pro
   }
 }
 
-/** Reads about this many bytes, then pauses. */
 async function readSome(response: IncomingMessage, bytes: number): Promise<void> {
   const enough = Promise.withResolvers<void>();
   let left = bytes;

@@ -24,7 +24,7 @@ const failures: [code: string, reason: string, script: (response: ServerResponse
   ["upstream_error", "http_503", answersWith(503)],
   ["upstream_auth_failed", "http_401", answersWith(401)],
   ["upstream_auth_failed", "http_402", answersWith(402)],
-  // The record keeps the code that the upstream chose.
+  // The record keeps the upstream's error code.
   ["y", "http_400", answersWith(400)],
   ["y", "http_429", answersWith(429)],
 ];

@@ -10,7 +10,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Costs over HTTP are in nano-dollars, and prices in dollars per million tokens.
+// Recorded costs are in nano-dollars, and prices in US dollars per million tokens.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;

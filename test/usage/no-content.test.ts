@@ -154,7 +154,6 @@ async function providerId({ admin }: TestGateway): Promise<string> {
   return found.id;
 }
 
-/** Returns the contents of all files in the gateway's data folder as text. */
 async function dataFolder({ environment }: TestGateway): Promise<string> {
   const entries = await readdir(environment["DATA_DIR"] ?? "", { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());

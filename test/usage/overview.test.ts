@@ -30,7 +30,7 @@ for (const kind of allDatabaseKinds) {
       record(hour - 1, { status: "FAILED", latencyMs: 60_000, ownerId: member.id }),
       record(hour - 1, { status: "CANCELLED", cost: 0, latencyMs: 60_000 }),
       record(hour - 23 * hourMs, { cost: 1, latencyMs: 3_000 }),
-      // The comparison period starts 24 hours earlier and ends at the same minute as now.
+      // The comparison period is the same 24 hours one day earlier.
       record(hour - 24 * hourMs - 1, { status: "INTERRUPTED" }),
       record(hour - 47 * hourMs, { cost: 7 }),
       record(hour - 47 * hourMs - 1, { cost: 1_000_000 }),

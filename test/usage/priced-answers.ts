@@ -202,7 +202,7 @@ const search = (action: string) => ({
   action: { type: action },
 });
 
-/** As above, with $10 per thousand searches. Pages opened afterwards are free. */
+/** Uses the prices of `openai`, and $10 per thousand searches. Pages opened afterwards are free. */
 export const responses: PricedAnswer[] = [
   // The example of the API reference: 45 + 870 millionths.
   response("gpt-5", [36, 0, 87], "0.000915"),

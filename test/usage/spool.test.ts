@@ -20,7 +20,6 @@ const bytesOf = (...ids: string[]) => {
   return Buffer.concat(ids.map((id) => Buffer.from(buffer.subarray(0, encodeRecord(buffer, usageRow(id))))));
 };
 
-/** Creates the files of a dead process. */
 async function leave(spool: string, name: string, files: Record<string, Buffer>): Promise<void> {
   await mkdir(path.join(spool, name), { recursive: true });
   await writeFile(path.join(spool, `${name}.lock`), "");

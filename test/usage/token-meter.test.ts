@@ -33,7 +33,6 @@ for (const file of files) {
   });
 }
 
-/** One paragraph in several languages. */
 const languages: Record<string, string> = {
   English:
     "The ferry leaves at seven, so there is time for a walk along the harbour, a coffee where the fishermen have theirs, and a look at the old lighthouse. It was built in 1871 by people who had never seen one.",

@@ -95,7 +95,6 @@ async function count(keyValue: string, body: unknown, headers: Record<string, st
 
 const question = { messages: [{ role: "user", content: "How many tokens are these?" }] };
 
-/** Creates a model whose Anthropic upstream returns this response to token counts. */
 async function addCounter(
   t: Parameters<typeof createUpstream>[0],
   name: string,

@@ -170,7 +170,9 @@ function openTextEvent(event: Buffer): OpenEvent {
   return { data: data.trimEnd(), toEvent: (text) => Buffer.from(before + text + end) };
 }
 
-/** Reads only the header `:event-type`. After its name come the value's type in one byte and length in two. */
+/**
+ * Reads only the header `:event-type`. The name precedes the value's type in one byte and its length in two.
+ */
 function openAwsEvent(event: Buffer): OpenEvent {
   const headersEnd = 12 + event.readUInt32BE(4);
   const lengthAt = event.indexOf(":event-type") + ":event-type".length + 1;

@@ -84,7 +84,6 @@ test("a stream of single bytes arrives complete", async (t) => {
 // The following tests cover the other dialects.
 const upstreamName = "its-own-name-2026";
 
-/** An upstream's stream in the upstream's format. */
 type Written = {
   /** The events up to the first text. */
   begun: string;

@@ -88,7 +88,6 @@ for (const stream of [false, true]) {
   const how = stream ? "streamed" : "whole";
   const name = stream ? "delta" : "message";
 
-  /** Returns an upstream response with one choice. */
   const answerWith = (said: object | undefined, finishReason: string | null = "stop", more = {}): string => {
     const choice = { index: 0, ...(said && { [name]: said }), finish_reason: finishReason, ...more };
     const answer = JSON.stringify({ id: "x", created: 1, model: "m", choices: [choice] });

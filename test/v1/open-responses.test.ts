@@ -143,7 +143,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
   test(`${name}: a conversation is compacted and continues over a WebSocket`, async (t) => {
     const history = [user("Remember: slate."), { type: "message", role: "assistant", content: "OK." }];
     const { status, text } = await post("/responses/compact", { input: history });
-    // The scripted OpenAI has no compaction of its own.
+    // The scripted OpenAI does not support compaction.
     if (isNative) return t.is(status, 404, text);
     t.is(status, 200, text);
     const compacted = JSON.parse(text) as Shown;

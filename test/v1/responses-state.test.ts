@@ -8,7 +8,7 @@ import { sharedByFile, shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 import { connectWeather, createWeatherUpstream } from "../helpers/weather-upstream.ts";
 
-// These tests cover kept responses of translated upstreams. Bounds and time are in test/kept-responses.
+// These tests cover kept responses of translated upstreams. Limits and expiry are in test/kept-responses.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;

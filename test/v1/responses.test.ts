@@ -7,7 +7,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// These tests cover what is specific to OpenAI's responses. `dialect-*.test.ts` cover the common part.
+// These tests cover only OpenAI's responses. `dialect-*.test.ts` cover the common part.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;

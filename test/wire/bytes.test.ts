@@ -6,7 +6,7 @@ import { anyCharacter } from "../helpers/any-character.ts";
 import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 
-/** Returns the emitted chunks of complete events. Each piece emits at most one. */
+/** Each piece emits at most one chunk, which contains whole events. */
 function split(pieces: Buffer[], bytesMax = 1_000_000): string[] {
   const splitter = new EventSplitter(bytesMax);
   const events: string[] = [];

@@ -1,8 +1,8 @@
 import { page } from "$app/state";
 
 /**
- * A parameter of this page's URL. The value stays the same while the user leaves the page, when `page.params`
- * already has the next page's parameters.
+ * A parameter of this page's URL. Unlike `page.params`, the value does not change while the user leaves the
+ * page.
  */
 export function routeParam(name: "id" | "slug"): { readonly current: string } {
   const own = page.route.id;

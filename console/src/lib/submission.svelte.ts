@@ -1,7 +1,4 @@
-/**
- * A form's submission: one at a time, with the last error in `error`. `submit` handles forms and buttons, and
- * never rejects.
- */
+/** Runs one submission at a time. `submit` never rejects: `error` holds the last error. */
 export function createSubmission(work: () => Promise<unknown>, onerror?: (error: unknown) => void) {
   const submission = $state({ isBusy: false, error: null as unknown, submit });
   async function submit(event?: Event): Promise<void> {

@@ -1,6 +1,5 @@
 import { members, times } from "./shape.ts";
 
-/** JSON schemas that are each large in one dimension. */
 export const schemaShapes: Record<string, (count: number) => Record<string, unknown>> = {
   properties: (count) => closed(members(count, () => ({ type: "string" }))),
   "required names": (count) => {

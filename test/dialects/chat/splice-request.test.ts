@@ -27,7 +27,6 @@ function spliceWith(text: string, quirks: ChatQuirks): Buffer {
   return Buffer.concat(spliceRequest(readChatRequest(Buffer.from(text), bodyLimits), upstreamModel, quirks));
 }
 
-/** Returns the members of every request, and the streaming options. */
 function requestMembers(): fc.Arbitrary<JsonMembers> {
   const messages = fc
     .tuple(fc.constantFrom("user", "system"), fc.string({ unit: anyCharacter }))
@@ -37,7 +36,7 @@ function requestMembers(): fc.Arbitrary<JsonMembers> {
     fc.constant(null),
   );
   const known = fc.tuple(messages, fc.option(fc.boolean()), fc.option(streamOptions, { nil: undefined }));
-  // `n` is validated and is the only such name short enough to occur by chance.
+  // `n` is validated, and its name is short enough to occur by chance.
   const unknown = jsonMembers().map((members) =>
     members.filter(
       ([key]) => !["model", "messages", "stream", "stream_options", "n"].includes(key.toLowerCase()),

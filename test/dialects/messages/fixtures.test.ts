@@ -15,9 +15,7 @@ import { bodyLimits } from "../../helpers/body-limits.ts";
 import { envelope, readEvents, requestFrom, viaJson, writeStream } from "./messages-dialect.ts";
 import { putTogether } from "./put-together.ts";
 
-/**
- * The fields of a fixture. Each pair is one translation and its result. The events are in a separate file.
- */
+/** Optional inputs and expected results. The events are in a separate file. */
 type Fixture = {
   request: object;
   chatRequest?: unknown;

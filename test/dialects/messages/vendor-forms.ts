@@ -14,7 +14,9 @@ export function translationOf(kind: "anthropic" | "bedrock" | "gemini", name: st
   return chat;
 }
 
-/** Converts a request of this dialect to a chat completion, and that to the vendor's request. */
+/**
+ * Converts a request of this dialect to a chat completion request, and the result to the vendor's request.
+ */
 export function buildVia(
   kind: "anthropic" | "bedrock" | "gemini",
   name: string,

@@ -7,9 +7,7 @@ import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completi
 import { loadOpenAiSchemas } from "../../helpers/openai-schemas.ts";
 import { envelopeFor, readEvents, requestFrom, writeStream } from "./read-events.ts";
 
-/**
- * The fields of a fixture. Each pair is one translation and its result. The events are in a separate file.
- */
+/** Inputs and optional expected results. The events are in a separate file. */
 type Fixture = {
   request: { model: string };
   chatRequest?: unknown;

@@ -21,7 +21,7 @@ export const chunk = (delta: object, finish_reason: FinishReason | null = null):
   finish_reason,
 });
 
-/** Returns a piece of a call. The first one has its ID and name. */
+/** Returns a piece of a call. The first piece has the ID and the name. */
 export const piece = (index: number, args: string, begin?: { id: string; name: string }) =>
   chunk({
     tool_calls: [

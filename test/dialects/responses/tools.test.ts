@@ -133,7 +133,6 @@ function readIn(pieces: string[]): { choice: string; text: string } {
   return { choice: choice + remaining, text };
 }
 
-/** Returns the text cut at these positions. */
 function cut(text: string, places: number[]): string[] {
   const ends = [...new Set(places.map((place) => place % (text.length + 1)))].toSorted((a, b) => a - b);
   return [...ends, text.length].map((end, index, all) => text.slice(all[index - 1] ?? 0, end));

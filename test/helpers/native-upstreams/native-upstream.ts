@@ -142,7 +142,7 @@ async function sendStream(response: ServerResponse, form: VendorForm, answer: An
   if (answer.ending === "error") events.push(form.streamError(midStreamMessage));
   for (const piece of cutUp(Buffer.concat(events))) {
     if (!response.write(piece)) await once(response, "drain");
-    // Each piece needs its own turn of the event loop, so that it is sent as a separate packet.
+    // A separate turn of the event loop sends each piece in a separate packet.
     await new Promise((resolve) => setImmediate(resolve));
     if (response.destroyed) return;
   }

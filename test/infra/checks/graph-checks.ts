@@ -196,7 +196,6 @@ function isNeededToRun({ type, name }: GraphResource): boolean {
   return type === "aws:iam/rolePolicy:RolePolicy" && name !== "flow";
 }
 
-/** Removes a resource's reference to another. */
 function forget(graph: Graph, type: string, name: string, target: string): void {
   const resource: GraphResource = find(graph, type, name);
   resource.dependencies = resource.dependencies.filter((urn) => !urn.endsWith(target));

@@ -91,7 +91,6 @@ function groupsOf(resources: GraphResource[], property: string): string[] {
     .filter((urn) => urn.split("::")[2]?.endsWith(groupType));
 }
 
-/** Returns whether a rule includes public addresses. */
 function isPublic({ inputs }: GraphResource): boolean {
   if (inputs["cidrIpv6"] !== undefined) return true;
   const block = inputs["cidrIpv4"];

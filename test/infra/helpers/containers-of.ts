@@ -1,7 +1,6 @@
 import { changeJson } from "./check.ts";
 import { find, type Graph, type GraphResource, json, ofType } from "./graph.ts";
 
-/** The part of a container definition that the checks read. */
 export type Container = {
   name: string;
   image: string;

@@ -14,7 +14,6 @@ export type FakeAws = {
   close(): void;
 };
 
-/** Starts a fake AWS service and stops it when the test ends. */
 export async function createFakeAws(
   t: Pick<ExecutionContext, "teardown">,
   answers: Answers,
@@ -62,7 +61,6 @@ export async function startFakeAws(answers: Answers): Promise<FakeAws> {
 
 export const fakeCredentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "an example" };
 
-/** Returns the environment variables of a process that uses the fake service. */
 export function reaching({ url }: FakeAws): Record<string, string> {
   const { accessKeyId, secretAccessKey } = fakeCredentials;
   return { AWS_ENDPOINT_URL: url, AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };

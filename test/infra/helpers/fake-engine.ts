@@ -31,8 +31,8 @@ export type FakeEngine = {
 };
 
 /**
- * Starts the part of Pulumi's engine that a program under the language host needs. Registrations are recorded. Their
- * responses contain AWS's values in an update, or the known ones in a preview.
+ * Starts the part of Pulumi's engine that a program under the language host needs. Responds to registrations
+ * with AWS's values in an update, or with the known values in a preview.
  */
 export async function startFakeEngine(options: EngineOptions): Promise<FakeEngine> {
   const { project, stack, phase } = options;

@@ -210,7 +210,6 @@ test("an invalid message throws", (t) => {
   t.true(page.isTooLong);
 });
 
-/** Returns a message with the given headers and no body. */
 function frame(headers: Record<string, string>): Buffer {
   return frameBytes(Buffer.concat(Object.entries(headers).map(([name, value]) => headerBytes(name, value))));
 }

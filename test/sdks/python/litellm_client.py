@@ -2,7 +2,7 @@
 
 import os
 
-# Otherwise LiteLLM fetches its prices from GitHub.
+# Without this setting, LiteLLM fetches prices from GitHub.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 import litellm  # noqa: E402
 from pydantic import BaseModel

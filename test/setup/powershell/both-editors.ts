@@ -27,7 +27,6 @@ export type Merge = Exclude<FileChange, { format: "own" }>;
 
 export type Editor = (text: string, change: Merge) => Promise<Edited>;
 
-/** Returns the editors of the Windows command, parsed from its text. */
 export async function createPowerShellEditor(): Promise<Editor> {
   const parts = [
     editorConstants,
@@ -52,7 +51,6 @@ export async function createPowerShellEditor(): Promise<Editor> {
   };
 }
 
-/** Returns the awk editors of the macOS and Linux command. */
 export async function createAwkEditor(t: Pick<ExecutionContext, "teardown">): Promise<Editor> {
   const program = findProgram("awk");
   if (!program) throw new Error("This machine has no awk.");

@@ -7,6 +7,5 @@ export type Machine = {
   /** Files, commands and variables. Undefined for the editors, which need none. */
   system: System | undefined;
   runCommand(command: Tree, scope: Scope): unknown;
-  /** Returns the output of the statements. */
   collect(block: Tree, scope: Scope): unknown[];
 };

@@ -2,8 +2,7 @@ import { formatExactTime } from "#lib/format/relative-time.ts";
 import { memberWords, valueWords } from "./member-words.ts";
 
 /**
- * The details of an entry, one line per value: old and new, or only new. Objects get a line per changed or set member.
- * Names precede IDs, whatever their order in the database.
+ * One line per value: old and new, or only new. Objects get a line per changed or set member. IDs come last.
  */
 export function describeDetails(details: Members, name = ""): DetailLine[] {
   if ("from" in details && "to" in details) return describeChange(name, details["from"], details["to"]);

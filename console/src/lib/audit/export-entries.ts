@@ -4,9 +4,7 @@ import { describeDetails } from "./describe-details.ts";
 
 type Entry = Outputs["audit"]["list"]["items"][number];
 
-/**
- * Fetches every matching entry and saves them with the browser. Throws if there are too many for a browser.
- */
+/** Downloads all matching entries as a file. Throws if there are too many for a browser. */
 export async function exportEntries(filter: Inputs["audit"]["list"], signal: AbortSignal): Promise<void> {
   const entries: Entry[] = [];
   let cursor: string | null = null;

@@ -47,7 +47,7 @@ export function formatMoment(time: number): string {
   return moment().format(time);
 }
 
-/** A moment with date, seconds and time zone: "Nov 21, 2026, 17:41:03 GMT+1". */
+/** Includes seconds and the time zone: "Nov 21, 2026, 17:41:03 GMT+1". */
 export function formatExactTime(time: number): string {
   return exact().format(time);
 }

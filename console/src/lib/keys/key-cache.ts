@@ -34,7 +34,7 @@ export async function rememberKey(queries: QueryClient, key: ApiKey): Promise<vo
   ]);
 }
 
-/** Removes a deleted key. Its own page must not query it again. */
+/** Removes a deleted key. The key's page must not query it again. */
 export async function forgetKey(queries: QueryClient, id: string): Promise<void> {
   await Promise.all([
     queries.invalidateQueries({ queryKey: ["keys", "list"] }),

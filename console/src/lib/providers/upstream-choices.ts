@@ -30,7 +30,7 @@ export function toChoices(presets: Preset[]): UpstreamChoice[] {
   return [anyAddress, ...(first ? [first] : []), ...(ownForm ?? []), ...(imitators ?? []), ...local, demo];
 }
 
-/** A provider's display name: its preset's, or its kind's. */
+/** The name of the provider's preset, or of its kind. */
 export function nameOfKind(
   { kind, kindLabel, preset }: { kind: string; kindLabel: string; preset: string | null },
   presets: Preset[],

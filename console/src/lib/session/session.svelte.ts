@@ -6,8 +6,8 @@ type SessionData = inferRouterOutputs<AppRouter>["auth"]["signIn"];
 export type SignedInUser = SessionData["user"];
 
 /**
- * The signed-in user. The access token exists only in this page's memory, and a reload exchanges the refresh
- * cookie for a new one. `expired` keeps the page and its input until the next sign-in.
+ * The access token exists only in this page's memory. A reload exchanges the refresh cookie for a new token.
+ * `expired` keeps the page and its input until the next sign-in.
  */
 class Session {
   status = $state<"restoring" | "signedOut" | "signedIn" | "expired">("restoring");

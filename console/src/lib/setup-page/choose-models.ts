@@ -1,9 +1,8 @@
 import type { SetupModel, Workload } from "../../../../gateway/setup/setup-input.ts";
 
 /**
- * Default models of a key: the most expensive for hard tasks, the cheapest for light ones, and one in between
- * for daily use. Demo, unsuitable and unpriced models are chosen only if there are no others. Null without
- * models.
+ * Hard tasks get the most expensive model, light tasks the cheapest, and daily use a model in between. Demo,
+ * unsuitable and unpriced models are chosen only if there are no others. Null without models.
  */
 export function chooseModels(connected: SetupModel[]): Record<Workload, SetupModel> | null {
   const real = whereAny(connected, ({ isDemo }) => !isDemo);

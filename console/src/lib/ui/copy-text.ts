@@ -1,8 +1,8 @@
 import { toast } from "svelte-sonner";
 
 /**
- * Copies a text. Reports a failure in a toast, and success with the text `done`. Menus need `done`, because
- * their buttons disappear.
+ * Reports failures in a toast, and success if `done` is set. Menus set `done`, because their buttons
+ * disappear.
  */
 export async function copyText(text: string, done = ""): Promise<boolean> {
   try {

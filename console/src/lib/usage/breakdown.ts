@@ -164,7 +164,10 @@ export const columns: BreakdownColumn[] = [
   },
 ];
 
-/** Sorts numbers in descending order, with unknown values last, or names in ascending order, unless reversed. */
+/**
+ * Numbers sort in descending order with unknown values last, and names in ascending order. `isReversed`
+ * reverses both.
+ */
 export function sortRows(rows: BreakdownRow[], by: string, isReversed: boolean): BreakdownRow[] {
   const column = columns.find(({ name }) => name === by);
   const sorted = rows.toSorted((one, other) =>

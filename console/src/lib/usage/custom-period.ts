@@ -33,15 +33,15 @@ export function findProblem(days: Days, now: number, zone: Zone): DaysProblem | 
   return null;
 }
 
-/** A moment's minute in the page's zone: 2026-11-21T15:00. */
+/** A time in the page's zone, to the minute: 2026-11-21T15:00. */
 export function toMinuteText(time: number, zone: Zone): string {
   const offsetMs = zone === "utc" ? 0 : new Date(time).getTimezoneOffset() * 60_000;
   return new Date(time - offsetMs).toISOString().slice(0, "2026-11-21T15:00".length);
 }
 
 /**
- * The start of a day or minute in the page's zone, or later by an offset. Null for an invalid date, such as
- * February 30.
+ * The start of a day or minute in the page's zone, plus an offset. Null for an invalid date, such as February
+ * 30.
  */
 function startOf(text: string, zone: Zone, { years = 0, days = 0 } = {}): number | null {
   const parts = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d))?$/.exec(text) ?? [];

@@ -6,8 +6,8 @@ import type { UsageRecord } from "./read-usage-record.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 
 /**
- * Fetches every record of the filter and saves them with the browser. `onprogress` receives the count so far.
- * Throws if there are too many for a browser.
+ * Downloads all records of the filter as a file. `onprogress` receives the count so far. Throws if there are
+ * too many for a browser.
  */
 export async function exportCsv(
   filter: UsageFilter,

@@ -34,7 +34,10 @@ type Known = {
   keys: Outputs["keys"]["list"]["items"] | undefined;
 };
 
-/** The IDs, slugs or names that a dimension can have, oldest first. New ones do not shift the colors of the others. */
+/**
+ * The IDs, slugs or names that a dimension can have, oldest first. New values do not change the colors of the
+ * others.
+ */
 export function knownNames(dimension: UsageDimension, { models = [], keys = [] }: Known): string[] {
   if (dimension === "API_KEY") return inOrder(keys).map(({ id }) => id);
   const slugs = inOrder(models).map(({ slug }) => slug);
