@@ -143,7 +143,7 @@ export class Exchange {
     });
   }
 
-  /** Ends the exchange after the client closed its connection. Status 499 is nginx's code for this. */
+  /** Ends the exchange of a client that has gone. Status 499 is nginx's code for a closed connection. */
   cancel(): void {
     this.#end({ status: "CANCELLED", httpStatus: this.reply.hasBegun ? 200 : 499, error: null }, () => {});
   }
@@ -178,8 +178,8 @@ type OpenExchange = {
 };
 
 /**
- * The requests in flight: revocation ends them, and shutdown waits for them. Gaps of the array are filled
- * from its end. A `Set` would be rehashed constantly, and V8 would keep finished requests in memory.
+ * The requests in flight, for revocation and shutdown. A `Set` would be rehashed constantly and keep finished
+ * requests in memory.
  */
 export class OpenExchanges {
   readonly #open: OpenExchange[] = [];

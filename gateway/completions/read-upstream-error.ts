@@ -9,7 +9,7 @@ import type { Exchange } from "./exchange.ts";
 /**
  * Converts an upstream's error response to the client's error. Forwards messages about the request, but not
  * about the gateway's credential.
- * @param speaker forwards its own error members only if it speaks OpenAI's format
+ * @param speaker the upstream, whose error members are forwarded only in OpenAI's format
  */
 export function readUpstreamError(
   status: number,

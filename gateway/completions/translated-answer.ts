@@ -5,7 +5,6 @@ import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { badAnswer, toAnswerError } from "../wire/bad-answer.ts";
 
 /**
- * Translates a whole answer.
  * @param readAnswer may throw any error for a malformed answer
  * @param secret the provider's key, which an upstream's error may quote
  */

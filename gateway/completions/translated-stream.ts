@@ -16,7 +16,7 @@ type TranslatedStreamOptions = {
   secret: string | null;
 };
 
-/** Translates a stream: converts upstream events to deltas, and deltas to the client's events. */
+/** Converts upstream events to deltas, and deltas to the client's events. */
 export class TranslatedStream implements StreamReading {
   readonly contentType: string;
   readonly output = new TokenMeter();

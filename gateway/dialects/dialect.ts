@@ -12,8 +12,8 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
   /** The path after `/v1/`, and the endpoint's name in usage records. */
   endpointName: Exclude<DialectEndpointName, "messages/count_tokens" | "responses/input_tokens">;
   /**
-   * Validates the members that the gateway reads and ignores the rest. Throws `invalid_body`,
-   * `missing_required_parameter`, `invalid_type` or `invalid_value`.
+   * Checks the members that the gateway reads, and rejects members that select another model. Throws
+   * `invalid_body`, `request_too_large`, `missing_required_parameter`, `invalid_type` or `invalid_value`.
    */
   readRequest(bytes: Buffer, limits: BodyLimits): Request;
   /**
@@ -25,11 +25,9 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
   droppedIn(request: Request): string | null;
   /** Maps chat completion parameters to the client's names, for error messages. */
   clientParams: Readonly<Record<string, string>>;
-  /** Formats an answer that is not a stream. */
   formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, request: Request): object;
   createStreamWriter(envelope: AnswerEnvelope, request: Request): StreamWriter;
   native: NativeDialect<Request>;
-  /** Formats an error as an answer that is not a stream. */
   formatError(error: ShownError): object;
   /** Formats an error as the last event of a stream, with line endings. `writer` is null for a native stream. */
   formatErrorEvent(error: ShownError, writer: StreamWriter | null): string;
@@ -53,7 +51,6 @@ export type DialectRequest = {
   dropped?: string | null;
 };
 
-/** The gateway's own additions to an answer. */
 export type AnswerEnvelope = {
   /** The request's ID, `req_…`. Dialects derive their own IDs from it. */
   id: string;
@@ -106,7 +103,6 @@ export type OutputMeter = {
   read(text: string, start: number, end: number): void;
 };
 
-/** Rewrites one native stream. */
 export type NativeReader = {
   /**
    * May throw any error for malformed events.

@@ -64,7 +64,7 @@ export class NamedEventReader implements NativeReader {
   }
 }
 
-/** Members with output text in delta events. */
+/** Matches the names of members with output text in delta events. */
 export const deltaNames = () => /"(?:text|thinking|partial_json|delta)"\s*:\s*"/g;
 
 type FoundEvent = { name: string; start: number; dataStart: number; dataEnd: number; end: number };

@@ -182,7 +182,7 @@ export function checkRequired(body: Record<string, unknown>, parameters: Paramet
   }
 }
 
-/** Checks a present parameter. Null counts as missing. */
+/** Null counts as missing. */
 export function checkOptional(body: Record<string, unknown>, parameters: Parameters): void {
   for (const [name, check] of parameters) {
     const value = body[name];

@@ -7,7 +7,7 @@ type WalkedKeys = { count: number; bytes: number };
 /** The members of an endpoint's requests whose names the gateway checks. All others pass unchecked. */
 export class RequestMembers {
   readonly #read: ReadonlySet<string>;
-  /** Each name, by its case-folded form. */
+  /** Each name, by its case-folded spelling. */
   readonly #byFolded: ReadonlyMap<string, string>;
   readonly #lengthMax: number;
 

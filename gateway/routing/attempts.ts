@@ -52,7 +52,7 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   dropped: string | null = null;
   /** Whether a provider may have processed an abandoned call. */
   #mayCost = false;
-  /** Whether the current call's upstream rejected it. */
+  /** Whether the upstream rejected the current call. */
   #isRefused = false;
   #waiting: NodeJS.Timeout | undefined;
   #isOver = false;

@@ -41,7 +41,8 @@ export function howToAllow(hostAndPort: string): string {
 }
 
 /**
- * The first code in the chain of causes that is not the gateway's own. Of several failed addresses, the first counts.
+ * Returns the first code in the chain of causes, except the gateway's own codes. Of several failed addresses,
+ * uses the first.
  */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";

@@ -1,6 +1,6 @@
 /**
- * Removes the provider's credential from an upstream's text: every piece of 8 characters or more, even if
- * escaped, encoded or in another case. A shorter secret is removed as a whole word. Long texts are truncated.
+ * Removes the provider's credential from an upstream's text: pieces of 8 characters or more, even if escaped
+ * or encoded, but not plain words. A shorter secret is removed as a whole word. Long texts are truncated.
  */
 export function hideSecret(text: string, secret: string): string {
   const read = text.slice(0, lengthMax);
@@ -47,7 +47,7 @@ function findSecret({ text, source, starts, ends }: UnescapedText, secret: strin
 }
 
 function findPieces(text: string, pieces: ReadonlySet<string>, size: number): Range[] {
-  // Only this letter becomes two characters in lower case, which would shift positions.
+  // Only İ becomes two characters in lower case, which would shift positions.
   const lowerCase = text.replaceAll("İ", "i").toLowerCase();
   const found: Range[] = [];
   for (let at = 0; at + size <= lowerCase.length; at++) {

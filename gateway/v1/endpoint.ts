@@ -18,7 +18,7 @@ export type EndpointOptions = {
 };
 
 export type EndpointContext = {
-  /** The request has no methods of Express: see `app.ts`. */
+  /** The request lacks Express's methods: see `app.ts`. */
   request: IncomingMessage & Pick<Request, "params">;
   response: ServerResponse;
   id: string;

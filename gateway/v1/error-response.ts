@@ -23,7 +23,7 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   unknown_url: invalidRequest(404, "unknown_url"),
   upgrade_refused: invalidRequest(426, "upgrade_refused"),
   method_not_allowed: invalidRequest(405, "method_not_allowed"),
-  // Of the not-found errors of stored responses, only the first has a code, as in OpenAI's API.
+  // OpenAI's API sends a code for `previous_response_not_found`, but none for the next two errors.
   previous_response_not_found: invalidRequest(400, "previous_response_not_found"),
   item_not_found: invalidRequest(404, null),
   response_not_found: invalidRequest(404, null),

@@ -113,7 +113,7 @@ export type ClientTool = (typeof signs)[number][0];
 
 /**
  * The first match counts. Forks and tools on shared libraries send the same User-Agent, so their own headers
- * come first. Most were observed in November 2026, and the marked ones come from source code.
+ * come first. Most patterns were observed in November 2026. The marked ones come from source code.
  */
 const signs = [
   ["kilo-code", "x-title", /^Kilo Code$/],

@@ -5,7 +5,7 @@ import { SetupInputError } from "../setup/setup-input.ts";
 
 /**
  * Serves `/setup/<tool>.sh` and `.ps1` without authentication, because the script contains no secrets: only
- * the slugs in the address and the gateway's URL.
+ * slugs from the request's URL, and the gateway's URL.
  * @param publicUrl the configured URL. Null uses the request's host, which only the sender sees.
  */
 export function setupScript(publicUrl: string | null) {

@@ -14,8 +14,8 @@ type ScannedAnswer = {
 };
 
 /**
- * Reads the members of a native answer that the gateway needs. Null if the answer is not an object. The rest
- * is not parsed, because HTTP framing and closing brackets show that the answer is complete.
+ * Reads the needed members of a native answer. Null if the answer is not an object. The rest is not parsed,
+ * because HTTP framing and closing brackets show that the answer is complete.
  */
 export function scanAnswer(
   bytes: Buffer,

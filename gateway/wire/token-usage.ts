@@ -183,7 +183,6 @@ export type TokenUsage = {
   cachedInputTokens: number | null;
   cacheWriteInputTokens: number | null;
   reasoningTokens: number | null;
-  /** Missing if there are no details. */
   details?: UsageDetails | undefined;
 };
 

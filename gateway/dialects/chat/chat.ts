@@ -86,10 +86,6 @@ type ChatRequestLayout = {
   maxCompletionTokensKey: ByteRange | null;
 };
 
-/**
- * Checks only the members that the gateway reads. Throws `invalid_body`, `missing_required_parameter`,
- * `invalid_type` or `invalid_value`.
- */
 export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest {
   let streamOptions: ByteRange | null = null;
   let maxCompletionTokensKey: ByteRange | null = null;
@@ -204,8 +200,8 @@ class ChunkReader implements NativeReader {
 const doneEvent = Buffer.from("data: [DONE]\n\n");
 
 /**
- * The body for an upstream that speaks chat completions: the client's bytes with another `model` and, for a stream, a
- * request for the usage chunk. Large integers, key order and unknown fields stay as written.
+ * Replaces `model` in the client's bytes and, for a stream, requests the usage chunk. Splicing keeps large
+ * integers, key order and unknown fields as written.
  */
 export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, quirks: ChatQuirks): Buffer[] {
   const { bytes, layout, outline } = request;

@@ -24,8 +24,7 @@ export type EmbeddingsRequest = {
 };
 
 /**
- * Checks only the members that the gateway reads. Throws `invalid_body`, `missing_required_parameter`,
- * `invalid_type` or `invalid_value`.
+ * Throws the same errors as `Dialect.readRequest`.
  * https://platform.openai.com/docs/api-reference/embeddings/create
  */
 export function readEmbeddingsRequest(bytes: Buffer, limits: BodyLimits): EmbeddingsRequest {

@@ -64,7 +64,6 @@ function withThoughts(content: object[], { reasoning, details }: AssistantConten
   return [...blocks, ...shown.slice(blocks.length - own.length)];
 }
 
-/** Formats reasoning that another upstream encrypted. */
 function formatSealed({ details }: AssistantContent): object[] {
   return details
     .filter(({ type, format }) => type === "reasoning.encrypted" && format !== anthropicFormat)

@@ -20,10 +20,7 @@ import {
 } from "../parse-body.ts";
 import { currentTools } from "./current-tools.ts";
 
-/**
- * Checks only the members that the gateway reads, because Anthropic keeps adding new ones. Throws the same
- * errors as `readChatRequest`.
- */
+/** Accepts unknown members, because Anthropic keeps adding new ones. */
 export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   const request = readRequest(bytes, limits);
   const { max_tokens: given } = request.outline;

@@ -15,7 +15,7 @@ export class TextBlock implements StreamedBlock {
   }
 }
 
-/** Reasoning that its upstream encrypted. It arrives in one piece. */
+/** Reasoning that an upstream encrypted. It arrives in one piece. */
 export class RedactedBlock implements StreamedBlock {
   readonly start: object;
 

@@ -8,8 +8,8 @@ import { expectString } from "../../wire/parameter-errors.ts";
 import { fromToolUseId } from "./current-tools.ts";
 
 /**
- * Converts the conversation. Consecutive turns of one role become one, as Anthropic defines them. System
- * messages after the start become user text in `<system-reminder>` tags: see "System messages" in README.md.
+ * Joins consecutive turns of one role, like Anthropic's API. Later system messages become user text in
+ * `<system-reminder>` tags: see "System messages" in README.md.
  * @param unavailable the omitted tools, if the request has no others
  */
 export function toChatMessages(body: Record<string, unknown>, unavailable: readonly string[]): ChatMessage[] {

@@ -7,7 +7,7 @@ import { isObject } from "../../wire/json.ts";
 export type BuiltInTool = {
   description: string;
   parameters: Record<string, unknown>;
-  /** The type of a call among the items. */
+  /** The type of the tool's call items. */
   callType: string;
   idPrefix: string;
   /** Converts a returned call to function arguments. */

@@ -93,7 +93,6 @@ export class HiddenReasoning {
   }
 }
 
-/** Whether the client requests an optional part of the answer. */
 export function includes({ include }: Record<string, unknown>, what: Includable): boolean {
   return Array.isArray(include) && include.includes(what);
 }

@@ -20,8 +20,7 @@ import {
 } from "../parse-body.ts";
 
 /**
- * Parses a responses request and validates the members that every upstream needs. The translations check the
- * rest. Throws `invalid_body`, `missing_required_parameter`, `invalid_type` or `invalid_value`.
+ * Checks the members that every upstream needs. The translations check the rest.
  * https://platform.openai.com/docs/api-reference/responses/create
  */
 export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {

@@ -22,7 +22,7 @@ export type ToolDefinition = {
 };
 
 export type ReadTool = {
-  /** The tool in the answer. Null for an omitted tool. */
+  /** The tool as the response repeats it. Null for an omitted tool. */
   shown: Record<string, unknown> | null;
   definitions: ToolDefinition[];
 };
@@ -75,9 +75,7 @@ function readCallable(
 
 type Naming = Pick<ToolDefinition, "name" | "description" | "namespace">;
 
-/**
- * Converts a tool with free text, or text of a grammar, to a function with that text as its only argument.
- */
+/** Converts a custom tool to a function whose only argument is the tool's text input. */
 function readCustom(
   tool: Record<string, unknown>,
   { name, description, namespace }: Naming,

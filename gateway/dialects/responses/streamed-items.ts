@@ -14,7 +14,6 @@ import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { FreeformInput } from "./freeform-input.ts";
 import type { NamedTool } from "./tool-table.ts";
 
-/** A message of a stream, written part by part. */
 export class MessageItem {
   readonly #events: EventLog;
   readonly #position: ItemPosition;
@@ -119,8 +118,8 @@ type CallItemOptions = {
 };
 
 /**
- * A call in a stream. It stays open until the answer ends, because upstreams may interleave calls. Calls of OpenAI's
- * built-in tools have no partial form, so they are sent when complete.
+ * A call in a stream. It stays open until the answer ends, because upstreams may interleave calls. Calls of
+ * OpenAI's built-in tools cannot be sent in parts, so they are sent when complete.
  */
 export class CallItem {
   readonly callId: string;

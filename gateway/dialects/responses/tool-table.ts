@@ -11,7 +11,7 @@ export type NamedTool = ToolDefinition & { chatName: string };
  */
 export class ToolTable {
   readonly tools: readonly NamedTool[];
-  /** The tools in the answer. */
+  /** The tools that the response repeats. */
   readonly shown: readonly object[];
   readonly #byChatName = new Map<string, NamedTool>();
   readonly #byName = new Map<string, NamedTool>();
@@ -54,8 +54,8 @@ export class ToolTable {
 }
 
 /**
- * Tools within the input: those that the client found for the model's search, and Codex's own for OpenAI's
- * newest models.
+ * Reads tools within the input: results of the model's tool search, and Codex's own tools for OpenAI's newest
+ * models.
  */
 function readInputTools(input: unknown): ReturnType<typeof readTool>[] {
   const items: unknown[] = Array.isArray(input) ? input : [];

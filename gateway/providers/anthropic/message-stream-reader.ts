@@ -102,7 +102,7 @@ type OpenCall = {
   input: string;
 };
 
-/** Reads a piece of text or reasoning: a delta, or the start of a block, which is usually empty. */
+/** Reads text or reasoning from a delta, or from the start of a block, which is usually empty. */
 function readPiece(blockIndex: unknown, piece: Fields): ChunkChoice[] {
   const { type, text, thinking } = piece;
   if (type === "text" || type === "text_delta") return isText(text) ? [toChunk({ content: text })] : [];

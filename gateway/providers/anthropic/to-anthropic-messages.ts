@@ -25,8 +25,8 @@ import {
 import { toThoughts } from "./reasoning-details.ts";
 
 /**
- * Extracts the instructions from any position, like Anthropic's OpenAI-compatible API. Other messages
- * become alternating turns. User and tool messages belong to the user's turns.
+ * Moves instructions from any position to `system`, like Anthropic's OpenAI-compatible API. Other messages
+ * become alternating turns, and tool messages belong to the user's turns.
  * https://platform.claude.com/docs/en/api/openai-sdk
  */
 export function toAnthropicMessages(chat: ChatMessage[]): {

@@ -72,6 +72,6 @@ function withLooseBinding(order: ThinkingOrder, { traits, messages }: Situation)
   const hasThoughts = messages.some(({ content }) => content.some(isThought));
   if (!traits.bindsThoughts || !isAdaptive || !hasThoughts) return order;
   const binding = { prefix_mismatch_behavior: "drop_block" };
-  // Adaptive thinking is these models' default.
+  // Adaptive thinking is the default, so only the binding changes.
   return { ...order, thinking: { type: "adaptive", ...order.thinking, block_binding: binding } };
 }

@@ -136,8 +136,8 @@ function readBedrockHost(baseUrl: string): BedrockHost {
 const awsHost = /^(vpce-[^.]+\.)?bedrock-runtime(?:-fips)?\.([a-z]{2,5}(?:-[a-z]+)+-\d+)\./;
 
 /**
- * Two of Bedrock's 4xx statuses are not the client's fault. The model failed (424), usually with its own
- * status, or timed out (408).
+ * Two of Bedrock's 4xx statuses report a failure of the model: 408 is a timeout, and 424 usually contains the
+ * model's own status.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
  */
 function effectiveStatus(status: number, body: unknown): number {
@@ -148,8 +148,8 @@ function effectiveStatus(status: number, body: unknown): number {
 }
 
 /**
- * Selects foundation models with on-demand text or embeddings. Some require an inference profile: the name
- * with a geography prefix (`us.anthropic.…`).
+ * Selects text and embedding models, on demand or through an inference profile, whose name adds a geography
+ * prefix (`us.anthropic.…`).
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListFoundationModels.html
  */
 function isUsable({ outputModalities, inferenceTypesSupported }: Record<string, unknown>): boolean {

@@ -120,8 +120,7 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * Converts the stop reason. Throws `upstreamReported(…)` for failures, such as `malformed_model_output`, and for
- * unknown reasons.
+ * Throws `upstreamReported(…)` for failures, such as `malformed_model_output`, and for unknown reasons.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax
  */
 export function readStopReason(reason: unknown, hasToolCalls: boolean): FinishReason {

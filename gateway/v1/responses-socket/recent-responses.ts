@@ -10,7 +10,7 @@ type RecentResponsesOptions = { store: MemoryStore; connectionId: string; keyId:
  */
 export class RecentResponses {
   readonly #options: RecentResponsesOptions;
-  /** The latest response of each stream ID, the oldest first. */
+  /** The ID of the latest response by stream ID, the oldest first. */
   readonly #ids = new Map<string | null, string>();
 
   constructor(options: RecentResponsesOptions) {

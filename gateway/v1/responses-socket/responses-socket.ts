@@ -25,7 +25,7 @@ export class ResponsesSocket implements Connection {
   /** The bytes of an incomplete message. */
   #arriving: HeldBody;
   #heardAt = performance.now();
-  /** The time since which the client leaves frames unread while turns wait. */
+  /** When the client stopped reading while turns waited, from `performance.now()`. Null if it reads. */
   #stalledAt: number | null = null;
   #isEnding = false;
 
