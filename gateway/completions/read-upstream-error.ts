@@ -64,7 +64,6 @@ type ErrorSpeaker = {
   effectiveStatus?: ((status: number, body: unknown) => number) | undefined;
 };
 
-/** Removes the provider's key from an error that quotes an upstream. */
 export function errorWithoutSecrets(error: GatewayError, secret: string | null): GatewayError {
   const { code, reason, upstream } = error;
   const message = withoutSecrets(error.message, secret);

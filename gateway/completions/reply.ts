@@ -22,7 +22,7 @@ export type Reply = {
    * stream.
    */
   fail(error: GatewayError, headers?: string[]): void;
-  /** Closes the connection without an answer. */
+  /** Closes the connection without finishing the answer. */
   abandon(): void;
   onDrain(listener: () => void): void;
 };

@@ -19,7 +19,6 @@ export type ResponseStore = {
   find(keyId: string, id: string): KeptResponse | null | Promise<KeptResponse | null>;
   /** Returns whether the response existed. */
   delete(keyId: string, id: string): boolean | Promise<boolean>;
-  /** Drops every response of a key. */
   forget(keyId: string): void;
   close(): void;
 };

@@ -13,7 +13,6 @@ import type { Target, Candidate } from "./candidate.ts";
 
 type ConnectedProviderOptions = { secretBox: SecretBox; limits: Settings; log: Log };
 
-/** A provider, connected to its upstream with each of its credentials. */
 export class ConnectedProvider {
   readonly #row: ProviderRow;
   readonly #timeouts: UpstreamTimeouts;

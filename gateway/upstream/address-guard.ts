@@ -13,7 +13,6 @@ export class AddressGuard {
     this.#privateHosts = new Set(privateHosts.map(withoutBrackets));
   }
 
-  /** The configured exceptions. */
   get privateHosts(): string[] {
     return [...this.#privateHosts];
   }

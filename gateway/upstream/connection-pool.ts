@@ -66,7 +66,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     }
   }
 
-  /** Ends every connection and its call. */
+  /** Ends every connection and every call. */
   close(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -128,7 +128,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
 }
 
 /**
- * The idle connections of one pool, by credential. Each rests before reuse, so that a close or a surplus
+ * The idle connections of one pool, by credential. They rest before reuse, so that a close or a surplus
  * answer is detected in time.
  */
 class IdleConnections {

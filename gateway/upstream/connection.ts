@@ -10,7 +10,7 @@ import { brokenOff, withCode } from "./upstream-failure.ts";
 export type ConnectionOwner = {
   /** Runs when the answer is complete and the connection can be reused. */
   onFree(connection: Connection): void;
-  /** Runs once, after the connection has closed. */
+  /** Runs once, when the connection closes. */
   onGone(connection: Connection): void;
 };
 

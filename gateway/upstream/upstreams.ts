@@ -113,7 +113,7 @@ export class Upstreams {
     }
   }
 
-  /** Ends every connection and its call. */
+  /** Ends every connection and every call. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const pool of this.#pools.values()) pool.close();
@@ -159,10 +159,7 @@ function formatSharedHead({ origin, path, headers }: Endpoint): string {
   return ` ${path} HTTP/1.1\r\nhost: ${new URL(origin).host}\r\nconnection: keep-alive\r\n${formatFields(headers)}`;
 }
 
-/**
- * Formats a POST request, or a GET request without a body.
- * @param moreHeaders alternating names and values
- */
+/** @param moreHeaders alternating names and values */
 function formatRequest(
   sharedHead: string,
   moreHeaders: string[],

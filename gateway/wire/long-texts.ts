@@ -1,6 +1,6 @@
 import { backslash, quote, skipString, type StringSkipper } from "./json.ts";
 
-/** Finds and validates the long texts of a JSON text, four bytes at a time, while it is scanned. */
+/** Finds and validates the long texts during the scan of a JSON text, four bytes at a time. */
 export class LongTexts implements StringSkipper {
   /** Alternating starts and ends of valid texts, between their quotes. */
   readonly #ranges: number[] = [];

@@ -2,8 +2,8 @@ import { GatewayError } from "../errors.ts";
 import { isObject, countValues, scanMembers, type ValueCount } from "./json.ts";
 
 /**
- * Parses a JSON object within a text, such as a call's arguments. Null for invalid JSON and above `depthMax`
- * levels, which could not be serialized again.
+ * Parses a JSON object within a text, such as a call's arguments. Null for any other text, and above
+ * `depthMax` levels, which could not be serialized again.
  * @param count the values of all texts of the request. Throws `request_too_large` above its maximum.
  */
 export function parseShallowObject(

@@ -26,7 +26,7 @@ export class MessageStreamWriter implements StreamWriter {
   /** The tool calls by the upstream's index. */
   readonly #calls = new Map<number, { id: string; block: CallBlock }>();
   #callCount = 0;
-  /** Seals that arrived after the text. They precede the next block. */
+  /** Seals that arrived after the text. They precede the next tool call. */
   #lateSeals: RedactedBlock[] = [];
   /** Whether details contain the reasoning text. Null before the first reasoning. */
   #thinksInDetails: boolean | null = null;

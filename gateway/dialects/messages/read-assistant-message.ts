@@ -30,7 +30,7 @@ export type AssistantContent = {
 export type CalledPiece = {
   /** Null if the upstream sent no index. */
   index: number | null;
-  /** The call's ID. Empty in every piece but the first. */
+  /** The call's ID, usually only in the first piece. Empty in the others. */
   id: string;
   name: string;
   arguments: string;

@@ -51,7 +51,7 @@ export function toReasoningDetail(
   return { type, format, ...rest, [field]: thought.text };
 }
 
-/** OpenRouter's name for this format. */
+/** OpenRouter's name for Anthropic's reasoning format. */
 export const anthropicFormat = "anthropic-claude-v1";
 
 /**

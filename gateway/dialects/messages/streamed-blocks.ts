@@ -92,7 +92,7 @@ export class CallBlock implements StreamedBlock {
   }
 }
 
-/** Detects the end of a JSON object that arrives in pieces. Other text never ends. */
+/** Detects the end of a JSON object or array that arrives in pieces. */
 class JsonEnd {
   #depth = 0;
   #isInString = false;

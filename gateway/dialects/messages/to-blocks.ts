@@ -1,6 +1,5 @@
 import { expectObject, expectString } from "../../wire/parameter-errors.ts";
 
-/** A content block and its position in the request. */
 export type Block = { type: string; fields: Record<string, unknown>; param: string };
 
 /** @param content a string (short for one text block) or blocks */

@@ -26,8 +26,8 @@ export class AssistantTurn {
   }
 
   /**
-   * If indexes repeat, keeps only the last answer's details, because its calls depend on them. Merged
-   * signatures would be wrong.
+   * A repeated index starts another answer. Only the last answer's details are kept, because its calls depend
+   * on them and merged signatures would be wrong.
    */
   think(item: Record<string, unknown>, param: string): void {
     const sealed = ifGiven(item["encrypted_content"], `${param}.encrypted_content`, expectString);

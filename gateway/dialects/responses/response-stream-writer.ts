@@ -19,9 +19,9 @@ export class ResponseStreamWriter implements StreamWriter {
   readonly #answerCharactersMax: number;
   readonly #table: ToolTable;
   readonly #echo: object;
-  /** Null if the client cannot return details. */
+  /** Null if neither the client nor the gateway keeps the details. */
   readonly #details: ReasoningCollector | null;
-  /** Null if the client receives all details. */
+  /** Null if the client receives the details. */
   readonly #hidden: HiddenReasoning | null;
   readonly #wantsLogprobs: boolean;
   readonly #events = new EventLog();
@@ -201,7 +201,7 @@ export class ResponseStreamWriter implements StreamWriter {
   }
 }
 
-/** The size of an item without its content. */
+/** The assumed size of an item without its content. */
 const itemCharacters = 256;
 
 /** Clients evaluate these codes. All others are the gateway's own or unknown. */

@@ -94,7 +94,7 @@ function toPlainMessage(item: Record<string, unknown>, param: string): ChatMessa
 /** Whether an item only declares tools, which the tool table already contains. */
 function hasOnlyTools({ type, call_id: callId }: Record<string, unknown>): boolean {
   if (type === "additional_tools") return true;
-  // A search by OpenAI is skipped, because the request lists the found tools anyway.
+  // A search by OpenAI is skipped, because the tool table contains the found tools.
   return (type === "tool_search_call" || type === "tool_search_output") && (callId ?? null) === null;
 }
 
@@ -194,7 +194,7 @@ function toolMessage(
   return { role: "tool", tool_call_id: expectString(item["call_id"], `${param}.call_id`), content };
 }
 
-/** Returns names only, because later requests list the tools themselves. */
+/** Returns names only, because the tool table contains the tools. */
 function describeFound(value: unknown, param: string, table: ToolTable): string {
   const names = expectArray(value, param).flatMap((tool, index) =>
     readTool(tool, `${param}[${index}]`).definitions.map((definition) => table.chatNameOf(definition)),

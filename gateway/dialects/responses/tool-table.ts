@@ -6,8 +6,8 @@ import { readTool, type ToolDefinition } from "./read-tool.ts";
 export type NamedTool = ToolDefinition & { chatName: string };
 
 /**
- * A request's tools by two names: the client's, and a shorter one without a namespace for chat completions.
- * Throws `invalid_type`, `invalid_value` or `unsupported_parameter` for invalid tools.
+ * A request's tools by two names: the client's, and a flat name for chat completions that includes the
+ * namespace. Throws `invalid_type`, `invalid_value` or `unsupported_parameter` for invalid tools.
  */
 export class ToolTable {
   readonly tools: readonly NamedTool[];

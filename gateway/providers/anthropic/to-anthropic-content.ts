@@ -142,7 +142,7 @@ export function toCacheControl(
   return ifGiven(marked["cache_control"], `${param}.cache_control`, expectObject);
 }
 
-/** Moves a message's marker to its last block, unless that block has one. Thinking blocks cannot carry markers. */
+/** Copies a message's marker to its last block, unless that block has one. Thinking blocks cannot carry markers. */
 export function withCacheControl<B extends ContentBlock>(
   blocks: B[],
   message: { [field: string]: unknown },

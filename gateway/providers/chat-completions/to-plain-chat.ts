@@ -43,7 +43,10 @@ function withoutCacheControl(value: unknown, depth = 0): unknown {
   };
 }
 
-/** Moves images into a user message after all results of a turn, because OpenAI's tool results are text only. */
+/**
+ * Moves images and files into a user message after all results of a turn, because OpenAI's tool results are
+ * text only.
+ */
 function withImagesApart(messages: readonly ChatMessage[]): ChatMessage[] {
   const apart: ChatMessage[] = [];
   let images: ContentPart[] = [];

@@ -64,10 +64,7 @@ function errorReasons(body: unknown): unknown[] {
     : [];
 }
 
-/**
- * Selects the models for chat and embeddings. Other models generate images, videos and speech.
- * https://ai.google.dev/api/models
- */
+/** Selects models for chat and embeddings by their methods. https://ai.google.dev/api/models */
 function isUsable({ supportedGenerationMethods: methods }: Record<string, unknown>): boolean {
   return !Array.isArray(methods) || methods.includes("generateContent") || methods.includes("embedContent");
 }

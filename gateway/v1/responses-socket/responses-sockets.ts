@@ -140,7 +140,10 @@ export class ResponsesSockets {
   }
 }
 
-/** @param use runs at once, so that no message is lost. Throws `invalid_body` for an invalid handshake. */
+/**
+ * Throws `invalid_body` for an invalid handshake.
+ * @param use runs at once, so that no message is lost
+ */
 function shakeHands(
   server: WebSocketServer,
   request: IncomingMessage,
