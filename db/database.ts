@@ -138,7 +138,10 @@ export type DatabaseLimits = DataSourceLimits & { operationTimeoutMs: number };
 export type Repositories = ReturnType<typeof repositoriesOf>;
 
 const deadlockAttemptsMax = 10;
-/** The pause exceeds a large transaction, so that concurrent transactions can commit first. */
+/**
+ * The longest pause exceeds the time of a large transaction, so that concurrent transactions can commit
+ * first.
+ */
 const deadlockPauseMsMax = 1_000;
 
 function repositoriesOf(manager: EntityManager) {

@@ -3,7 +3,8 @@ import * as z from "zod";
 import { connectionsAvailable, fargatePairs, isFargatePair, workersOf } from "./sizes.ts";
 
 /**
- * A stack's configuration. Every key is `gateway:<key>` in infra/Pulumi.<stack>.yaml. infra/README.md explains them.
+ * A stack's configuration. Every key is `gateway:<key>` in infra/Pulumi.<stack>.yaml. infra/README.md
+ * explains the keys.
  */
 export type StackConfig = z.output<typeof schema> & { stack: string; isProduction: boolean };
 

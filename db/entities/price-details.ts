@@ -55,7 +55,7 @@ export type PriceCondition = {
   hours?: { from: string; to: string } | undefined;
 };
 
-/** A part of a cost. The amounts of all lines add up to the cost at these prices. */
+/** A part of a cost. The amounts of all lines add up to the cost at the model's prices. */
 export type CostLine = {
   component: PriceComponent;
   quantity: number;

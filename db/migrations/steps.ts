@@ -32,7 +32,10 @@ export async function stepKit(runner: QueryRunner) {
   };
 }
 
-/** The names of existing columns, by table. Empty on SQLite, which rolls back an interrupted migration. */
+/**
+ * The names of existing columns or indexes, by table. Empty on SQLite, which rolls back an interrupted
+ * migration.
+ */
 async function keptNames(
   runner: QueryRunner,
   view: "columns" | "statistics",

@@ -3,7 +3,8 @@ import { allKeys, latencyBoundsMs, unknownFact } from "../entities/usage-roll-up
 import type { OwnerScope } from "./api-key-filter.ts";
 
 /**
- * `owner` is the user's permission, not part of the request. An empty string selects records without a value.
+ * `owner` is the user's permission, not part of the request. An empty string selects records that lack the
+ * value.
  */
 export type UsageFilter = {
   owner: OwnerScope;

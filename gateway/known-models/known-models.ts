@@ -53,7 +53,7 @@ async function readModels({ baseUrls }: Seller): Promise<readonly SoldModel[]> {
   for (const providerApiUrl of baseUrls) {
     const seller = findProvider({ providerApiUrl });
     if (!seller) continue;
-    // Azure sells OpenAI's models at OpenAI's prices, and its entry refers to them.
+    // Azure sells OpenAI's models at OpenAI's prices, so Azure's entry refers to OpenAI's.
     const others = (seller.fallback_model_providers ?? []).map((providerId) => findProvider({ providerId }));
     const models = [seller, ...others].flatMap((each) =>
       each ? [...each.models, ...overlayModels(each.id)].map((model) => ({ ...model, seller: each.id })) : [],

@@ -36,7 +36,7 @@ export function formatScriptAddress({
 
 /**
  * Parses an address below `/setup/`. Null for an unknown tool or script. Throws `SetupInputError` for an
- * unknown query. Errors do not quote the address.
+ * invalid query. Errors do not quote the address.
  */
 export function parseScriptAddress(address: string): ScriptRequest | null {
   const mark = address.indexOf("?");

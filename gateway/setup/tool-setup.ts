@@ -3,7 +3,7 @@ import type { SetupPlan, Json, JsonOperation } from "./setup-plan.ts";
 
 export type ToolSetup = {
   name: string;
-  /** The version that the setup was tested with. Null for a tab without a single tool. */
+  /** Null for a tab without a single tool. */
   checkedWith: CheckedVersion | null;
   /** The dialect between the tool and the gateway. */
   dialect: Dialect | null;
@@ -44,7 +44,7 @@ export type ToolGuide = {
 /** A program, or a place where a tool runs. */
 export type GuideApp = {
   name: string;
-  /** The version of the documentation. Null if it does not state one. */
+  /** The documented version. Null if the documentation states no version. */
   version: string | null;
   documentation: string;
   steps: string[];

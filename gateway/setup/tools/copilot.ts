@@ -51,7 +51,7 @@ const keyFile: PlannedFile = {
   otherwise: null,
 };
 
-/** Copilot sends a temperature to unknown models, which newer Claudes reject. */
+/** Newer Claudes reject the temperature that Copilot sends to unknown models. */
 function modelVariables(slug: string): Record<string, string> {
   const name = slug.slice(slug.indexOf("/") + 1);
   if (!name.startsWith("claude-")) return { COPILOT_MODEL: slug };

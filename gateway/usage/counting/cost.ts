@@ -49,7 +49,7 @@ export function costOf(prices: Prices, usage: TokenUsage | null, at = new Date()
   return priceRequest(prices, usage, at).cost;
 }
 
-/** Calculates the sum of the lines without building them, because most requests need none. */
+/** Calculates only the sum, because most requests need no lines. */
 function usualCost(
   inputPrice: number,
   { cachedInputPrice, cacheWritePrice, outputPrice }: FlatPrices,

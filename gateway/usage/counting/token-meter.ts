@@ -169,7 +169,7 @@ export class OutputMeter {
     let count = 0;
     this.#names.lastIndex = 0;
     for (let found = this.#names.exec(event); found; found = this.#names.exec(event)) {
-      // An event with several texts is often followed by another.
+      // The next event often has several texts too, so no single name is kept.
       this.#name = count++ === 0 ? found[0] : "";
       this.#distance = found.index;
       this.#names.lastIndex = this.#meter.addJson(event, found.index + found[0].length);

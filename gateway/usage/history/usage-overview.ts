@@ -105,8 +105,8 @@ export function averageLatencyMs({
 }
 
 /**
- * The latency that this share of the requests does not exceed, interpolated within a bucket. Null for too few
- * requests. The open last bucket returns its lower bound.
+ * The latency that the given share of requests does not exceed, interpolated within a bucket. Null for too
+ * few requests. The open last bucket returns its lower bound.
  */
 export function percentileMs(
   counts: readonly number[],
