@@ -163,14 +163,17 @@ export function skipString(
 ): number {
   let at = start;
   let near = Math.min(end, start + nearBytes);
+  let skipper = texts;
   while (at < end) {
     while (at < near) {
       const byte = bytes[at];
       if (byte === quote) return at + 1;
       at += byte === backslash ? 2 : 1;
     }
-    const textEnd = texts && texts.skip(start, end);
+    const textEnd = skipper && skipper.skip(start, end);
     if (textEnd) return textEnd;
+    // Repeated attempts would take quadratic time.
+    skipper = null;
     const found = bytes.indexOf(quote, at);
     if (found === -1 || found >= end) return end;
     let backslashes = 0;

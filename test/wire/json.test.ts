@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
-import { isKey, type ScanResult, scanMembers } from "../../gateway/wire/json.ts";
+import { countValues, isKey, type ScanResult, scanMembers } from "../../gateway/wire/json.ts";
+import { LongTexts } from "../../gateway/wire/long-texts.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { jsonMembers, spellObject } from "../helpers/spell-object.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
@@ -157,3 +158,14 @@ for (const [what, unit] of [
     t.true(cpuMsSince(before) < 5_000);
   });
 }
+
+test("a long text is scanned once, also if it is invalid", (t) => {
+  const bytes = Buffer.from(`{"content":"${"x".repeat(2_000_000)}\n${'\\"'.repeat(1_000_000)}"}`);
+  const before = process.cpuUsage();
+  const texts = new LongTexts(bytes);
+  t.is(
+    scanMembers(bytes, 0, bytes.length, Infinity, () => {}, countValues(10), texts),
+    "complete",
+  );
+  t.true(cpuMsSince(before) < 5_000);
+});
