@@ -67,7 +67,6 @@ export type AnswerContext = {
   limiter: Pick<Limiter, "admit">;
   privateAddressWarnings: Pick<PrivateAddressWarnings, "warn">;
   observer: RequestObserver | null;
-  /** Null if no responses are kept. */
   keptResponses: ResponseKeeper | null;
 };
 

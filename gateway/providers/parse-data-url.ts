@@ -8,7 +8,7 @@ export type DataUrl = {
   text(): string | null;
 };
 
-/** Parses a data URL. Null for any other URL. */
+/** Null for any other URL. */
 export function parseDataUrl(url: string): DataUrl | null {
   const comma = url.slice(0, headLengthMax).indexOf(",");
   if (!/^data:/i.test(url) || comma === -1) return null;

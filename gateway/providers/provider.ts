@@ -78,7 +78,6 @@ export type UpstreamApi = {
   /** The model names in a `modelsEndpoint` response. Null for a malformed list. */
   readModelNames(list: unknown): string[] | null;
   chat(model: UpstreamModel): ChatApi;
-  /** Null if the upstream has no embeddings. */
   embeddings(model: UpstreamModel): EmbeddingsApi | null;
   /** The endpoints for client dialects other than chat completions, by endpoint name. */
   dialects?: Partial<Record<DialectEndpointName, Endpoint>>;
@@ -102,7 +101,7 @@ export type UpstreamModel = {
   /** The upstream's own name for the model. */
   name: string;
   outputTokensMax: number | null;
-  /** Whether the model can reason. Undefined if unknown. */
+  /** Undefined if unknown. */
   canReason?: boolean | undefined;
 };
 

@@ -15,7 +15,7 @@ export type CatalogueModel = Readonly<{
   id: string;
   slug: string;
   createdAt: Date;
-  /** The context window in tokens. Null if unknown. */
+  /** In tokens. Null if unknown. */
   contextWindow: number | null;
   /** The model's own provider with each credential, then each fallback in order. */
   candidates: readonly (readonly Candidate[])[];
@@ -42,7 +42,7 @@ export class Catalogue {
     return [...modelIds].every((id) => this.#ids.has(id));
   }
 
-  /** Lists the models by slug. */
+  /** The models are in order of their slugs. */
   list(): Iterable<CatalogueModel> {
     return this.#models.values();
   }

@@ -1,4 +1,4 @@
-/** Parses a slug, `<provider>/<model_name>`, and splits it at the first slash. */
+/** Splits a slug, `<provider>/<model_name>`, at the first slash. Null for any other text. */
 export function parseSlug(text: string): { providerName: string; modelName: string } | null {
   if (!slugPattern.test(text)) return null;
   const slash = text.indexOf("/");

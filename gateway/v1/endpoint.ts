@@ -62,7 +62,7 @@ export function plainEndpoint(
   return endpoint(options, handleAndTell, dialectOf);
 }
 
-/** Logs the details of the gateway's own errors, with the request ID that the client gets. */
+/** Logs the gateway's own errors with the request ID that the client receives. */
 export function logOurTrouble(log: Log, requestId: string, error: GatewayError): void {
   if (error.code === "internal_error")
     log.error({ requestId, error }, "a request failed with an internal error");

@@ -164,7 +164,7 @@ export function measureText(bytes: Buffer, sizeMax: number): number {
   return size + bytes.length - end;
 }
 
-/** The maximum ratio of the weighted size to the size in bytes. */
+/** The ratio for a text of two-byte escapes, which count as 5. */
 const textSizeRatioMax = 2.5;
 
 function countEscapes(bytes: Uint8Array, start: number, end: number): number {

@@ -65,7 +65,7 @@ const usualTerms = new Set([
   "not_available",
 ]);
 
-/** Returns a valid count unchanged, and undefined for any other value. */
+/** A count is an integer from 0 to 2³¹ − 1. Returns undefined for any other value. */
 export function readCount(value: unknown): number | undefined {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 2 ** 31 - 1
     ? (value as number)

@@ -26,7 +26,7 @@ export class ToolTable {
     this.tools = [...this.#byName.values()];
   }
 
-  /** Finds a tool by its name in the model's output. Null for an unknown name. */
+  /** Null for a name that the model invented. */
   find(chatName: string): NamedTool | null {
     return this.#byChatName.get(chatName) ?? null;
   }

@@ -63,7 +63,7 @@ function toTextBlock(part: ContentPart, at: string, field: "text" | "refusal"): 
   return text.trim() === "" ? [] : [{ type: "text", text, cache_control: toCacheControl(part, at) }];
 }
 
-/** Converts a file to a document or an image. https://platform.claude.com/docs/en/build-with-claude/pdf-support */
+/** https://platform.claude.com/docs/en/build-with-claude/pdf-support */
 function toFileBlock(part: ContentPart, at: string): DocumentBlock | ImageBlock {
   const param = `${at}.file`;
   const file = expectObject(part["file"], param);
