@@ -23,7 +23,6 @@ function keyIn(gateway: GatewayProcess): string | undefined {
   return /sk-gateway-[0-9A-Za-z]{49}/.exec(gateway.stdout())?.[0];
 }
 
-/** Returns the printed `curl` lines, ready to run. */
 function curlLines(gateway: GatewayProcess): string[] {
   return gateway.stdout().match(/^curl .*$/gm) ?? [];
 }

@@ -67,7 +67,6 @@ for (const name of documents) {
   });
 }
 
-/** Returns the headings' anchors, in GitHub's format. */
 function headingsOf(text: string): string[] {
   return Array.from(text.matchAll(/^#+ (.+)$/gm), ([, title = ""]) =>
     title

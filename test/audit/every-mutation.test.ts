@@ -10,7 +10,6 @@ import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import type { TestGateway } from "../helpers/test-gateway.ts";
 
-/** Mutations that write no entry, with the reason. */
 const exceptions: Record<string, string> = {
   "auth.refresh": "a page does it every ten minutes, and nothing changes but the token",
   "providers.test": "it asks the upstream and changes nothing",

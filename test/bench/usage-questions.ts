@@ -34,7 +34,6 @@ export function toGraphql(look: Look): { query: string; variables: object } {
   return { query, variables: { filter: look.criteria, first: look.first, after: look.after } };
 }
 
-/** Returns typical queries of the 30 days before `now`. */
 export async function questions(history: UsageHistory, person: Person, now: number): Promise<Question[]> {
   const keys = await history.summarize(person, {}, { groupBy: ["apiKeyId"], interval: null });
   const used = keys.toSorted((one, other) => other.requests - one.requests);

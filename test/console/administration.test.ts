@@ -72,7 +72,7 @@ browserTest("a join token leaves the address bar and appears in no requested URL
     await page.goForward();
     await page.getByRole("heading", { name: "This link is incomplete" }).waitFor();
     await assertAccessible(t, page);
-    // A new hash keeps the document.
+    // A changed hash does not reload the document.
     await page.goto(`/join#token=${token}`);
     await page.getByLabel("Password").waitFor();
     await page.waitForURL(`${gateway.url}/join`);

@@ -92,7 +92,6 @@ export async function startFakeKms(t: Pick<ExecutionContext, "teardown">): Promi
 export type FakeKms = {
   url: string;
   calls: Call[];
-  /** ARNs of the existing KMS keys. */
   keys: string[];
   /** A returned fault replaces the response to the call. */
   behave(call: Call, count: number): Fault | undefined;

@@ -5,7 +5,6 @@ export type HttpAnswer = {
   /** Whether the upstream closes the connection after the response. */
   closes?: true;
   result: { status: number; body: string } | { error: string };
-  /** Whether the connection is reused. */
   isKept?: true;
 };
 
@@ -159,7 +158,6 @@ const wellFormed: HttpAnswer[] = [
   },
 ];
 
-/** Responses followed by more bytes. */
 const surplus: HttpAnswer[] = [
   { name: "a byte too much", bytes: `${hello("content-length: 5\r\n")}!`, ...last() },
   { name: "an empty line too much", bytes: `${hello("content-length: 5\r\n")}\r\n`, ...last() },

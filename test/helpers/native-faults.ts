@@ -9,7 +9,6 @@ type NativeScene = {
   response: ServerResponse;
   /** Sends the head of a valid response. */
   begin(headers?: Record<string, string>): void;
-  /** The valid response in pieces. */
   pieces: Buffer[];
 };
 

@@ -19,7 +19,6 @@ const folder = path.resolve(import.meta.dirname, "../fixtures/providers");
 const sse = "text/event-stream";
 const awsEvents = "application/vnd.amazon.eventstream";
 
-/** Recordings of every provider kind that the gateway translates. */
 export const nativeRecordings: NativeRecording[] = [
   {
     ...recorded("anthropic", "text-stream", sse),

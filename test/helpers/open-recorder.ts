@@ -36,7 +36,6 @@ export async function openRecorder(
   return { recorder, dataDir, log, spool: path.join(dataDir, "spool") };
 }
 
-/** Returns the IDs of the records of `key_1` in the database. */
 export const idsIn = async (database: Database) =>
   (await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10_000)))
     .map(({ id }) => id)

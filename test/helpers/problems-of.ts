@@ -2,7 +2,6 @@ import { ConfigError, readConfig } from "../../gateway/config/config.ts";
 
 export type Environment = Record<string, string>;
 
-/** Returns no problems for a valid environment. */
 export function problemsOf(environment: Environment): string[] {
   try {
     readConfig(environment);

@@ -49,7 +49,6 @@ function parseSource(file: string, text: string): SourceFile {
   return parsed;
 }
 
-/** Parses in-memory files: texts by path. */
 export function parseSources(texts: Record<string, string>): SourceFile[] {
   return Object.entries(texts).map(([file, text]) => parseSource(file, text));
 }

@@ -20,7 +20,7 @@ export async function startTcpProxy(
     const upstream = connect(port, "127.0.0.1");
     for (const socket of [client, upstream]) {
       sockets.add(socket);
-      // The other side detects the closed connection.
+      // A `close` event follows every error.
       socket.on("error", () => {});
       socket.on("close", () => {
         sockets.delete(socket);

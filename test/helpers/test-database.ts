@@ -13,7 +13,10 @@ export async function createTestDatabase(t: Teardown, kind: DatabaseKind | undef
   return kind === "sqlite" ? createSqliteDatabase(t) : createServerDatabase(t, kind);
 }
 
-/** Returns the DATABASE_URL of a new database with the current schema. The database is deleted with the test. */
+/**
+ * Returns the DATABASE_URL of a new database with the current schema, or an empty one without templates. The
+ * database is deleted with the test.
+ */
 export async function createMigratedDatabase(t: Teardown, kind: DatabaseKind | undefined): Promise<string> {
   const url = await createTestDatabase(t, kind);
   if (kind === "sqlite") await copySqliteSchema(url.slice("sqlite:".length));

@@ -6,7 +6,7 @@ import { freePort } from "./free-port.ts";
 import { createTestFolder } from "./test-folder.ts";
 import { findProgram, installPackages } from "./system-packages.ts";
 
-/** Installs Valkey or Redis if possible. Otherwise reports the reason and returns undefined. */
+/** Finds Valkey or Redis, or installs Redis if possible. Otherwise reports the reason and returns undefined. */
 export function provideValkey(say: (line: string) => void): string | undefined {
   const present = findValkey();
   if (present !== undefined) return present;

@@ -7,7 +7,6 @@ import { BodyBudget, ClientGoneError, readBody } from "../../gateway/http/read-b
 
 const bytesMax = 200_000;
 
-/** Reads one request that the client writes piece by piece. */
 async function readPieces(
   t: ExecutionContext,
   pieces: readonly Buffer[],

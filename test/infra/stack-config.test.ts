@@ -9,7 +9,6 @@ import { exampleConfig } from "./helpers/run-program.ts";
 
 type Changes = Record<string, string | null>;
 
-/** Invalid configurations with the expected message. */
 const refused: [string, Changes, RegExp][] = [
   ["no account", { accountId: null }, /gateway:accountId is missing/],
   ["no image", { image: null }, /gateway:image is missing/],

@@ -19,7 +19,6 @@ import { readMetrics, readMetricsPage } from "./read-metrics.ts";
 
 type Answer = Parameters<Parameters<typeof createUpstream>[1]>[1];
 
-/** Starts a gateway with readable metrics and a scripted upstream. */
 async function setUp(
   t: ExecutionContext,
   answer: (request: SeenRequest, response: Answer) => void | Promise<void>,

@@ -78,7 +78,7 @@ export class ScenarioFailure extends Error {
   }
 }
 
-/** Returns a tool's result. Unexpected calls fail the test. */
+/** Throws for an unexpected call. */
 export function runTool(tools: ScenarioRequest["tools"], name: string, input: unknown): string {
   const result = tools?.[name]?.results[JSON.stringify(input)];
   if (result === undefined) throw new Error(`There is no result of ${name}(${JSON.stringify(input)}).`);

@@ -11,7 +11,6 @@ export type Step = {
   outcome: Partial<Outcome> | Failure;
   /** The expected part of the last request that the model receives. */
   asked?: Partial<Asked>;
-  /** Limits the step to streams. */
   onlyStreamed?: true;
 };
 

@@ -11,7 +11,6 @@ export type CodingTool = {
   command: string;
   /** Upstreams for the tests: one with the tool's native API, and others. */
   upstreams: ToolUpstream[];
-  /** The tool's tab in the setup generator. */
   tab: ToolId;
   /** Whether only the full run includes it, because its installation or its start takes long. */
   isSlow?: boolean;

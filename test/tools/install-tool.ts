@@ -65,7 +65,6 @@ async function installFromPypi(
   return { ...installed, tookMs };
 }
 
-/** Removes installations that were interrupted. */
 async function removeAbandoned(cache: string): Promise<void> {
   const names = (await readdir(cache)).filter((name) => name.includes(unfinishedMark));
   for (const folder of names.map((name) => path.join(cache, name))) {

@@ -57,7 +57,6 @@ const canary = createNetServer((socket) => {
 });
 let connections = 0;
 let port: number;
-/** The only permitted upstream. */
 let allowed: ScriptedUpstream;
 let gateway: TestGateway;
 

@@ -8,11 +8,9 @@ import { createRawUpstream, type RawUpstream } from "../helpers/raw-upstream.ts"
 
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 
-/** The time of the abort, and the data sent by then. */
 type Phase = {
   when: string;
   answer?: string;
-  /** Whether the request has been sent before the abort. */
   isSent: boolean;
   play(stage: {
     upstreams: Upstreams;

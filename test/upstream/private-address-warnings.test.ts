@@ -60,7 +60,6 @@ async function insertProviders(gateway: TestGateway, baseUrls: Record<string, st
   await eventually(() => gateway.services.catalogue.find(`${names.at(-1)}/model`));
 }
 
-/** Returns the provider and address of each warning by name. */
 function warningsOf({ log }: TestGateway): [string, string][] {
   const lines = log.map((line) => JSON.parse(line) as Record<string, unknown>);
   const warnings = lines.filter(({ msg }) => String(msg).includes("UPSTREAM_PRIVATE_HOSTS="));

@@ -17,7 +17,6 @@ const seed = Number(process.env["TEST_SEED"] ?? 20_260_101);
 const streams = 300;
 const atOnce = 20;
 
-/** Endings of a stream after its valid events. */
 const endings: Record<string, (response: ServerResponse) => void> = {
   "[DONE]": (response) => response.end(usageEvent + doneEvent),
   reset: (response) => response.socket?.resetAndDestroy(),

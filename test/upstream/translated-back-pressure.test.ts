@@ -41,7 +41,6 @@ test.before(() => {
 });
 
 const geminiFlash = geminiForm({ name: "gemini-2.5-flash", generation: 2 });
-/** Kinds with translated streams. */
 const forms = [anthropicForm(claudeHaiku), geminiFlash, bedrockForm];
 
 for (const form of forms) {

@@ -104,7 +104,7 @@ for (const [index, [title, prices]] of refused.entries()) {
     const [record] = await usageOf(gateway, id);
     t.is(record?.inputTokens, null);
     t.is(record?.cost, 0);
-    // `usage:recompute` leaves such records alone.
+    // `usage:recompute` ignores unsent requests.
     t.true(record && isUnsent(record));
   });
 }

@@ -206,7 +206,6 @@ for (const dialect of clientDialects) {
   });
 }
 
-/** Replaces only the model's name. */
 function received(written: string, model: string): string {
   return written.replaceAll(JSON.stringify(upstreamName), JSON.stringify(model));
 }

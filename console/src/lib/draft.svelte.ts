@@ -100,7 +100,6 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
 }
 
 type DraftCalls<Thing, Name> = {
-  /** Sends the changed fields with the revision they started from. */
   send: (changed: Name[], revision: number) => Promise<Thing>;
   readCurrent: () => Promise<Thing>;
 };

@@ -46,7 +46,6 @@ const encodings: Record<string, { dialect: Shape["dialects"][number]; body(text:
   },
 };
 
-/** Shapes whose body is mostly one string. */
 export const longTextShapes: Shape[] = Object.entries(encodings).flatMap(([place, { dialect, body }]) =>
   Object.entries(texts).map(([kind, text]) => ({
     name: `${kind} in ${place}`,

@@ -92,7 +92,6 @@ test("a stream cut anywhere arrives unchanged except for the model's slug", (t) 
   t.notThrows(() => fc.assert(property, { numRuns: 300 }));
 });
 
-/** Last events, each with the outcome of the stream. */
 const endings = [
   ["done", "data: [DONE]"],
   ["done", "data:[DONE] "],

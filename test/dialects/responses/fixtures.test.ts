@@ -69,7 +69,7 @@ type Recorded = { body: { model: string; stream?: boolean; tools?: { type: strin
 
 for (const file of files) {
   const text = readFileSync(path.join(toolFolder, file), "utf8");
-  // The schemas were cut and are texts now.
+  // Recorded schemas were cut to plain texts.
   const { body } = JSON.parse(text.replaceAll(/"parameters": "[^"]*"/g, '"parameters": {}')) as Recorded;
 
   test(`${file} becomes a chat completion`, (t) => {

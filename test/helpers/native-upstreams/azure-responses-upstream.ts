@@ -24,7 +24,6 @@ export const azureResponsesForm: VendorForm = {
   refuse: azureV1Form.refuse,
 };
 
-/** Throws for another path or a wrong key. */
 export function checkAzureCall({ method, url, headers }: SeenRequest): void {
   if (headers["api-key"] !== azureV1Form.credential) {
     throw new VendorRefusal("unauthenticated", "Access denied due to invalid subscription key.");

@@ -36,7 +36,7 @@ export function readConverseMessages(messages: unknown): Turn[] {
   return turns;
 }
 
-/** Throws unless the next message contains the results of all calls. */
+/** Throws unless the blocks contain exactly the results of the open calls. */
 function checkResults(blocks: Fields[], open: string[], at: number): void {
   const found = idsOf(blocks, "toolResult");
   const missing = open.filter((id) => !found.includes(id));

@@ -127,7 +127,7 @@ function readResponse(functionResponse: unknown, calls: Call[]): { result: strin
   const call = calls[ofCall];
   demand(call !== undefined, `No function call for the function response of ${name}, id ${String(id)}.`);
   call.isAnswered = true;
-  // The result is the member `output` or `result`, or the whole object without both.
+  // The result is the member `output` or `result`. If both are missing, the whole object is the result.
   const { output = (response as Fields)["result"] ?? response } = response as Fields;
   return { result: typeof output === "string" ? output : JSON.stringify(output), ofCall };
 }

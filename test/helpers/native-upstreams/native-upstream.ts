@@ -46,7 +46,6 @@ export type NativeUpstream = {
   model: string;
   /** Requests to the model, oldest first. */
   asked: Asked[];
-  /** The messages of the rejected requests. */
   refusals: string[];
   /** Requests whose client disconnected. */
   abandoned: Asked[];

@@ -31,7 +31,6 @@ export const openAiForm: VendorForm = {
   },
 };
 
-/** Throws for another path or a wrong key. */
 export function checkOpenAiCall({ method, url, headers }: SeenRequest, path: string): void {
   if (method !== "POST" || url !== path) {
     throw new VendorRefusal("not found", `Invalid URL (${method} ${url})`);

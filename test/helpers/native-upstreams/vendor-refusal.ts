@@ -37,7 +37,6 @@ export function asList(value: unknown, where: string): unknown[] {
   return value;
 }
 
-/** Returns an empty list if the value is missing. */
 export function asOptionalList(value: unknown, where: string): unknown[] {
   return value === undefined ? [] : asList(value, where);
 }

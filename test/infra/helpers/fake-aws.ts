@@ -66,7 +66,6 @@ export function reaching({ url }: FakeAws): Record<string, string> {
   return { AWS_ENDPOINT_URL: url, AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
 }
 
-/** Successful responses of ECS, its logs and Secrets Manager. */
 export const goodRelease: Answers = {
   DescribeSecret: () => ({ VersionIdsToStages: {} }),
   PutSecretValue: () => ({}),

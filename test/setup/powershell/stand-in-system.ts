@@ -9,7 +9,6 @@ export type System = {
   commands: Record<string, (...parameters: unknown[]) => unknown>;
   variable(name: string): unknown;
   account: Map<string, string>;
-  /** The lines of window output. */
   said: string[];
 };
 

@@ -12,7 +12,6 @@ export function keyUsageQuery(id: string) {
   return { queryKey: ["keys", "limits", id], queryFn: () => api.keys.usage.query({ id }) };
 }
 
-/** Whether the budget is spent, so that the gateway rejects requests. */
 export function isSpent({ budgetUsd, spentUsd }: KeyUsage["budgets"][number]): boolean {
   return budgetUsd !== null && spentUsd >= budgetUsd;
 }
@@ -25,7 +24,7 @@ export function spentShared({ sharedBudgets: { person, gateway, isGatewaySpent }
   return { ofOwner, ofGateway: gateway.filter(isUsedUp), isAny: ofOwner.length > 0 || isGatewaySpent };
 }
 
-/** Updates every view of the key with the gateway's response to a change. */
+/** Caches the gateway's response to a change, and reloads the lists of keys. */
 export async function rememberKey(queries: QueryClient, key: ApiKey): Promise<void> {
   queries.setQueryData(keyQuery(key.id).queryKey, key);
   await Promise.all([

@@ -12,7 +12,6 @@ export function isOverruling({ owner }: ApiKey): boolean {
   return isAdmin() && owner !== null && owner.id !== session.user?.id;
 }
 
-/** The models that the user cannot connect to the key. */
 export function lockedModels({ withheldModels }: ApiKey): ReadonlySet<string> {
   return new Set(isAdmin() ? [] : withheldModels);
 }

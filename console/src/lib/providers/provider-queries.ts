@@ -47,7 +47,6 @@ export function createAllModelsQuery(isWanted: () => boolean = () => true) {
   }));
 }
 
-/** Reloads everything that shows providers or models. */
 export async function refreshCatalogue(client: QueryClient): Promise<void> {
   await Promise.all([
     client.invalidateQueries({ queryKey: ["providers", "list"] }),

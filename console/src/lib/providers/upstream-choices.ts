@@ -3,7 +3,6 @@ import type { Outputs } from "#lib/session/api.ts";
 type Preset = Outputs["providers"]["presets"][number];
 type ProviderKind = Preset["kind"];
 
-/** A preset or kind to create a provider from. */
 export type UpstreamChoice = {
   /** A part of the page's URL. */
   id: string;

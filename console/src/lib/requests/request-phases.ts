@@ -4,7 +4,7 @@ import type { AttemptTiming, UsageRecord } from "#lib/usage/read-usage-record.ts
 export type Phase = {
   kind: "wait" | "failed" | "first" | "output";
   label: string;
-  /** The provider and model of an attempt. */
+  /** The attempt's provider and model. Null for other phases. */
   target: string | null;
   startMs: number;
   durationMs: number;

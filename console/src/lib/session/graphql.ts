@@ -1,6 +1,6 @@
 import { session } from "./session.svelte.ts";
 
-/** An error of the usage history, in the words of the API. */
+/** An error of the usage history, with the API's message. */
 export class GraphqlError extends Error {
   override readonly name = "GraphqlError";
   readonly code: string | null;

@@ -1,7 +1,6 @@
 import { askGraphql } from "#lib/session/graphql.ts";
 import type { ErrorReason } from "./error-reasons.ts";
 
-/** The fields of a record, shared by all queries. */
 export const usageRecordFields = /* GraphQL */ `
   fragment UsageRecordFields on UsageRecord {
     id
@@ -110,7 +109,7 @@ export type AttemptTiming = {
   failure: ErrorReason | null;
 };
 
-/** Reads a record. Null for other users' requests, and until a new record is stored, which takes a moment. */
+/** Null for a request that the user may not see, and until a new record is stored. */
 export async function readUsageRecord(id: string): Promise<UsageRecord | null> {
   const { usageRecord } = await askGraphql<{ usageRecord: UsageRecord | null }>(usageRecordDocument, { id });
   return usageRecord;
