@@ -34,7 +34,9 @@ export function providerKeyPolicy(allowed: {
   );
 }
 
-/** The KMS key of the database, secrets, logs and alarms, for these services in this account only. */
+/**
+ * The KMS key of the database, secrets, logs and alarms. Only AWS services in this account can use the key.
+ */
 export function storageKeyPolicy(allowed: {
   accountId: string;
   region: string;

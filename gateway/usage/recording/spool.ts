@@ -59,7 +59,7 @@ export class Spool {
     this.#open = null;
     segment.seal();
     const { path, bytes, waiting } = segment;
-    // While the database is unavailable, records stay on disk only.
+    // During an outage of the database, only the oldest segments also stay in memory.
     this.#sealed.push({ path, bytes, waiting: this.#sealed.length < inMemoryMax ? waiting : null });
     this.#sealedBytes += bytes;
   }
