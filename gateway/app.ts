@@ -1,85 +1,34 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { join } from "node:path";
-import { createExpressMiddleware } from "@trpc/server/adapters/express";
-import express, { type Express, type Request, type Response } from "express";
-import type { Config } from "./config/config.ts";
-import { serveConsole } from "./http/serve-console.ts";
-import { graphql } from "./graphql/graphql.ts";
+import type { RequestListener } from "node:http";
+import type { ApplicationOptions } from "./application.ts";
 import { health, type Readiness } from "./v1/health.ts";
-import type { Services } from "./services.ts";
-import { appRouter } from "./trpc/app-router.ts";
-import { createContext } from "./trpc/context.ts";
-import { readCallBody } from "./trpc/read-call-body.ts";
-import { setupScript } from "./v1/setup-script.ts";
-import { createV1Router, errorHandler, unknownUrl } from "./v1/router.ts";
-import { createOpenApiDocument } from "./v1/open-api/document.ts";
-import { constants } from "node:zlib";
-import compression from "compression";
+import { createV1Router, errorHandler } from "./v1/router.ts";
 
-type AppOptions = Pick<Config, "publicUrl" | "trustedProxies"> & { services: Services; readiness: Readiness };
+type AppOptions = ApplicationOptions & { readiness: Readiness };
 
 /** Joins the transports on one port. `/v1` bypasses the Express application, a tenth of a short request's time. */
 export function createApp(options: AppOptions): RequestListener {
-  const application = createApplication(options);
-  const v1 = createV1Router({ ...options.services, trustedProxies: options.trustedProxies });
+  const { services, trustedProxies, readiness } = options;
+  const v1 = createV1Router({ ...services, trustedProxies });
+  const probes = health(readiness);
+  const application = lateApplication(options);
   return (request, response) => {
-    // Express's types expect the request and response of an application.
-    v1(request as Request, response as Response, () => application(request, response));
+    v1(request, response, () => probes(request, response, () => void application(request, response)));
   };
 }
 
-function createApplication({ services, publicUrl, trustedProxies, readiness }: AppOptions): Express {
-  const application = express();
-  application.disable("x-powered-by");
-  application.disable("etag");
-  application.set("query parser", "simple");
-  application.use((_request, response, next) => {
-    response.setHeader("x-content-type-options", "nosniff");
-    next();
-  });
-  application.use(["/trpc", graphqlPath, "/openapi.json"], compressAnswers);
-  application.use(
-    "/trpc",
-    readCallBody(services),
-    createExpressMiddleware({
-      router: appRouter,
-      createContext: createContext(services, { publicUrl, trustedProxies }),
-      allowMethodOverride: true,
-      maxBatchSize: trpcBatchCallsMax,
-    }),
-  );
-  application.all(graphqlPath, graphql(services, graphqlPath));
-  application.use(health(readiness));
-  application.get("/openapi.json", serveOpenApiDocument());
-  application.use("/setup", setupScript(publicUrl));
-  application.use(serveConsole(consoleFolder));
-  application.use(unknownUrl(services));
-  application.use(errorHandler(services));
-  return application;
-}
-
-const consoleFolder = join(import.meta.dirname, "../console/build");
-const graphqlPath = "/graphql";
-const trpcBatchCallsMax = 20;
-
-/** The document needs no authentication, because it contains no data of this gateway. */
-function serveOpenApiDocument() {
-  let document: string | undefined;
-  return (_request: IncomingMessage, response: ServerResponse): void => {
-    document ??= JSON.stringify(createOpenApiDocument());
-    const head = { "content-type": "application/json; charset=utf-8", "cache-control": "no-cache" };
-    response.writeHead(200, head).end(document);
+/** Loads the application at its first request. Its modules would take a quarter of a start's time. */
+function lateApplication(options: ApplicationOptions) {
+  let loading: Promise<RequestListener> | undefined;
+  const load = async () => (await import("./application.ts")).createApplication(options);
+  const refuse = errorHandler(options.services);
+  return async (...[request, response]: Parameters<RequestListener>): Promise<void> => {
+    try {
+      const application = await (loading ??= load());
+      // The client may have left in the meantime.
+      if (!response.destroyed) application(request, response);
+    } catch (error) {
+      loading = undefined;
+      refuse(error, request, response);
+    }
   };
 }
-
-/**
- * Excludes `auth` procedures: some responses contain tokens, and a compressed length can reveal a secret
- * (BREACH).
- */
-const compressAnswers = compression({
-  threshold: 1_024,
-  // A window of 64 KB bounds the memory of each response. The default is 4 MB.
-  brotli: { params: { [constants.BROTLI_PARAM_LGWIN]: 16 } },
-  filter: (request, response) =>
-    !/[/,]auth\./.test(request.originalUrl) && compression.filter(request, response),
-});

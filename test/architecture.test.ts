@@ -29,7 +29,8 @@ const rules: Rule[] = [
     title: "domain folders import no transport, neither ours nor its library",
     breaks: (from, to) =>
       inside(from, domain) &&
-      (inside(to, transports) || fromPackage(to, "express", "@trpc", "graphql", "graphql-yoga", "@pothos")),
+      (inside(to, transports) ||
+        fromPackage(to, "express", "router", "@trpc", "graphql", "graphql-yoga", "@pothos")),
     seeds: {
       "gateway/keys/key-service.ts": 'import type { Context } from "../trpc/context.ts";',
       "gateway/keys/authenticate-key.ts": 'import type { Request } from "express";',
@@ -166,9 +167,10 @@ const rules: Rule[] = [
     },
     permitted: { "gateway/setup/tools/codex.ts": 'import type { ToolSetup } from "../tool-setup.ts";' },
   }),
-  libraryRule(["express"], ["gateway/app.ts", "gateway/v1/"]),
-  libraryRule(["@trpc"], ["gateway/trpc/", "gateway/app.ts", "console/", "test/"]),
-  libraryRule(["graphql", "graphql-yoga", "@pothos"], ["gateway/graphql/", "gateway/app.ts", "test/"]),
+  libraryRule(["express"], ["gateway/application.ts"]),
+  libraryRule(["router"], ["gateway/v1/"]),
+  libraryRule(["@trpc"], ["gateway/trpc/", "gateway/application.ts", "console/", "test/"]),
+  libraryRule(["graphql", "graphql-yoga", "@pothos"], ["gateway/graphql/", "test/"]),
   libraryRule(["@opentelemetry"], ["gateway/tracing/", "test/tracing/"]),
   libraryRule(["typeorm"], ["db/", "gateway/services.ts"]),
   libraryRule(["better-sqlite3", "mysql2"], ["db/", "infra/create-database-users.ts", "test/"]),

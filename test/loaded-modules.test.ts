@@ -2,8 +2,11 @@ import { registerHooks } from "node:module";
 import test from "ava";
 
 const loaded: string[] = [];
+/** The end of the URL of a module whose loading fails. */
+let failing: string | null = null;
 registerHooks({
   load(url, context, next) {
+    if (failing !== null && url.endsWith(failing)) throw new Error("The module cannot be loaded.");
     loaded.push(url);
     return next(url, context);
   },
@@ -14,7 +17,30 @@ const { createKey, startTestGateway } = await import("./helpers/test-gateway.ts"
 const { chatBody, postChat } = await import("./helpers/post-chat.ts");
 
 const ofGraphql = () => loaded.filter((url) => /\/node_modules\/(?:graphql|@?graphql-|@pothos)/.test(url));
+const ofConsole = () =>
+  loaded.filter((url) =>
+    /\/node_modules\/(?:express|compression|sirv)\/|\/gateway\/(?:trpc|graphql|setup|v1\/open-api)\//.test(
+      url,
+    ),
+  );
 const ofTracing = () => loaded.filter((url) => /\/@opentelemetry\/|\/gateway\/tracing\//.test(url));
+
+test.serial("a request for a model and a health check load nothing of the console's API", async (t) => {
+  const gateway = await startTestGateway(t);
+  t.is((await postChat(gateway, "sk-wrong", chatBody("demo/echo"))).status, 401);
+  t.is((await fetch(`${gateway.url}/readyz`)).status, 200);
+  t.deepEqual(ofConsole(), []);
+});
+
+test.serial("a failed load of the console's API is retried by the next request", async (t) => {
+  const gateway = await startTestGateway(t);
+  const getDocument = async () => (await fetch(`${gateway.url}/openapi.json`)).status;
+  failing = "/gateway/application.ts";
+  t.is(await getDocument(), 500);
+  failing = null;
+  t.deepEqual(await Promise.all([getDocument(), getDocument()]), [200, 200]);
+  t.true(ofConsole().length > 80);
+});
 
 test.serial("without OTEL_EXPORTER_OTLP_ENDPOINT no tracing code is loaded or called", async (t) => {
   const gateway = await startTestGateway(t, { environment: { OTEL_TRACES_SAMPLER: "always_on" } });
@@ -30,11 +56,15 @@ test.serial("with OTEL_EXPORTER_OTLP_ENDPOINT tracing code is loaded", async (t)
   t.true(ofTracing().length > 10);
 });
 
-test.serial("GraphQL's libraries are loaded by the first query", async (t) => {
+test.serial("GraphQL's libraries are loaded by the first query, and again if that fails", async (t) => {
   const gateway = await startTestGateway(t);
   t.deepEqual(ofGraphql(), []);
   const query = "query=%7B__typename%7D";
   const headers = { authorization: `Bearer ${gateway.accessToken}` };
-  t.is((await fetch(`${gateway.url}/graphql?${query}`, { headers })).status, 200);
+  const sendQuery = async () => (await fetch(`${gateway.url}/graphql?${query}`, { headers })).status;
+  failing = "/gateway/graphql/server.ts";
+  t.is(await sendQuery(), 500);
+  failing = null;
+  t.is(await sendQuery(), 200);
   t.true(ofGraphql().length > 100);
 });

@@ -2,11 +2,11 @@ import { readTokenUsage } from "../wire/token-usage.ts";
 import type { StreamWriter } from "../dialects/dialect.ts";
 import type { ChatStreamReader, ChatTranslation } from "../providers/provider.ts";
 import { TokenMeter } from "../usage/counting/token-meter.ts";
-import { type ChunkDelta } from "../wire/chat-completion.ts";
+import type { ChunkDelta } from "../wire/chat-completion.ts";
 import type { EventDecoder } from "../wire/server-sent-events.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { cutOff, toAnswerError, tooLong } from "../wire/bad-answer.ts";
-import { type StreamPiece, type StreamReading } from "./stream-relay.ts";
+import type { StreamPiece, StreamReading } from "./stream-relay.ts";
 
 type TranslatedStreamOptions = {
   translation: Pick<ChatTranslation, "streamContentType" | "createDecoder" | "createStreamReader">;

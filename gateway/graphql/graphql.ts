@@ -14,9 +14,19 @@ import type { GraphqlServer } from "./server.ts";
 export function graphql(services: Services, path: string) {
   let starting: Promise<GraphqlServer> | undefined;
   const start = async (): Promise<GraphqlServer> => {
-    const { createGraphqlServer } = await import("./server.ts");
-    const { limits, runtime } = services;
-    return createGraphqlServer({ path, recordsPerPageMax: limits.usageRecordsPerPageMax, log: runtime.log });
+    try {
+      const { createGraphqlServer } = await import("./server.ts");
+      const { limits, runtime } = services;
+      return createGraphqlServer({
+        path,
+        recordsPerPageMax: limits.usageRecordsPerPageMax,
+        log: runtime.log,
+      });
+    } catch (error) {
+      // The next query tries again.
+      starting = undefined;
+      throw error;
+    }
   };
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -27,8 +37,7 @@ export function graphql(services: Services, path: string) {
     response.on("close", () => held.release());
     try {
       const { person, question } = await letIn(services, request, path, held);
-      starting ??= start();
-      const server = await starting;
+      const server = await (starting ??= start());
       const answer = await server.fetch(question, { services, person, requestId });
       const body = await answer.text();
       response.writeHead(answer.status, [...answer.headers].flat()).end(body);

@@ -1,8 +1,7 @@
-import type { RequestHandler } from "express";
 import { countRequestTokens, type TokenCounting } from "../completions/count-tokens.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { ClientGoneError, readBody } from "../http/read-body.ts";
-import { plainEndpoint } from "./endpoint.ts";
+import { plainEndpoint, type RequestHandler } from "./endpoint.ts";
 import { type ModelEndpointOptions, keyOf } from "./model-endpoint.ts";
 
 /** Counts input tokens. Requests are neither limited nor recorded: Anthropic and OpenAI do not charge for them. */

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Request, RequestHandler } from "express";
 import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect, StreamWriter } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
@@ -18,13 +17,20 @@ export type EndpointOptions = {
 };
 
 export type EndpointContext = {
-  /** The request lacks Express's methods: see `app.ts`. */
-  request: IncomingMessage & Pick<Request, "params">;
+  request: RoutedRequest;
   response: ServerResponse;
   id: string;
   reply: HttpReply;
   observed: ObservedRequest | null;
 };
+
+/** A request with the members that the router adds. The request lacks Express's methods: see `app.ts`. */
+type RoutedRequest = IncomingMessage & {
+  params?: Record<string, string | string[] | undefined>;
+  route?: { path: unknown };
+};
+
+export type RequestHandler = (request: RoutedRequest, response: ServerResponse) => Promise<void>;
 
 /** Wraps an endpoint of `/v1`: creates the request's ID and formats thrown errors. */
 export function endpoint(
@@ -72,10 +78,7 @@ export function logOurTrouble(log: Log, requestId: string, error: GatewayError):
 /**
  * The part of a request that observers may see: its route, never its path. Null for requests outside `/v1`.
  */
-function observeRequest(
-  request: IncomingMessage & Pick<Request, "route">,
-  id: string,
-): ObservedRequest | null {
+function observeRequest(request: RoutedRequest, id: string): ObservedRequest | null {
   const { method = "", url = "", headers } = request;
   if (!/^\/v1(?=[/?]|$)/.test(url)) return null;
   const { traceparent } = headers;
@@ -87,9 +90,8 @@ function observeRequest(
   });
 }
 
-function routeOf({ route }: Pick<Request, "route">): string | null {
-  const { path } = (route ?? {}) as { path?: unknown };
-  return typeof path === "string" ? path.replace(/[*:](\w+)/, "{$1}") : null;
+function routeOf({ route }: RoutedRequest): string | null {
+  return typeof route?.path === "string" ? route.path.replace(/[*:](\w+)/, "{$1}") : null;
 }
 
 /** Writes responses over HTTP. Response heads bypass Express, whose ETags and charsets cost time. */

@@ -1,4 +1,5 @@
-import { Router } from "express";
+import type { ServerResponse } from "node:http";
+import Router from "router";
 
 export type Readiness = {
   /** Whether this process accepts requests. False after SIGTERM. */
@@ -11,15 +12,25 @@ export type Readiness = {
  * `/healthz`: the process is up. `/readyz`: the process can serve. Neither queries the database, because
  * cached keys work without the database.
  */
-export function health(readiness: Readiness): Router {
+export function health(readiness: Readiness): Router.Router {
   const router = Router();
   router.get("/healthz", (_request, response) => {
-    response.json({ status: "ok" });
+    send(response, 200, { status: "ok" });
   });
   router.get("/readyz", (_request, response) => {
     const reason = readiness.isReady ? readiness.trouble() : null;
     const status = readiness.isReady ? (reason === null ? "ready" : "waiting") : "stopping";
-    response.status(status === "ready" ? 200 : 503).json({ status, ...(reason !== null && { reason }) });
+    send(response, status === "ready" ? 200 : 503, { status, ...(reason !== null && { reason }) });
   });
   return router;
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const head = {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": bytes.length,
+    "x-content-type-options": "nosniff",
+  };
+  response.writeHead(status, head).end(bytes);
 }

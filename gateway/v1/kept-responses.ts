@@ -1,9 +1,13 @@
 import { keyOf, type KeyOptions } from "./model-endpoint.ts";
-import type { RequestHandler } from "express";
 import { responses } from "../dialects/responses/responses.ts";
 import { unsupported } from "../wire/parameter-errors.ts";
 import { type KeptResponses, responseNotFound } from "../kept-responses/kept-responses.ts";
-import { type EndpointContext, type EndpointOptions, plainEndpoint } from "./endpoint.ts";
+import {
+  type EndpointContext,
+  type EndpointOptions,
+  plainEndpoint,
+  type RequestHandler,
+} from "./endpoint.ts";
 
 type KeptResponseOptions = KeyOptions & EndpointOptions & { keptResponses: KeptResponses | null };
 
@@ -16,7 +20,7 @@ export function keptResponseEndpoints(options: KeptResponseOptions) {
   const serve = (read: (kept: KeptResponses, call: Call) => Promise<Buffer | object>): RequestHandler => {
     const handle = async ({ request, response, reply }: EndpointContext) => {
       const { id: keyId } = await keyOf(options, request);
-      const id = String(request.params["id"]);
+      const id = String(request.params?.["id"]);
       if (keptResponses === null) throw responseNotFound(id);
       const query = new URLSearchParams(request.url?.split("?")[1]);
       const answer = await read(keptResponses, { keyId, id, query });

@@ -7,8 +7,7 @@ import {
   type KnownKey,
 } from "../keys/authenticate-key.ts";
 import type { IncomingMessage } from "node:http";
-import type { RequestHandler } from "express";
-import { type AnswerContext, type ClientHeaders, type Operation } from "../completions/operation.ts";
+import type { AnswerContext, ClientHeaders, Operation } from "../completions/operation.ts";
 import { answerRequest } from "../completions/answer-request.ts";
 import { Exchange, type OpenExchanges } from "../completions/exchange.ts";
 import type { Reply } from "../completions/reply.ts";
@@ -18,7 +17,7 @@ import { GatewayError, toGatewayError } from "../errors.ts";
 import { type BodyBudget, ClientGoneError, type HeldBody, readBody } from "../http/read-body.ts";
 import type { KeptResponses } from "../kept-responses/kept-responses.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
-import { endpoint, type EndpointContext, logOurTrouble } from "./endpoint.ts";
+import { endpoint, type EndpointContext, logOurTrouble, type RequestHandler } from "./endpoint.ts";
 
 export type ModelEndpointOptions = KeyOptions &
   AnswerContext & {

@@ -1,6 +1,5 @@
 import { keyOf, type KeyOptions } from "./model-endpoint.ts";
 import type { IncomingMessage } from "node:http";
-import type { RequestHandler } from "express";
 import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages/messages.ts";
@@ -8,7 +7,7 @@ import { formatModel, formatModelList } from "../dialects/messages/model-list.ts
 import { type CatalogedModel, formatModelCatalog } from "../dialects/responses/model-catalog.ts";
 import { type Catalogue, type CatalogueModel, listModels, resolveRoute } from "../routing/catalogue.ts";
 import { parseSlug } from "../routing/slug.ts";
-import { type EndpointOptions, plainEndpoint } from "./endpoint.ts";
+import { type EndpointOptions, plainEndpoint, type RequestHandler } from "./endpoint.ts";
 
 export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogue };
 
@@ -35,7 +34,7 @@ export function modelList(options: ModelsOptions): RequestHandler {
 export function modelDetail(options: ModelsOptions): RequestHandler {
   const handle: Handle = async ({ request, reply }) => {
     const key = await keyOf(options, request);
-    const { slug } = request.params;
+    const slug = request.params?.["slug"];
     const model = resolveRoute(options.catalogue, key, Array.isArray(slug) ? slug.join("/") : String(slug));
     const detail = dialectOf(request) === messages ? formatModel(model) : toModel(model);
     reply.sendJson(Buffer.from(JSON.stringify(detail)), []);

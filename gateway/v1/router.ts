@@ -1,4 +1,5 @@
-import { type ErrorRequestHandler, type RequestHandler, Router } from "express";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import Router from "router";
 import { conversation } from "../completions/conversation.ts";
 import { messageTokens, responseTokens } from "../completions/count-tokens.ts";
 import { embeddings } from "../completions/embeddings.ts";
@@ -9,14 +10,14 @@ import { compaction } from "../dialects/responses/compaction.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError } from "../errors.ts";
 import { countTokensEndpoint } from "./count-tokens.ts";
-import { endpoint, type EndpointOptions } from "./endpoint.ts";
+import { endpoint, type EndpointOptions, type RequestHandler } from "./endpoint.ts";
 import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
 import { keptResponseEndpoints } from "./kept-responses.ts";
 import { modelDetail, modelList } from "./models.ts";
 import { quotable, wantsPage } from "../http/browser-request.ts";
 
 /** The public API. Unmatched paths fall through to the next handler. */
-export function createV1Router(options: ModelEndpointOptions): Router {
+export function createV1Router(options: ModelEndpointOptions): Router.Router {
   const router = Router({ caseSensitive: true });
   router.use(forgiveBaseUrl);
   const post = (path: string, handler: RequestHandler, dialect: Dialect = chat) =>
@@ -51,8 +52,8 @@ export function createV1Router(options: ModelEndpointOptions): Router {
 }
 
 /** Clients often configure base URLs with `/v1` twice or not at all. This handler corrects both. */
-const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
-  const { url } = request;
+const forgiveBaseUrl: Router.RequestHandler = (request, _response, next) => {
+  const { url = "/" } = request;
   // RFC 9112, section 3.2, requires status 400 for a missing Host header. Node's own rejection would lack the
   // gateway's error format.
   if (request.headers.host === undefined && request.httpVersion === "1.1") {
@@ -103,8 +104,9 @@ export function unknownUrl(options: EndpointOptions): RequestHandler {
 }
 
 /** Handles errors of Express, such as a URL with a broken `%` sequence, and exceptions outside the endpoints. */
-export function errorHandler(options: EndpointOptions): ErrorRequestHandler {
-  return (thrown: unknown, request, response, next) => {
+export function errorHandler(options: EndpointOptions) {
+  // Routers recognize a handler of errors by its four parameters.
+  return (thrown: unknown, request: IncomingMessage, response: ServerResponse, _next?: () => void): void => {
     const isClients =
       thrown instanceof URIError || (thrown instanceof Error && "status" in thrown && thrown.status === 400);
     const error = isClients
@@ -115,7 +117,7 @@ export function errorHandler(options: EndpointOptions): ErrorRequestHandler {
       : thrown;
     void endpoint(options, () => {
       throw error;
-    })(request, response, next);
+    })(request, response);
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Edit } from "./bytes.ts";
+import type { Edit } from "./bytes.ts";
 import { parseJson, isKey, scanMembers, openBracket } from "./json.ts";
 
 type ScannedAnswer = {

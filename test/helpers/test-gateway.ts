@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ExecutionContext } from "ava";
 import type { UserRow } from "../../db/entities/user.ts";
-import { type AppRouter } from "../../gateway/trpc/app-router.ts";
+import type { AppRouter } from "../../gateway/trpc/app-router.ts";
 import { hashPassword } from "../../gateway/auth/password-hasher.ts";
 import { readConfig } from "../../gateway/config/config.ts";
 import { createId } from "../../gateway/ids.ts";

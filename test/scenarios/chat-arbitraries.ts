@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type Answer } from "../helpers/native-upstreams/native-upstream.ts";
+import type { Answer } from "../helpers/native-upstreams/native-upstream.ts";
 import { plainAnswer } from "./step.ts";
 
 /** A chat completion request without the model and the stream option. */

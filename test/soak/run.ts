@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type FaultyUpstream } from "./faulty-upstream.ts";
+import type { FaultyUpstream } from "./faulty-upstream.ts";
 import { startProcess } from "../bench/measured-process.ts";
 import { startFlags } from "../bench/start-flags.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";

@@ -52,7 +52,9 @@ test("the document lists exactly the existing endpoints", (t) => {
   const served = routes
     .filter(({ path }) => path !== "/api/hello")
     .flatMap(({ path, stack: layers }) =>
-      layers.flatMap(({ method }) => (method ? `${method} ${path.replace(/[*:](\w+)/, "{$1}")}` : [])),
+      layers.flatMap(({ method }) =>
+        method ? `${method} ${String(path).replace(/[*:](\w+)/, "{$1}")}` : [],
+      ),
     );
   const health = ["get /healthz", "get /readyz"];
   t.deepEqual(

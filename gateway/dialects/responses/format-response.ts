@@ -1,5 +1,5 @@
 import { readTokenUsage } from "../../wire/token-usage.ts";
-import { type ChatUsage, type FinishReason } from "../../wire/chat-completion.ts";
+import type { ChatUsage, FinishReason } from "../../wire/chat-completion.ts";
 import type { AnswerEnvelope } from "../dialect.ts";
 
 export type ResponseState = {

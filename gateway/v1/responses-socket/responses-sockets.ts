@@ -1,13 +1,12 @@
 import { type IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Request, RequestHandler, Response } from "express";
 import type { WebSocket, WebSocketServer } from "ws";
 import type { Operation } from "../../completions/operation.ts";
 import { responses } from "../../dialects/responses/responses.ts";
 import { GatewayError } from "../../errors.ts";
 import { MemoryStore } from "../../kept-responses/memory-store.ts";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, type RequestHandler } from "../endpoint.ts";
 import { type ModelEndpointOptions, keyOf } from "../model-endpoint.ts";
 import { RecentResponses } from "./recent-responses.ts";
 import { ResponsesSocket, stopping } from "./responses-socket.ts";
@@ -55,7 +54,7 @@ export class ResponsesSockets {
     response.assignSocket(socket as Socket);
     response.on("finish", () => (socket as Socket).destroySoon());
     const matched = Object.assign(request, { url: "/v1/responses", route: { path: "/v1/responses" } });
-    void this.#handler(socket, head)(matched as unknown as Request, response as Response, () => {});
+    void this.#handler(socket, head)(matched, response);
   }
 
   /** Rejects new turns, and closes each connection after its turns. */
