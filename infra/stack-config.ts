@@ -55,7 +55,6 @@ function explain(issue: z.core.$ZodIssue, given: Record<string, string>): string
   ];
 }
 
-/** Checks that need several keys. */
 function contradictions(config: z.output<typeof schema>): string[] {
   const isProduction = config.environment === "production";
   const hasCertificate = config.certificateArn !== undefined || config.hostedZoneId !== undefined;

@@ -12,7 +12,6 @@ export const UsageRollUp = table(
   "usage_roll_ups",
   {
     resolution: { ...text<UsageResolution>(8), primary: true },
-    /** The start of the hour or day. */
     startsAt: moment({ primary: true }),
     /** A key's ID, or `allKeys`. */
     apiKeyId: id(),

@@ -157,7 +157,6 @@ export class UsageRecordRepository {
     return [];
   }
 
-  /** Returns the number of new rows. */
   async #insertNew(records: UsageRecordRow[]): Promise<number> {
     let inserted = 0;
     let next = await this.#statementFor(records, 0);
@@ -174,7 +173,6 @@ export class UsageRecordRepository {
     return inserted;
   }
 
-  /** Builds the next statement. Null when no records are left. */
   async #statementFor(records: UsageRecordRow[], from: number): Promise<string | null> {
     const part = records.slice(from, from + rowsPerStatement);
     if (part.length === 0) return null;

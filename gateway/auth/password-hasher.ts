@@ -36,7 +36,6 @@ export class PasswordHasher {
     }
   }
 
-  /** Resolves when a finished hash frees its slot. */
   #wait(): Promise<void> {
     if (this.#waiting.length >= waitingHashesMax) {
       throw new GatewayError(

@@ -1,7 +1,6 @@
 import { availableParallelism } from "node:os";
 import * as z from "zod";
 
-/** Finds conflicts between individually valid variables. */
 export function findConflicts(values: Values, wrong: { has(variable: string): boolean }): Conflict[] {
   return conflicts.flatMap(({ of, find }) => {
     // An invalid variable has no value to compare.
@@ -122,7 +121,6 @@ export function countWorkers(workers: WorkersSetting, databaseUrl: string | unde
   return canHaveSeveral(databaseUrl) ? availableParallelism() : 1;
 }
 
-/** Returns null if the setting is valid. */
 function workersProblem(workers: WorkersSetting, databaseUrl: string | undefined): string | null {
   if (countWorkers(workers, databaseUrl) === 1 || canHaveSeveral(databaseUrl)) return null;
   return `${String(workers)} workers require MySQL or MariaDB, because SQLite allows one writing process. Set DATABASE_URL to a mysql:// URL, or WORKERS to 1.`;

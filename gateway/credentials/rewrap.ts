@@ -36,7 +36,6 @@ export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
   return { keyId: secretBox.sealingKeyId ?? "", moved, failed: [...failed] };
 }
 
-/** Secrets that were not sealed with the current key. */
 async function listOlder({ database, secretBox }: RewrapOptions): Promise<CredentialRow[]> {
   const credentials = await database.read(({ providers }) => providers.listCredentials());
   return credentials.filter(({ sealed }) => sealingKeyIdOf(sealed) !== secretBox.sealingKeyId);

@@ -122,7 +122,6 @@ function mayWantTimes({ selectionSet }: FieldNode): boolean {
   );
 }
 
-/** Treats null like a missing filter. */
 function toCriteria(filter: GivenFilter | null | undefined): UsageCriteria {
   const given = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(given) as UsageCriteria;

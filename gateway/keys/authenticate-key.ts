@@ -107,7 +107,6 @@ export type KnownKey = Readonly<{
   /** The hash of the received value. */
   hash: string;
   name: string;
-  /** Null for a key without an owner. */
   ownerId: string | null;
   /** The charge for the key's requests, in ten-thousandths of the cost. Null charges the cost. */
   chargeFactor: number | null;

@@ -20,7 +20,6 @@ export function noSuchKey(): GatewayError {
 
 export type KeyFilter = {
   search?: string | undefined;
-  /** The slug of a model that the keys can use. */
   modelSlug?: string | undefined;
   ownerId?: string | undefined;
   /** Keys that expire within 7 days, or that never made a request, regardless of status. */

@@ -48,7 +48,6 @@ async function compare(folder: string | undefined): Promise<string[]> {
   }
 }
 
-/** Returns the folder of the unpacked package. */
 function download(folder: string): string {
   const options = { cwd: folder, encoding: "utf8", timeout: 60_000, stdio: "pipe" } as const;
   const file = execFileSync("npm", ["pack", "--silent", "@pydantic/genai-prices@latest"], options).trim();

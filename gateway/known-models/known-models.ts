@@ -65,7 +65,6 @@ async function readModels({ baseUrls }: Seller): Promise<readonly SoldModel[]> {
   return [];
 }
 
-/** A model, with the ID of its seller in the package. */
 type SoldModel = ModelInfo & { seller: string };
 
 function toKnownModel(model: SoldModel, upstreamModel: string, now: Date): KnownModel {

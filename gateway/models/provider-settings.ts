@@ -5,7 +5,6 @@ import { findProvider, type ProviderKindName, findPreset } from "../providers/re
 import { type AddressGuard, hostAndPortOf, portOf } from "../upstream/address-guard.ts";
 import { howToAllow } from "../upstream/explain-failure.ts";
 
-/** A provider's settings as entered. Missing values come from the preset or the kind. */
 export type ProviderSettingsInput = {
   kind: ProviderKindName;
   preset?: string | null | undefined;

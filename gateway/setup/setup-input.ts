@@ -11,7 +11,6 @@ export type SetupInput<Tool extends string = string> = {
 export type OperatingSystem = "posix" | "windows";
 
 export type SetupModels = Record<Workload, SetupModel> & {
-  /** All models of the key. */
   connected: SetupModel[];
 };
 

@@ -29,7 +29,6 @@ export type CheckedVersion = {
 
 type PlanOptions = { baseUrl: string; models: SetupModels; operatingSystem: OperatingSystem };
 
-/** The plan without the parts that `generateSetup` adds. */
 type ToolPlan = Omit<SetupPlan, "tool" | "toolName" | "baseUrl" | "slugs">;
 
 /** A tool whose settings the user enters, because no script can. */

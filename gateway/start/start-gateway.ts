@@ -156,7 +156,6 @@ async function stop(
 const lastRequestWaitMs = 1_000;
 const lastBytesTimeoutMs = 2_000;
 
-/** Returns null for an empty list. */
 function joinObservers(observers: readonly (RequestObserver | null)[]): RequestObserver | null {
   const present = observers.filter((observer) => observer !== null);
   const [only = null] = present;

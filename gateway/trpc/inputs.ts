@@ -92,7 +92,6 @@ export const apiKey = z
   .max(4096, "The key has more than 4096 characters. Copy only the key.")
   .regex(/^[\x21-\x7e]+$/, "The key contains spaces or special characters. Copy only the key.");
 
-/** A credential's share of its provider's requests, relative to the other weights. */
 export const weight = whole(1_000);
 
 export const environmentVariable = z

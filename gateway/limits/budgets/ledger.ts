@@ -12,7 +12,6 @@ export class Ledger {
   isInUse = true;
   /** The time of the last refresh after a read. */
   usedAt: number;
-  /** The time of the last refresh. */
   #setAt: number;
 
   constructor(now: number) {

@@ -90,7 +90,6 @@ export class Spending {
     }
   }
 
-  /** Drops one ledger, or all if no ID is given. */
   forget(id?: string): void {
     if (id === undefined) this.#ledgers.clear();
     else this.#ledgers.delete(id);

@@ -63,7 +63,6 @@ export class SpoolFolder {
     return null;
   }
 
-  /** The file of running requests. */
   get startedPath(): string {
     return join(this.path, "started");
   }
@@ -101,7 +100,6 @@ export class SpoolFolder {
   }
 }
 
-/** Returns null for a missing file. */
 async function orNull<Result>(operation: Promise<Result>): Promise<Result | null> {
   try {
     return await operation;

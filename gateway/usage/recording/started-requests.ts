@@ -95,7 +95,6 @@ export class StartedRequests {
   }
 }
 
-/** Decodes the file of a dead process. */
 export function decodeStarted(bytes: Buffer): UsageRecord[] {
   const records: UsageRecord[] = [];
   for (let at = 0; at < bytes.length; at += slotBytes) {
