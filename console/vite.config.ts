@@ -11,7 +11,7 @@ const gateway = "http://127.0.0.1:8080";
  */
 const everywhere = {
   name: "parts",
-  test: /src.lib.(shell|session|entrance)|@tanstack|@lucide.*icons/,
+  test: /src.lib.(shell|session|entrance|when-idle)|@tanstack|@lucide.*icons/,
   minShareCount: 2,
 };
 const shared = { name: "parts", test: /src.lib.(?!ui.overlays.[A-Zo])/, minShareCount: 3 };

@@ -43,7 +43,17 @@ builtTest("a page's address starts the download of its own scripts", async (t) =
   for (const path of ["/", "/keys?period=24h", "/keys/key_1", "/models/demo/echo", "/requests/req_1"]) {
     const files = await scripts(path);
     t.true(files.length > 1, path);
-    for (const file of files) t.is((await fetch(`${gateway.url}${file}`)).status, 200, file);
+    const sizes: number[] = [];
+    for (const file of files) {
+      const answer = await fetch(`${gateway.url}${file}`);
+      t.is(answer.status, 200, file);
+      sizes.push((await answer.arrayBuffer()).byteLength);
+    }
+    t.deepEqual(
+      sizes,
+      sizes.toSorted((one, other) => other - one),
+      "the largest are first",
+    );
   }
   t.notDeepEqual(await scripts("/keys"), await scripts("/keys/key_1"));
   t.deepEqual(await scripts("/no/such/page"), []);

@@ -5,3 +5,9 @@ export function whenIdle(load: () => Promise<unknown>): void {
   if ("requestIdleCallback" in globalThis) requestIdleCallback(start);
   else setTimeout(start, 1_000);
 }
+
+/** Resolves after the next paint, or at once in a hidden tab, which does not paint. */
+export function afterPaint(): Promise<void> {
+  if (document.hidden) return Promise.resolve();
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+}
