@@ -10,7 +10,7 @@ import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTcpProxy } from "../helpers/tcp-proxy.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-/** Creates an empty database behind a proxy, for a user with the gateway's minimal rights. */
+/** Creates an empty database behind a proxy, for a user with rights only on this database. */
 async function setUp(t: ExecutionContext, server: OwnServer) {
   const root = await mysql.createConnection(server.url);
   t.teardown(() => root.end().catch(() => {}));

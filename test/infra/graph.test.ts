@@ -16,7 +16,7 @@ import type { Graph } from "./helpers/graph.ts";
 import { goodRelease, reaching, startFakeAws } from "./helpers/fake-aws.ts";
 import { exampleConfig, runProgram } from "./helpers/run-program.ts";
 
-/** A production stack in which every option differs. */
+/** A production stack with unusual values for its options. */
 const wide = {
   "gateway:image": `ghcr.io/example/model-gateway@sha256:${"1".repeat(64)}`,
   "gateway:certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/given",

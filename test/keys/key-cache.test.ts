@@ -178,7 +178,7 @@ test("two hundred thousand guesses cause no lookup", (t) => {
     .replaceAll(/[^0-9A-Za-z]/g, "");
   const refusals = new Map<string, number>();
   for (let guess = 0; guess < 200_000; guess++) {
-    // Each third of the guesses has another kind: a key's format, a real key with a wrong end, or random text.
+    // The guesses alternate between a key's format, a real key with a wrong end, and random text.
     const noise = random.slice(guess % 3_000_000, (guess % 3_000_000) + 49);
     const value = [`sk-gateway-${noise}`, example.slice(0, -8) + noise.slice(0, 8), noise][guess % 3] ?? "";
     try {

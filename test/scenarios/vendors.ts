@@ -13,7 +13,7 @@ import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 import type { ScenarioClient } from "./scenario-client.ts";
 
-/** Every kind of provider with an upstream. Kinds whose requests differ by model, preset or version appear twice. */
+/** Every kind of provider with an upstream. Kinds whose requests differ by model, preset or version have several entries. */
 export const vendors: Vendor[] = [
   { name: "openai-compatible", form: openAiForm, takesThoughts: "as text of chat" },
   { name: "openai-compatible, deepseek", preset: "deepseek", form: openAiForm, takesThoughts: "as text" },

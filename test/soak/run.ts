@@ -17,7 +17,7 @@ import { SoakClients } from "./soak-clients.ts";
 
 /**
  * `npm run test:soak` puts two hours of mixed load on one gateway process and MariaDB, which restarts every
- * five minutes. Prints a line per minute. Fails if records are lost or memory grows.
+ * five minutes. Prints a line per minute. Fails on lost records, growth or unexplained errors.
  */
 async function soak(minutes: number, requestsPerSecond: number): Promise<boolean> {
   const teardowns: (() => unknown)[] = [];

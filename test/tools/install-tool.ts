@@ -7,8 +7,8 @@ import { findPython } from "./find-python.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
 
 /**
- * Installs a coding tool's exact version in a folder that later runs reuse. Only complete folders get their
- * final name, so partial installations are ignored.
+ * Installs a coding tool's exact version in a folder that later runs reuse. Ignores partial
+ * installations.
  * @param parameters further parameters of `npm install`
  */
 export async function installTool(tool: Wanted, parameters: string[] = []): Promise<Installation> {

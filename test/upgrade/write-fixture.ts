@@ -61,7 +61,7 @@ async function writeFixture(t: Owner, folder: string, kind: DatabaseKind): Promi
 
 type Owner = { teardown(stop: () => unknown): void };
 
-/** A public key is safe here, because it seals only the fixture's false credential. */
+/** The key can be public, because it seals only the fixture's false credential. */
 const masterKey = Buffer.alloc(32, "fixture").toString("base64");
 
 async function fill(t: Owner, gateway: TestGateway) {

@@ -143,7 +143,7 @@ test("a client that leaves at any point of its request leaks nothing", async (t)
   for (let index = 0; index < count; index++) {
     const chat = openChat(gateway, key.value, chatBody("test/model", t.title, { stream: index % 2 === 0 }));
     await once(chat.request, "finish");
-    // Each client waits one more turn of the event loop.
+    // The clients wait for different numbers of event-loop turns.
     for (let turn = 0; turn < index % 20; turn++) await new Promise(setImmediate);
     chat.request.destroy();
   }

@@ -24,7 +24,6 @@ async function newClient() {
   return responsesClient(gateway, (await createKey(gateway, models)).value);
 }
 
-/** The bodies that the upstream received with this text. */
 const seen = (mark: string) => upstream.requests.flatMap(({ body }) => (body.includes(mark) ? [body] : []));
 
 const tools = [weatherTool];

@@ -21,7 +21,7 @@ export function isSpent({ budgetUsd, spentUsd }: KeyUsage["budgets"][number]): b
   return budgetUsd !== null && spentUsd >= budgetUsd;
 }
 
-/** The spent shared budgets of a key, which also cause rejections. */
+/** Spent shared budgets of the key also cause rejections. */
 export function spentShared({ sharedBudgets: { person, gateway, isGatewaySpent } }: KeyUsage) {
   const isUsedUp = ({ spentPercent }: { spentPercent: number }) => spentPercent >= 100;
   const ofOwner = person.filter(isUsedUp);
