@@ -29,7 +29,7 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
   createStreamWriter(envelope: AnswerEnvelope, request: Request): StreamWriter;
   native: NativeDialect<Request>;
   formatError(error: ShownError): object;
-  /** The last event of the stream, with line endings. `writer` is null for a native stream. */
+  /** The last events of the stream, with line endings. `writer` is null for a native stream. */
   formatErrorEvent(error: ShownError, writer: StreamWriter | null): string;
 };
 

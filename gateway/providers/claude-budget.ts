@@ -31,5 +31,5 @@ export const claudeEfforts = Object.keys(budgetShares);
 
 const budgetTokensMin = 1_024;
 
-/** Anthropic recommends batches for larger budgets, because such long requests can time out. */
+/** Anthropic recommends batches for larger budgets, because long requests can time out. */
 const budgetTokensMax = 32_000;

@@ -223,7 +223,7 @@ function selectCandidate(
   return null;
 }
 
-/** Selects the candidate that is ready first, if all are cooling down. */
+/** Selects the candidate whose cool-down ends first. */
 function selectSoonest(
   groups: readonly (readonly Candidate[])[],
   coolDowns: CoolDowns,

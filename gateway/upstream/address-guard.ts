@@ -30,7 +30,7 @@ export class AddressGuard {
   /** Whether the host is rejected without DNS: a private literal or localhost that is not listed. */
   refusesAtSight(url: URL): boolean {
     if (this.allowsPrivate(url.hostname, portOf(url))) return false;
-    // RFC 6761, section 6.3: these names always mean the local machine.
+    // By RFC 6761, section 6.3, `localhost` names always mean the local machine.
     return this.refusesLiteral(url.hostname) || /(?:^|\.)localhost\.?$/.test(url.hostname);
   }
 

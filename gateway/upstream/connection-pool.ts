@@ -154,8 +154,8 @@ class IdleConnections {
   }
 
   /**
-   * Returns the last used connection that has rested, so that surplus ones age out. If none has but many are
-   * resting, returns the first of them: rotating hundreds of connections costs a tenth more CPU.
+   * Returns the last used rested connection, so that surplus connections age out. With none rested and many
+   * resting, returns a resting one, because rotating hundreds of connections costs CPU time.
    */
   acquire(credential: string, now: number): Connection | null {
     const rested = this.#rested.get(credential);

@@ -121,8 +121,8 @@ const signs = [
   ["cherry-studio", "x-title", /^Cherry Studio$/], // from source code, sends the User-Agent of a browser
 
   ["claude-code", "user-agent", /^claude-(cli|code)\//],
-  // `codex_exec` and `codex-tui`. Other names, such as `codex_cli_rs` and `codex_vscode`, come from source
-  // code.
+  // Observed: `codex_exec` and `codex-tui`. Other names, such as `codex_cli_rs` and `codex_vscode`, come from
+  // source code.
   ["codex", "user-agent", /^codex[_-][a-z_]+\//],
   ["opencode", "user-agent", /^opencode2?\//],
   ["kilo-code", "user-agent", /^(Kilo-Code|kilo)\//],

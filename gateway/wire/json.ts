@@ -199,10 +199,10 @@ function isSpace(byte: number | undefined): boolean {
 
 /** The extra length of a key with one character written as `\u0061`. */
 const shortestEscape = 5;
-/** The bytes of one escaped character. */
+/** The bytes of a character written as `\u0061`. */
 const longestCharacter = 6;
 const tooDeep = -1;
-// These are constants of this module, because scanning with imported ones takes an eighth longer.
+// Constants of this module, because scanning with imported constants takes an eighth longer.
 export const quote = 0x22;
 export const backslash = 0x5c;
 const colon = 0x3a;

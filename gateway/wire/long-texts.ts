@@ -42,7 +42,7 @@ export class LongTexts implements StringSkipper {
     while (at < end) {
       const isAligned = ((at + byteOffset) & 3) === 0;
       if (isAligned) at = skipPlainWords(words, at + byteOffset, end + byteOffset) - byteOffset;
-      // This reads at least one byte, up to the next word.
+      // Reads at least one byte, up to the next word.
       do {
         const byte = bytes[at];
         if (byte === quote) {
@@ -120,7 +120,7 @@ function skipPlainWords(words: Int32Array, start: number, end: number): number {
     // Subtracting 0x01 (or 0x21) sets the highest bit of a byte that is zero (or less than 0x21).
     // https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord
     const backslashes = word ^ 0x5c5c5c5c;
-    // This turns a quote into 0x20. Quotes and control characters are then less than 0x21.
+    // The XOR turns a quote into 0x20. Quotes and control characters are then less than 0x21.
     const others = word ^ 0x02020202;
     const found = ((backslashes - 0x01010101) & ~backslashes) | ((others - 0x21212121) & ~others);
     if ((found & 0x80808080) !== 0) break;

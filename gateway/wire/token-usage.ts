@@ -186,7 +186,7 @@ export type TokenUsage = {
   details?: UsageDetails | undefined;
 };
 
-/** Reads the counts of a chat completion's `usage`. Ignores invalid ones, which some upstreams send. */
+/** Reads the counts of a chat completion's `usage`. Ignores invalid counts, which some upstreams send. */
 export function readTokenUsage(usage: unknown, details?: UsageDetails): TokenUsage | null {
   if (!isObject(usage)) return null;
   const input = isObject(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {};
@@ -202,7 +202,7 @@ export function readTokenUsage(usage: unknown, details?: UsageDetails): TokenUsa
   };
 }
 
-/** Reads the counts and details of `usage`, with the service tier beside it. */
+/** Reads the counts and details of `usage`, and the service tier. */
 export function readChatUsage(usage: unknown, serviceTier: unknown): TokenUsage | null {
   return isObject(usage) ? readTokenUsage(usage, readChatDetails(usage, serviceTier)) : null;
 }

@@ -50,7 +50,7 @@ function* slicesOf(texts: readonly string[]): Generator<string> {
   }
 }
 
-/** Counting this much ordinary text takes about 20 ms, and the slowest text half a second. */
+/** Counting this many characters takes about 20 ms for ordinary text, and half a second for the slowest text. */
 const charactersMax = 131_072;
 const sliceLength = 256;
 const slicesPerTurn = 8;

@@ -85,7 +85,7 @@ function formatCalls(
 }
 
 /**
- * Truncated output may leave invalid arguments. They are wrapped as Anthropic recommends.
+ * Wraps the invalid arguments of a truncated answer, as Anthropic recommends.
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
  */
 function parseArguments(text: string): unknown {

@@ -55,8 +55,8 @@ export function toReasoningDetail(
 export const anthropicFormat = "anthropic-claude-v1";
 
 /**
- * Removes sealed reasoning of other upstreams from a request to Anthropic, which rejects foreign signatures.
- * Returns the same request if there is nothing to remove.
+ * Removes other upstreams' sealed reasoning, because Anthropic rejects foreign signatures. Returns the same
+ * request if there is nothing to remove.
  */
 export function withoutSealedThoughts(request: DialectRequest): DialectRequest {
   if (!request.bytes.includes(`"${sealPrefix}`)) return request;

@@ -11,7 +11,7 @@ import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 
 export const nativeResponses: NativeDialect = {
-  // Codex sends its tools within the input and announces that in this header.
+  // With this header, Codex announces that the input contains its tools.
   forwardedHeaders: /^x-openai-internal-codex-responses-lite$/,
   buildRequest(request, { name }) {
     // Without a stream, the gateway would not see the usage of a background request.
@@ -106,7 +106,7 @@ function readError(event: unknown): GatewayError {
   return toUpstreamError(isObject(event) && isObject(event["error"]) ? event["error"] : event);
 }
 
-/** Keeps the upstream's code, because clients evaluate some, such as `context_length_exceeded`. */
+/** Keeps the upstream's code, because clients evaluate codes such as `context_length_exceeded`. */
 function toUpstreamError(error: unknown): GatewayError {
   const { message, code } = isObject(error) ? error : {};
   const isCode = typeof code === "string" && /^[\w.-]{1,64}$/.test(code);

@@ -126,7 +126,7 @@ function readFormat(value: unknown, param: string): Record<string, unknown> {
   return { type, syntax, definition: expectString(format["definition"], `${param}.definition`) };
 }
 
-/** Adds the description to the first tool only, because it can be many kilobytes. */
+/** Adds the namespace's description to the first tool only, because the description can be many kilobytes. */
 function readNamespace(tool: Record<string, unknown>, param: string): ReadTool {
   const namespace = expectString(tool["name"], `${param}.name`);
   // The name is limited, because every tool of the namespace repeats it.

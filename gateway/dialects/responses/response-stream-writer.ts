@@ -87,7 +87,8 @@ export class ResponseStreamWriter implements StreamWriter {
   }
 
   /**
-   * Ends a failed stream as OpenAI does: its SDKs read the first of these events, Codex the second.
+   * Ends a failed stream like OpenAI's API: OpenAI's SDKs read the `error` event, and Codex reads
+   * `response.failed`.
    * https://github.com/openai/openai-node/blob/master/src/core/streaming.ts,
    * https://github.com/openai/codex/blob/main/codex-rs/codex-api/src/sse/responses.rs
    */

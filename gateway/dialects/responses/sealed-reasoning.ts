@@ -66,8 +66,8 @@ function belongTogether(last: ReasoningDetail, piece: ReasoningDetail): boolean 
 const sealPrefix = "gateway-reasoning-v1:";
 
 /**
- * Removes sealed reasoning of other upstreams from a request to OpenAI, which rejects it. Converts summaries
- * of this gateway to messages. Returns the same request if there is nothing to change.
+ * Removes other upstreams' sealed reasoning, which OpenAI rejects. Converts summaries of this gateway to
+ * messages. Returns the same request if there is nothing to change.
  */
 export function withoutSealedReasoning(request: DialectRequest): DialectRequest {
   const { bytes, body } = request;

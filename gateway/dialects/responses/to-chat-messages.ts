@@ -66,7 +66,7 @@ function toMessage(item: Record<string, unknown>, param: string, table: ToolTabl
   if (toolMessage) return toolMessage;
   if (item["type"] === undefined) throw missing(`${param}.type`);
   const type = expectString(item["type"], `${param}.type`);
-  // Codex's agents send these messages to one another. The receiving agent treats them as user input.
+  // Codex's agents exchange messages of this type. The receiving agent treats them as user input.
   if (type === "agent_message") {
     return { role: "user", content: toChatContent(item["content"], `${param}.content`) };
   }

@@ -65,7 +65,7 @@ const allEfforts: Record<ClaudeEffort, string> = {
   max: "max",
 };
 
-/** These models lack `xhigh`, which lies between `high` and `max`. `high` does not increase the cost. */
+/** Claude 4.6 lacks `xhigh`, which lies between `high` and `max`. `high` does not increase the cost. */
 const effortsOf46: Record<ClaudeEffort, string> = { ...allEfforts, xhigh: "high" };
 
 /** Compatible upstreams may implement only the oldest features. */

@@ -38,7 +38,7 @@ function readEffort(value: unknown): ClaudeEffort | "none" | undefined {
   throw invalidValue("reasoning_effort", `must be one of none, ${claudeEfforts.join(", ")}`, name);
 }
 
-/** Requests thinking unless a forced tool, the client's messages or its token limit prevent it. */
+/** Requests thinking unless a forced tool, the messages or the token limit prevent it. */
 function think(effort: ClaudeEffort, { traits, messages, toolChoice, maxTokens }: Situation): ThinkingOrder {
   const isForced = toolChoice?.type === "any" || toolChoice?.type === "tool";
   if (traits.efforts) {

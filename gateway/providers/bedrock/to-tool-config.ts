@@ -45,7 +45,7 @@ export function toToolConfig(
   return { toolConfig: { tools, toolChoice }, isForced };
 }
 
-/** Converse rejects a conversation with tool calls unless tools are declared, and it has no choice `none`. */
+/** Converse has no choice `none`, and requires declared tools in a conversation with tool calls. */
 function forbidCalls(tools: ToolConfig["tools"], messages: ConverseMessage[]): ToolRules {
   const past = toPastToolSpecs(messages);
   if (past.length === 0) return { isForced: false };

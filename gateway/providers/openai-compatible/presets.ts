@@ -21,7 +21,7 @@ export type OpenAiCompatiblePreset = Preset &
  */
 const firstNames: Partial<ChatQuirks> = { maxTokensName: "max_tokens", developerRole: "system" };
 
-/** These upstreams document `max_completion_tokens`, but not the developer role. */
+/** For upstreams that document `max_completion_tokens`, but not the developer role. */
 const oldRoles: Partial<ChatQuirks> = { developerRole: "system" };
 
 export const presets: readonly OpenAiCompatiblePreset[] = [
