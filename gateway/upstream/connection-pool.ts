@@ -66,7 +66,6 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     }
   }
 
-  /** Ends every connection and every call. */
   close(): void {
     const waiting = this.#waiting;
     this.#waiting = [];

@@ -113,7 +113,6 @@ export class Upstreams {
     }
   }
 
-  /** Ends every connection and every call. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const pool of this.#pools.values()) pool.close();

@@ -90,7 +90,7 @@ type ToolCallDelta = {
   function: { name?: string; arguments: string };
 };
 
-/** `prompt_tokens` includes cached and cache-write tokens, `completion_tokens` includes reasoning. */
+/** `prompt_tokens` includes cached and cache-write tokens. `completion_tokens` includes reasoning. */
 export type ChatUsage = {
   prompt_tokens: number;
   completion_tokens: number;
