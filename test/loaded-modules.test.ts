@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import test from "ava";
 
@@ -16,6 +17,9 @@ registerHooks({
 const { createKey, startTestGateway } = await import("./helpers/test-gateway.ts");
 const { chatBody, postChat } = await import("./helpers/post-chat.ts");
 
+const { dependencies } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+  dependencies: Record<string, string>;
+};
 const ofGraphql = () => loaded.filter((url) => /\/node_modules\/(?:graphql|@?graphql-|@pothos)/.test(url));
 const ofConsole = () =>
   loaded.filter((url) =>
@@ -25,10 +29,24 @@ const ofConsole = () =>
   );
 const ofTracing = () => loaded.filter((url) => /\/@opentelemetry\/|\/gateway\/tracing\//.test(url));
 
-test.serial("a request for a model and a health check load nothing of the console's API", async (t) => {
-  const gateway = await startTestGateway(t);
+test.serial("a start, a request for a model and a health check load only six dependencies", async (t) => {
+  const gateway = await startTestGateway(t, { withoutAdministrator: true });
   t.is((await postChat(gateway, "sk-wrong", chatBody("demo/echo"))).status, 401);
   t.is((await fetch(`${gateway.url}/readyz`)).status, 200);
+  const used = Object.keys(dependencies).filter((name) =>
+    loaded.some((url) => url.includes(`/node_modules/${name}/`)),
+  );
+  // The tests' client of the console's API imports a part of its server.
+  const expected = [
+    "@trpc/server",
+    "better-sqlite3",
+    "eventsource-parser",
+    "pino",
+    "router",
+    "typeorm",
+    "zod",
+  ];
+  t.deepEqual(used, expected);
   t.deepEqual(ofConsole(), []);
 });
 

@@ -1,6 +1,4 @@
 import { createSecretKey, hash, type KeyObject } from "node:crypto";
-import { SignJWT } from "jose/jwt/sign";
-import { jwtVerify } from "jose/jwt/verify";
 import type { Runtime } from "../runtime.ts";
 
 /** Role and status are not claims, because they are always read from the database. */
@@ -22,6 +20,7 @@ export class AccessTokens {
   }
 
   async sign({ userId, sessionId }: AccessTokenClaims): Promise<{ accessToken: string; expiresAt: Date }> {
+    const { SignJWT } = await import("jose/jwt/sign");
     const issuedAtSeconds = Math.floor(this.#now() / 1000);
     const expiresAtSeconds = issuedAtSeconds + lifetimeSeconds;
     const accessToken = await new SignJWT({ sid: sessionId })
@@ -37,6 +36,7 @@ export class AccessTokens {
 
   /** Returns null if the token is forged, expired or of another kind. */
   async verify(token: string): Promise<AccessTokenClaims | null> {
+    const { jwtVerify } = await import("jose/jwt/verify");
     try {
       const { payload } = await jwtVerify(token, (header) => this.#keyOf(header.kid ?? ""), {
         algorithms: [algorithm],

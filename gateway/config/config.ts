@@ -119,7 +119,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 }
 
 function readVariables(given: Record<string, string | undefined>): z.output<typeof variables> {
-  const { error } = variables.safeParse(given);
+  const { error } = variables.safeParse(given, once);
   // A variable's first problem causes its others.
   const wrong = new Map<string, string>();
   for (const { path, message } of error?.issues.toReversed() ?? []) {
@@ -134,11 +134,14 @@ function readVariables(given: Record<string, string | undefined>): z.output<type
   }
   // All variables are optional, so the valid ones can be checked together.
   const right = Object.entries(given).filter(([variable]) => !wrong.has(variable));
-  const data = variables.parse(Object.fromEntries(right));
+  const data = variables.parse(Object.fromEntries(right), once);
   const problems = [...[...wrong].toReversed(), ...findConflicts(data, wrong)];
   if (problems.length === 0) return data;
   throw new ConfigError(problems.map(([variable, message]) => `${variable}: ${message}`));
 }
+
+/** Compiling the parser would take longer than these two calls. */
+const once = { jitless: true };
 
 export class ConfigError extends StartError {
   override readonly name = "ConfigError";

@@ -1,4 +1,5 @@
-import { EventStreamCodec } from "@smithy/core/event-streams";
+import { createRequire } from "node:module";
+import type { EventStreamCodec } from "@smithy/core/event-streams";
 import type { EventDecoder, UpstreamEvent } from "../../wire/server-sent-events.ts";
 
 /**
@@ -6,7 +7,7 @@ import type { EventDecoder, UpstreamEvent } from "../../wire/server-sent-events.
  * buffering. https://smithy.io/2.0/aws/amazon-eventstream.html
  */
 export class AwsEventStreamDecoder implements EventDecoder {
-  readonly #codec = new EventStreamCodec(toText, Buffer.from);
+  readonly #codec = createCodec();
   readonly #eventBytesMax: number;
   /**
    * The buffer for the current message, or for the length field while the length is unknown. The first
@@ -56,6 +57,13 @@ export class AwsEventStreamDecoder implements EventDecoder {
     this.#filled = 0;
     return toEvent(headers, body);
   }
+}
+
+/** Loads the codec with the first stream, because it would take a twentieth of a start. Decoders are synchronous. */
+function createCodec(): EventStreamCodec {
+  const require = createRequire(import.meta.url);
+  const library = require("@smithy/core/event-streams") as typeof import("@smithy/core/event-streams");
+  return new library.EventStreamCodec(toText, Buffer.from);
 }
 
 type MessageHeaders = ReturnType<EventStreamCodec["decode"]>["headers"];

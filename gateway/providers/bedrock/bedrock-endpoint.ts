@@ -1,4 +1,4 @@
-import { SignatureV4 } from "@smithy/signature-v4";
+import type { SignatureV4 } from "@smithy/signature-v4";
 import { createHash, createHmac, createSecretKey, type Hash, type Hmac } from "node:crypto";
 import type { Endpoint } from "../provider.ts";
 import { GatewayError } from "../../errors.ts";
@@ -59,8 +59,10 @@ type SignatureOptions = {
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 function signatureFor({ host, path, region, credential }: SignatureOptions): NonNullable<Endpoint["sign"]> {
-  const signer = new SignatureV4({ service: "bedrock", region, credentials: credential, sha256: NodeSha256 });
+  let signer: SignatureV4 | undefined;
   return async ({ method, body, date }) => {
+    const { SignatureV4 } = await import("@smithy/signature-v4");
+    signer ??= new SignatureV4({ service: "bedrock", region, credentials: credential, sha256: NodeSha256 });
     const sent = { host, "content-type": contentType };
     const request = {
       method,
