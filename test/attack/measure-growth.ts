@@ -1,4 +1,4 @@
-/** Returns the ratio of the CPU times for a size and four times that size. 0 if the growth is clearly linear. */
+/** Returns the ratio of the CPU times for a size and four times that size. 0 for linear growth and for short times. */
 export async function measureGrowth(runSmall: () => unknown, runLarge: () => unknown): Promise<number> {
   let [smallMs, largeMs] = [Infinity, Infinity];
   for (let tries = 0; tries < triesMax; tries++) {

@@ -57,8 +57,8 @@ function toCounts(stats: Stats, times: FileTimes): TestCounts {
 }
 
 /**
- * Mixes the folders, because the files of a folder need the same resource: a browser, a server or a core. Slow files are in the
- * first three quarters, so that none runs alone at the end.
+ * Mixes the folders, because the files of a folder need the same resource: a browser, a server or a core. Slow
+ * files are in the first three quarters, so that none runs alone at the end.
  */
 function positionOf(file: string): number {
   const position = hash("sha1", path.relative("", file), "buffer").readUInt32BE() / 2 ** 32;

@@ -1,4 +1,4 @@
-/** Returns the secrets that a text contains in any encoding: raw, JSON, URL, hex, or base64 at any offset. */
+/** Returns the names of secrets in a text: raw, or as JSON, URL, hex or base64 at any offset. */
 export function findLeaks(text: string, secrets: Record<string, string>): string[] {
   const lowerCase = text.toLowerCase();
   return Object.entries(secrets).flatMap(([name, secret]) => {

@@ -7,7 +7,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// These tests cover only Anthropic's dialect. `dialect-*.test.ts` cover the common part.
+// `dialect-*.test.ts` cover the behavior that this dialect shares with the Responses API.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
