@@ -2,7 +2,7 @@ import type { ApiKeyRow } from "../../db/entities/api-key.ts";
 import type { LimitHolder } from "../errors.ts";
 import { BlockList, isIP } from "node:net";
 
-/** A key's own limits. For a null rate, the default of all keys applies. */
+/** A key's own limits. For null requests, tokens or concurrent requests, the default of all keys applies. */
 export type KeyLimits = {
   requestsPerMinute: number | null;
   /** The sum of input and output. */
@@ -173,7 +173,7 @@ export class AddressRanges {
     }
   }
 
-  /** Also accepts IPv4 addresses as IPv6, such as `::ffff:192.0.2.1`, which dual-stack sockets report. */
+  /** Also matches IPv4-mapped IPv6 addresses, such as `::ffff:192.0.2.1`, which dual-stack sockets report. */
   has(address: string): boolean {
     const version = isIP(address);
     return version !== 0 && this.#list.check(address, version === 6 ? "ipv6" : "ipv4");

@@ -92,7 +92,7 @@ type PeriodicTaskOptions = {
   run: () => Promise<void>;
   intervalMs: number;
   log: Log;
-  /** The message, logged for the first of consecutive failures. */
+  /** The log message for the first of consecutive failures. */
   failure: string;
 };
 

@@ -28,7 +28,7 @@ export async function budgetMarks(
   return marks;
 }
 
-/** The spent percentage of one key's budgets: 80 or 100. Null without a budget, or below 80. */
+/** The highest spent percentage of a key's budgets, as 80 or 100. Null without a budget, or below 80. */
 export function budgetMark(uses: readonly { budget: number | null; spent: number }[]): number | null {
   const isAt = (percent: number) =>
     uses.some(({ budget, spent }) => budget !== null && spent * 100 >= budget * percent);

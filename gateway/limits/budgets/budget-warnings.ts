@@ -11,7 +11,7 @@ export type BudgetWarning = SpentPart & { holder: BudgetHolder };
 
 type BudgetWarningsOptions = { database: Database; runtime: Runtime; webhook: Webhook | null };
 
-/** Stores each warning once, even if several processes add it. Sends it to a webhook, with retries. */
+/** Stores each warning once, even if several processes add it. Sends it to the webhook, if any, with retries. */
 export class BudgetWarnings {
   readonly #options: BudgetWarningsOptions;
   #unwritten: LimitEventRow[] = [];
@@ -21,7 +21,7 @@ export class BudgetWarnings {
     this.#options = options;
   }
 
-  /** Queues a warning. `work` stores and sends it. */
+  /** Logs a warning and queues it. `work` stores and sends it. */
   add({ holder, period, percent, budget, spent, periodStartsAt }: BudgetWarning): void {
     const { runtime, webhook } = this.#options;
     const { kind, apiKeyId, ownerId } = holder;
@@ -82,7 +82,7 @@ const messages: Record<LimitHolder, string> = {
   gateway: "the gateway has spent part of its budget",
 };
 
-/** A key's identity is its ID alone, as in releases without other holders. */
+/** The parts of an event ID that identify the holder. For a key, they are the same as in older releases. */
 function identify({ kind, apiKeyId, ownerId }: BudgetHolder): (string | null)[] {
   return kind === "key" ? [apiKeyId] : [kind, ownerId];
 }

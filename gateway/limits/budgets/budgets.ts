@@ -18,7 +18,7 @@ import {
 } from "../key-limits.ts";
 import { Spending } from "./spending.ts";
 
-/** Empty if the environment sets no budgets. */
+/** A list is empty without such budgets, and for people who must not see them. */
 export type SharedBudgetUses = { person: SharedBudgetUse[]; gateway: SharedBudgetUse[] };
 
 type BudgetedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
@@ -33,8 +33,8 @@ type BudgetsOptions = {
 };
 
 /**
- * Enforces the budgets of keys, users and the whole gateway. Shared spending is counted only if there are
- * shared budgets.
+ * Enforces the budgets of keys, users and the whole gateway. The spending of users or the gateway is counted
+ * only if they have a budget.
  */
 export class Budgets {
   readonly #options: BudgetsOptions;
@@ -113,7 +113,7 @@ export class Budgets {
     this.#keys.ledgerOf(keyId)?.forgetWarnings();
   }
 
-  /** Drops a deleted or changed key, or all keys if no ID is given. Shared budgets do not change. */
+  /** Drops the loaded spending of a key, or of all keys if no ID is given. Shared budgets keep theirs. */
   forget(keyId?: string): void {
     this.#keys.forget(keyId);
   }
@@ -131,7 +131,7 @@ export class Budgets {
     };
   }
 
-  /** The spending of a key's shared budgets, which not every user may see in full. */
+  /** The shared budgets that apply to a key. The caller must hide the gateway's amounts from members. */
   async sharedUsesOfKey({ ownerId }: Pick<BudgetedKey, "ownerId">): Promise<SharedBudgetUses> {
     return {
       person: (ownerId !== null && (await this.#people?.uses(ownerId))) || [],

@@ -10,7 +10,7 @@ export class Ledger {
   readonly #warned: Record<BudgetPeriod, number> = { day: 0, week: 0, month: 0, total: 0 };
   /** Whether the ledger was read since the last refresh. */
   isInUse = true;
-  /** The time of the last refresh after a read. */
+  /** The time of the last refresh that found the ledger in use. */
   usedAt: number;
   #setAt: number;
 
@@ -47,7 +47,7 @@ export class Ledger {
     return now - this.#setAt >= Math.min((now - this.usedAt) * restShare, unsetMsMax);
   }
 
-  /** The spent part that requires a warning. Null below 80 %, and after the warning. */
+  /** Returns each due warning once: at 80 % and at 100 %. Null without one, and for a budget of 0. */
   takeWarning({ period, amount: budget }: Budget, now: number): SpentPart | null {
     const { amount: spent, startsAt: periodStartsAt } = this.in(period, now);
     if (spent * 100 < budget * firstWarningPercent || budget === 0) return null;
@@ -88,10 +88,10 @@ export type SpentPart = {
 
 /** Unread ledgers are refreshed after this share of their idle time. */
 const restShare = 0.1;
-/** The longest time between refreshes of an unread ledger. */
+/** After this time, an unread ledger is always due for a refresh. */
 const unsetMsMax = 60_000;
 
-/** The second warning is at 100. */
+/** In percent. The second warning is at 100 %. */
 const firstWarningPercent = 80;
 
 export type Spent = { startsAt: number; endsAt: number; amount: number };

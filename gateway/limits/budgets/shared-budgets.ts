@@ -54,7 +54,7 @@ export class SharedBudgets {
     return this.#options.spending.loadMissing(id);
   }
 
-  /** Reads the spending of other processes. All holders may cause warnings, even without a request here. */
+  /** Reads the spending of other processes. All holders may cause warnings, even without a request in this process. */
   async refresh(): Promise<void> {
     const { spending, budgets } = this.#options;
     await this.#watch.refresh();
@@ -143,7 +143,7 @@ export class BudgetWatch {
 }
 
 /**
- * The maximum delay of other processes' costs before they reach the database. The usual delay is a tenth of a
+ * The assumed maximum delay before other processes' costs reach the database. The usual delay is a tenth of a
  * second.
  */
 const othersRecordsMs = 10_000;

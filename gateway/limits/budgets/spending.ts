@@ -70,8 +70,8 @@ export class Spending {
   }
 
   /**
-   * Reads the costs of other processes: always for ledgers in use, less and less often for idle ones.
-   * Requests see the sums of the last refresh, and never wait for the database.
+   * Reads the costs of other processes: each time for ledgers in use, less and less often for idle ones.
+   * Requests do not wait for it.
    */
   async refresh(): Promise<void> {
     const now = this.#options.now();
@@ -140,7 +140,7 @@ class UnshippedCosts {
   }
 }
 
-/** An unpriced request counts its known minimum, so that unpriced parts cannot evade a budget. */
+/** An unpriced request counts its minimum cost, so that an unpriced part does not hide the others. */
 function countedCost({ cost, costDetails }: UsageRecord): number {
   return cost ?? costDetails?.least ?? 0;
 }

@@ -9,11 +9,11 @@ type AdmissionOptions = {
   spend: (record: UsageRecord) => void;
   /** Whether the request is queued for capacity. */
   isWaiting: () => boolean;
-  /** Makes room for the next waiting request. */
+  /** Frees the request's slot, or removes the request from the queue. */
   leave: () => void;
 };
 
-/** A request's use of its limits, reserved once and released once. */
+/** A request's use of its limits. A rejected request has one too, which counts nothing. */
 export class Admission {
   readonly #options: AdmissionOptions;
   #startedIn = 0;
@@ -21,7 +21,7 @@ export class Admission {
   #isTaken = false;
   #isOver = false;
   #exact: Reservation | null = null;
-  /** Each holder's use, from Valkey. Null without Valkey. */
+  /** Each holder's use, from Valkey. Null without a response from Valkey. */
   exactUse: HolderUse[] | null = null;
 
   constructor(options: AdmissionOptions) {
@@ -34,9 +34,9 @@ export class Admission {
   }
 
   /**
-   * Reserves the request's share of each limit.
+   * Counts the request and its estimated tokens for each holder.
    * @param estimate the estimated tokens
-   * @param exact the reservation in Valkey, if any
+   * @param exact reports the end of the request to Valkey. Null without Valkey or limits.
    */
   reserve(estimate: number, exact: Reservation | null = null): void {
     this.#isTaken = true;
@@ -57,7 +57,7 @@ export class Admission {
     this.#options.leave();
   }
 
-  /** Adds the current `x-ratelimit-*` headers to alternating names and values, and returns them. */
+  /** Adds the `x-ratelimit-*` headers to a list of alternating names and values, and returns the list. */
   addHeaders(headers: string[]): string[] {
     const { holders } = this.#options;
     if (holders.length > 0) addRateLimitHeaders(headers, holders, this.#second(), this.exactUse);
@@ -110,8 +110,8 @@ type FairQueueOptions = {
 };
 
 /**
- * Keeps a process within its capacity. Excess requests wait in one queue per key, and the keys take turns. A
- * busy key delays itself, not the others.
+ * Keeps a process within its capacity. Excess requests wait in one queue per key. The keys take turns, so that
+ * a busy key cannot block the others.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
@@ -130,7 +130,7 @@ export class FairQueue {
     if ((this.#waiting.get(keyId)?.length ?? 0) >= queuedRequestsPerKeyMax) throw overCapacity();
   }
 
-  /** Starts the request at once or in its turn. */
+  /** Starts the request, or queues it while the process is full. */
   enter(slot: QueueSlot): void {
     const { concurrentRequestsMax, queueWaitMsMax } = this.#options;
     if (concurrentRequestsMax === 0 || this.#running < concurrentRequestsMax) return this.#start(slot);
@@ -183,7 +183,7 @@ function overCapacity(): GatewayError {
 }
 
 /**
- * Adds OpenAI's `x-ratelimit-*` headers for the limit with the least left, as alternating names and values.
+ * Adds OpenAI's `x-ratelimit-*` headers for requests and for tokens, each for the holder with the least left.
  * https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
  * @param exactUse each holder's use in all processes, if known
  */
@@ -213,7 +213,7 @@ export function addRateLimitHeaders(
   }
 }
 
-/** Limits count in seconds, so each of the 61 texts is built once. */
+/** A reset is usually 0 to 60 s away, so these texts are built once. */
 const durations = Array.from({ length: secondsPerMinute + 1 }, (_, seconds) => formatDuration(seconds));
 const kinds = ["requests", "tokens"] as const;
 const names = { requests: namesOf("requests"), tokens: namesOf("tokens") };

@@ -44,7 +44,7 @@ export function checkLimits(limits: HolderLimits, tokens: number, now: number, s
   throw refuse("tokens", meter.tokens.freeAt(second, tokensPerMinute - Math.max(tokens, 1)), used);
 }
 
-/** Throws if the request alone exceeds the limit per minute, because waiting would not help. */
+/** Throws if the request alone exceeds the tokens per minute, because waiting would not help. */
 export function checkSize({ holder, tokensPerMinute }: HolderLimits, tokens: number): void {
   if (tokensPerMinute === 0 || tokens <= tokensPerMinute) return;
   const message = `The request is too large for ${holderNames[holder]}: about ${tokens} input tokens, with a limit of ${tokensPerMinute} tokens per minute. Send less, or ask for a higher limit.`;
@@ -52,7 +52,7 @@ export function checkSize({ holder, tokensPerMinute }: HolderLimits, tokens: num
   throw new GatewayError("token_limit_exceeded", message, details);
 }
 
-/** @param waitMs the time until there is room, if known */
+/** @param waitMs the time until the limit admits the request, or 0 if unknown */
 export function refusalOf(
   { holder, requestsPerMinute, tokensPerMinute, concurrentRequests }: HolderLimits,
   kind: LimitKind,
@@ -96,7 +96,7 @@ export type HolderUse = { requests: number; tokens: number };
 
 /** The reservation of an admitted request. Either `end` or `undo` runs, once. */
 export type Reservation = {
-  /** @param tokens the difference to the estimate */
+  /** @param tokens the actual tokens minus the estimate */
   end(tokens: number): void;
   /** Releases the reservation of a request that did not start. */
   undo(): void;

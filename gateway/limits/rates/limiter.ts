@@ -25,17 +25,17 @@ type LimiterOptions = {
   now: () => number;
   limits: Settings;
   budgets: { check(key: LimitedKey): void; spend(key: LimitedKey, record: UsageRecord): void };
-  /** All meters by holder ID. Tests pass their own map. */
+  /** All meters by holder ID. `ShareExchange` and `ValkeyLimits` read the same map. */
   meters?: Map<string, Meter>;
   /** The number of processes that currently divide the limits. See `ShareExchange`. */
   sharedBy?: () => number;
-  /** Counts of all processes together. Null if each process counts. */
+  /** Counts of all processes together. Null without Valkey. */
   exact?: ExactCounts | null;
 };
 
 /**
- * Admits requests. Throws the error of an exceeded limit, or `service_unavailable` if the process is full.
- * With Valkey, the decision is asynchronous and `fail` receives the error. A rejected request uses nothing.
+ * Admits requests, or throws the error of an exceeded limit or a full queue. Valkey decides asynchronously:
+ * errors after its response go to `fail`. A rejected request uses nothing.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
@@ -82,7 +82,7 @@ export class Limiter {
 
   #count({ admission, holders, estimate, slot }: Counting, reservation: Reservation | null = null): void {
     const { now, sharedBy, exact } = this.#options;
-    // Valkey decides once its counts include all requests.
+    // Once Valkey knows the whole last minute, its decision is enough.
     if (!reservation || !exact?.knowsAll) {
       for (const limits of holders) checkLimits(limits, estimate, now(), sharedBy?.());
     }
@@ -95,7 +95,7 @@ export class Limiter {
     const { asking, admission, holders, estimate } = counting;
     const answer = await exact.reserve(holders, estimate);
     const reservation = answer && "undo" in answer ? answer : null;
-    // The client disconnected while Valkey decided.
+    // The request ended while Valkey decided.
     if (admission.isOver) return reservation?.undo();
     admission.exactUse = answer && answer.used;
     if (answer && "error" in answer) return asking.fail(answer.error);

@@ -29,7 +29,7 @@ export class Meter {
     this.#changed(at);
   }
 
-  /** Whether the meter can be removed without an effect. */
+  /** Whether no request is in flight and the last minute has no use. */
   isIdle(second: number): boolean {
     return this.concurrent === 0 && this.requests.used(second) === 0 && this.tokens.used(second) === 0;
   }
@@ -40,8 +40,8 @@ export class Meter {
 }
 
 /**
- * The use of the last minute: the current second and the 59 before it. Sixty counters are exact, but a token
- * bucket admits twice the limit after a pause. Other processes' use counts once they publish it.
+ * The use in the current second and the 59 before it, in all processes as far as known. A token bucket could
+ * admit twice the limit in a minute.
  */
 export class SlidingMinute {
   readonly #own = new Float64Array(secondsPerMinute);
@@ -49,7 +49,7 @@ export class SlidingMinute {
   #second = 0;
   #sum = 0;
 
-  /** @param second Unix time in seconds. If the clock goes backwards, the last value stays. */
+  /** @param second Unix time in seconds. If the clock went backwards, the latest second applies. */
   used(second: number): number {
     this.#advance(second);
     return this.#sum;
@@ -80,7 +80,7 @@ export class SlidingMinute {
   /** The first second, from now on, in which `used` is at most `most` without further use. */
   freeAt(second: number, most: number): number {
     this.#advance(second);
-    // The search starts at the newest second, because recent seconds usually decide.
+    // Response headers pass 0 for `most`, so a search from the newest second usually ends at once.
     let kept = 0;
     let at = this.#second;
     while (at > this.#second - secondsPerMinute && kept + this.#at(at) <= most) kept += this.#at(at--);

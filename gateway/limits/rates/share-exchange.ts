@@ -11,8 +11,8 @@ type ShareExchangeOptions = {
 };
 
 /**
- * Publishes the admissions of this process and reads those of others, so that processes share one limit.
- * Together they can exceed it by their admissions within an interval.
+ * Publishes this process's use of the limits and reads that of other processes, so that they share each limit.
+ * `limits/README.md` has the bound by which they can exceed it.
  */
 export class ShareExchange {
   readonly #options: ShareExchangeOptions;
@@ -122,7 +122,7 @@ export class ShareExchange {
 /** The maximum number of new meters per run. The next run reads the others. */
 const freshMax = 500;
 
-/** Other processes publish a second's use within this delay, which includes clock differences. */
+/** Other processes usually publish a second's use within this delay, which includes clock differences. */
 const lateSeconds = 5;
 
 /** The time in which the whole minute is read again. */

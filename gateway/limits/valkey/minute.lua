@@ -1,5 +1,5 @@
 -- The sliding minute of a limit holder, as in `meter.ts`, in a hash that all processes share. `at`
--- is the current second. `r` and `t` are the requests and tokens of the minute, `r0` … `r59` and `t0` … `t59`
+-- is its newest second. `r` and `t` are the requests and tokens of the minute, `r0` … `r59` and `t0` … `t59`
 -- those of its seconds. The other scripts start with this text.
 
 local minuteSeconds = 60
@@ -26,7 +26,7 @@ local function amounts(minute, kind, from, to)
   return redis.call('HMGET', minute, unpack(fields)), fields
 end
 
--- Subtracts requests and tokens that are more than a minute old.
+-- Moves the minute forward to `second`, and subtracts the requests and tokens that are no longer in it.
 local function advance(minute, second)
   local at = tonumber(redis.call('HGET', minute, 'at') or second)
   if second > at then

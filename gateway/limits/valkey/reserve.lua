@@ -1,7 +1,6 @@
 -- Counts a request for all its holders, or for none if it would exceed a limit. This is atomic, because the
 -- server runs one script at a time.
--- KEYS: for each holder, its minute and its requests in flight, which are counted by the session of their
--- process.
+-- KEYS: for each holder, the hash of its minute and the hash of its requests in flight by session.
 -- ARGV: milliseconds since 1970 or an empty string, the session, the prefix of session keys, the tokens, and
 -- for each holder the maximum requests per minute, tokens per minute and concurrent requests. 0 means no
 -- limit.
@@ -56,7 +55,7 @@ for place, minute in ipairs(minutes) do
   used[place * 2 - 1] = used[place * 2 - 1] + 1
   used[place * 2] = used[place * 2] + tokens
   redis.call('HINCRBY', KEYS[place * 2], session, 1)
-  -- The hash would stay forever if its process died and no request followed.
+  -- Without a TTL, the hash would stay forever if a process died and no request followed.
   redis.call('EXPIRE', KEYS[place * 2], 86400)
 end
 return { second, 0, '', 0, unpack(used) }

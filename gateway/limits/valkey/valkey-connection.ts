@@ -13,8 +13,8 @@ type ValkeyConnectionOptions = {
 };
 
 /**
- * A connection to Valkey or Redis that never blocks. After a timeout, all commands return null until a new
- * connection works. https://valkey.io/topics/protocol
+ * A connection to Valkey or Redis. After an error or a timeout, all commands return null until a new connection
+ * works. https://valkey.io/topics/protocol
  */
 export class ValkeyConnection {
   readonly #options: ValkeyConnectionOptions;
@@ -56,7 +56,7 @@ export class ValkeyConnection {
     await this.#firstAttempt;
   }
 
-  /** Returns null if Valkey does not respond. */
+  /** Returns null if Valkey is unavailable, returns an error or responds too late. */
   run<Answer>(send: (client: Redis) => Promise<Answer>): Promise<Answer | null> {
     if (this.#isThere !== true) return Promise.resolve(null);
     return this.#send(send);

@@ -25,8 +25,8 @@ type ValkeyLimitsOptions = {
 };
 
 /**
- * Counts requests, tokens and concurrent requests for all processes in Valkey, by seconds. Running requests
- * belong to a session: one connection of one process, which reports them again after a reconnect.
+ * Counts the requests, tokens and concurrent requests of all processes in Valkey. A process counts its running
+ * requests in a session, and starts a new session with them after each reconnect.
  */
 export class ValkeyLimits {
   readonly #options: ValkeyLimitsOptions;
@@ -60,7 +60,7 @@ export class ValkeyLimits {
     return this.#connection.isThere;
   }
 
-  /** False for the first minute after Valkey's return, because Valkey lacks the earlier admissions. */
+  /** False for a minute after each connect, because Valkey may lack earlier admissions. */
   get knowsAll(): boolean {
     return performance.now() >= this.#knowsAllFrom;
   }
@@ -138,7 +138,7 @@ export class ValkeyLimits {
     }
   }
 
-  /** A server that lost the session has also lost the counts. */
+  /** Extends the session. If the session is missing, Valkey may have lost the counts, so the process reconnects. */
   async #keepSession(): Promise<void> {
     const isThere = this.isThere;
     const before = await this.#connection.run(async (client) => ({
