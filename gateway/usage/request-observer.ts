@@ -12,12 +12,12 @@ export type RequestObserver = {
   refused(request: ObservedRequest | null, code: ErrorCode, httpStatus: number): void;
   /** A request other than a model request was answered, or its client disconnected (499). */
   answered(request: ObservedRequest, httpStatus: number): void;
-  /** An upstream was unreachable or returned a retryable error. A fallback may have answered the request. */
+  /** An upstream was unreachable or returned a retryable error. A fallback may still answer the request. */
   upstreamRefused(provider: string, reason: string): void;
 };
 
 export type EndedRequest = {
-  /** Null without an observer. */
+  /** Null for a path outside `/v1`. */
   request: ObservedRequest | null;
   record: UsageRecord;
   /** The slug of the catalogue's model. Null for an unknown model. */

@@ -47,7 +47,7 @@ export class Ledger {
     return now - this.#setAt >= Math.min((now - this.usedAt) * restShare, unsetMsMax);
   }
 
-  /** Returns each due warning once: at 80 % and at 100 %. Null without one, and for a budget of 0. */
+  /** Returns each due warning once: at 80 % and at 100 %. Null if no warning is due, as for a budget of 0. */
   takeWarning({ period, amount: budget }: Budget, now: number): SpentPart | null {
     const { amount: spent, startsAt: periodStartsAt } = this.in(period, now);
     if (spent * 100 < budget * firstWarningPercent || budget === 0) return null;

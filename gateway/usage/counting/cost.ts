@@ -10,7 +10,7 @@ export type Prices = FlatPrices & { priceDetails?: PriceDetails | null };
 
 type FlatPrices = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
 
-/** The cost in nano-dollars. `lines` is null if the four prices and the usual counts explain it. */
+/** The cost in nano-dollars. `lines` is null if the four prices and the token counts suffice to explain it. */
 export type PricedRequest = { cost: number | null; lines: CostLine[] | null };
 
 /**
@@ -112,7 +112,7 @@ function toComponentPrices(prices: Prices): ComponentPrices {
   };
 }
 
-/** A missing cache price counts as free, because cached tokens then cost the input price. */
+/** A missing cache price counts as free, because cached tokens then cost the input price, which is 0. */
 function isFree({
   inputPrice,
   cachedInputPrice,
@@ -171,7 +171,7 @@ export function toCost(prices: Prices | null, usage: TokenUsage | null, billing:
   };
 }
 
-/** Empty for a record without token counts. */
+/** The stored lines, or those of the four prices. Empty if neither exists, or for unknown token counts. */
 export function linesOfRecord(record: UsageRecordRow): CostLine[] {
   if (record.costDetails) return record.costDetails.lines;
   return record.inputPrice === null ? [] : linesOf(record, record, []);

@@ -90,8 +90,8 @@ function isWithin({ from, to }: { from: string; to: string }, time: string): boo
 }
 
 /**
- * Whether the response reports premium terms that no price of the model covers. Other terms cost the usual
- * price, which is an upper bound for `flex` and `batch`. Reserved capacity is prepaid.
+ * Whether the response reports premium terms that no rule of the model covers. Other terms cost the usual
+ * price, which is an upper bound for `flex` and `batch`.
  */
 export function hasUnknownTerms(details: PriceDetails | null, terms: UsageDetails | undefined): boolean {
   if (!terms) return false;

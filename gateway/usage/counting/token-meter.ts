@@ -113,7 +113,7 @@ function kindOf(code: number): CharacterKind {
 type CharacterKind = { tokens: number; freeCharacters: number; charactersPerToken: number };
 
 const latin: CharacterKind = { tokens: 1, freeCharacters: 6, charactersPerToken: 6 };
-/** One space belongs to the next word. Several spaces in a row are one token. */
+/** One space belongs to the next word. Further spaces cost little. */
 const space: CharacterKind = { tokens: 0, freeCharacters: 1, charactersPerToken: 50 };
 const lineEnd: CharacterKind = { tokens: 0.8, freeCharacters: 2, charactersPerToken: 16 };
 const digits: CharacterKind = { tokens: 1, freeCharacters: 3, charactersPerToken: 3 };
@@ -169,7 +169,7 @@ export class OutputMeter {
     let count = 0;
     this.#names.lastIndex = 0;
     for (let found = this.#names.exec(event); found; found = this.#names.exec(event)) {
-      // The next event often has several texts too, so no single name is kept.
+      // After several texts, no name is kept, because the next event often has several texts too.
       this.#name = count++ === 0 ? found[0] : "";
       this.#distance = found.index;
       this.#names.lastIndex = this.#meter.addJson(event, found.index + found[0].length);

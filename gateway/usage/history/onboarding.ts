@@ -2,13 +2,13 @@ import type { Database } from "../../../db/database.ts";
 import { findKind } from "../../providers/registry.ts";
 import { ownerScope, type Person } from "../../auth/person.ts";
 
-/** The completed onboarding steps. A step stays completed after a deletion. */
+/** The completed onboarding steps. A used provider or key counts even after its deletion. */
 export type OnboardingSteps = {
   /** Whether a provider other than the demo exists or was called. */
   hasProvider: boolean;
-  /** Whether a key exists or was used. For members, only their own keys count. */
+  /** Whether a key with an owner exists or was used. For members, only their own keys count. */
   hasKey: boolean;
-  /** Whether a key made a request and `hasProvider` is true. For members, only their own keys count. */
+  /** Whether a key as in `hasKey` was used, and `hasProvider` is true. */
   hasRequest: boolean;
 };
 

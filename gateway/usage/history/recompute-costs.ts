@@ -15,7 +15,7 @@ export type RecomputeRange = {
   model?: string | undefined;
 };
 
-/** The result for one model, in nano-dollars. */
+/** The result for one model. Costs are in nano-dollars. */
 export type RecomputedModel = {
   model: string;
   records: number;
@@ -88,7 +88,10 @@ async function readModels({ models, providers }: Repositories): Promise<PricedMo
   });
 }
 
-/** Returns the requested model, or the fallback with the record's provider and upstream model. */
+/**
+ * Returns a function that finds the model of a record by provider and upstream name. The requested model takes
+ * precedence.
+ */
 function answeringModel(models: PricedModel[]) {
   const bySlug = new Map(models.map((model) => [model.slug, model]));
   const byUpstream = Map.groupBy(

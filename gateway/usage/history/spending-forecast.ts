@@ -1,7 +1,7 @@
 import type { Person } from "../../auth/person.ts";
 import type { UsageHistory } from "./usage-history.ts";
 
-/** The cost of the current month (UTC) in US dollars, known costs only. */
+/** Costs of the current and the last month (UTC). Only known costs count. */
 export type SpendingForecast = {
   monthStartsAt: Date;
   monthEndsAt: Date;

@@ -25,7 +25,7 @@ export async function readTopUsage(
   const times = { from: new Date(startOf(period, now)), to: new Date(now + 1) };
   const read = (groupBy: ("apiKeyId" | "ownerId" | "model" | "errorReason")[]) =>
     history.summarize(person, times, { groupBy, interval: null, isWithoutTimes: true });
-  // One read serves both lists, because a key rarely changes its owner.
+  // One read serves both lists. It returns few rows per key, because a key rarely changes its owner.
   const owned = await read(["apiKeyId", "ownerId"]);
   const keys = addUp(owned, ({ apiKeyId }) => apiKeyId);
   const people = person.role === "admin" ? addUp(owned, ({ ownerId }) => ownerId) : [];

@@ -8,7 +8,7 @@ import type { Settings } from "../../config/limit-variables.ts";
 import { narrowPage, type WantedPage } from "./narrow-page.ts";
 import { summarizeUsage, type UsageSummary } from "./usage-summary.ts";
 
-/** `from` ≤ time < `to`. If both are set, records must match `status` and one of `statuses`. */
+/** `from` ≤ time < `to`. If `status` and `statuses` are given, records must match both. */
 export type UsageCriteria = Omit<UsageFilter, "owner"> & {
   status?: UsageStatus | undefined;
   from?: Date | undefined;
@@ -72,7 +72,7 @@ export class UsageHistory {
 
 export type UsagePage = { records: OwnedRecord[]; hasMore: boolean };
 
-/** The owner's current name. Null without an owner. */
+/** `ownerName` is the current name. Null without an owner, and for a deleted owner. */
 export type OwnedRecord = UsageRecordRow & { ownerName: string | null };
 
 export type SummaryGrouping = {

@@ -10,7 +10,7 @@ type Activity = {
   /** Failed and interrupted requests. */
   errors: number;
   successes: number;
-  /** US dollars of the requests with a known cost. Null if no cost is known. */
+  /** US dollars of the requests with a known cost. 0 without requests, and null if no request has a known cost. */
   costUsd: number | null;
   unknownCosts: number;
   averageLatencyMs: number | null;

@@ -12,10 +12,10 @@ export type RecordedRequest = TimedRequest & {
   readonly endpoint: string;
   /** The client's coding tool. Null for any other client. */
   readonly clientTool: string | null;
-  /** Empty if the request's `model` may be text other than a name, such as a prompt. */
+  /** Empty for a name that could be a text or a secret, and for too many unknown models in an hour. */
   readonly requestedModel: string;
   readonly stream: boolean;
-  /** Parses the body again, to estimate its tokens. */
+  /** Returns the parsed body, to estimate its tokens. Null if the request was never read. */
   readonly readBody: (() => Record<string, unknown>) | null;
   /** The last attempted candidate. */
   readonly candidate: {
@@ -86,7 +86,7 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
     }),
     latencyMs: Math.round(performance.now() - startedAt),
     timeToFirstTokenMs: firstTokenAt && Math.round(firstTokenAt - startedAt),
-    // Long names would exceed the slot of a started request.
+    // A started request has no timing, because long names could exceed its slot.
     timing: outcome && timeRequest(request),
   };
 }
@@ -97,8 +97,8 @@ function chargeFactorOf(billed: { chargeFactor: number | null } | null): number 
 }
 
 /**
- * The token counts of a request, with estimates for missing ones. Null if it failed before an answer, because
- * the upstream presumably did no work.
+ * The token counts of a request, with estimates for missing ones. Null if the request was never read, or if it
+ * failed before an answer: the upstream presumably did no work.
  */
 function completeUsage(
   { answer, readBody }: RecordedRequest,
@@ -143,7 +143,7 @@ const nothingReported = { cachedInputTokens: null, cacheWriteInputTokens: null, 
 
 export type { AttemptTiming, RequestTiming };
 
-/** Timestamps from `performance.now()`. */
+/** The members that end in `At` are timestamps from `performance.now()`. */
 export type TimedRequest = {
   readonly startedAt: number;
   /** The end of the request body. */

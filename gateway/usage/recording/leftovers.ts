@@ -25,7 +25,7 @@ export class Leftovers {
     this.#timer = setInterval(() => void this.adopt(), options.adoptIntervalMs).unref();
   }
 
-  /** Resolves when all readable records are shipped, or when the database rejected them. */
+  /** Resolves when all readable records are shipped, the database rejected some, or `close` stopped the work. */
   adopt(): Promise<void> {
     this.#adopting ??= this.#adoptAll().finally(() => {
       this.#adopting = null;
@@ -56,7 +56,7 @@ export class Leftovers {
     this.#failedBefore = isOver ? failed : new Set([...this.#failedBefore, ...failed]);
   }
 
-  /** An unreadable folder does not delay the others. Returns false when the database rejects records. */
+  /** An unreadable folder does not delay the others. Returns false if the database rejects records, or on `close`. */
   async #shipAll(folders: AsyncIterable<SpoolFolder>, report: ReportLeftover): Promise<boolean> {
     for await (const folder of folders) {
       try {

@@ -24,17 +24,17 @@ export class SpoolFolder {
     this.#lock = lock;
   }
 
-  /** Creates this process's folder. `createName` must never repeat a name. */
+  /** Locks a new folder name for this process. `createName` must never repeat a name. */
   static create(root: string, lockFile: LockFile, createName: () => string): SpoolFolder {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     for (;;) {
       const folder = SpoolFolder.#claim(root, createName(), lockFile);
-      // Another process may have opened the lock for a moment.
+      // A process that looks for leftovers may have locked the name first.
       if (folder) return folder;
     }
   }
 
-  /** The folders of dead processes, locked for this one. Reports and skips those that cannot be locked. */
+  /** The folders of dead processes, locked for this one. Reports a folder if locking it fails with an error. */
   static async *takeLeftovers(
     root: string,
     lockFile: LockFile,
@@ -76,7 +76,7 @@ export class SpoolFolder {
       .map((file) => join(this.path, file));
   }
 
-  /** The requests that were running when the process died. */
+  /** The requests that were running when the process died, and perhaps some that had ended shortly before. */
   async readStarted(): Promise<UsageRecord[]> {
     const bytes = await orNull(readFile(this.startedPath));
     if (bytes === null) return [];

@@ -15,8 +15,8 @@ type SpoolOptions = {
 };
 
 /**
- * The records of this process, in files that outlive it until the database has them. A file is reused for
- * later records, because creating and removing one costs much more than a record.
+ * Keeps this process's records in files until the database has them. A file holds many records, because creating
+ * and removing a file costs much more than writing a record.
  */
 export class Spool {
   readonly #options: SpoolOptions;
@@ -113,7 +113,7 @@ function segmentName(number: number): string {
 
 export const segmentSuffix = ".records";
 
-/** A file of records. Waiting records are also in memory, unless there are too many. */
+/** A file of records. `waiting` has the records that the database lacks, or null if they are only in the file. */
 export type Segment = { path: string; bytes: number; waiting: UsageRecord[] | null };
 
 class OpenSegment implements Segment {
@@ -129,7 +129,7 @@ class OpenSegment implements Segment {
   #isSealed = false;
 
   /**
-   * @param buffer encodes records. Segments of a process can share it.
+   * @param buffer holds encoded records until they are written. Segments of a process can share the buffer.
    * @param isSynced whether records are flushed to the device soon afterwards, to survive a power failure
    */
   constructor(path: string, buffer: Buffer, isSynced: boolean) {
@@ -204,8 +204,8 @@ export type UsageRecord = UsageRecordRow;
  * @returns the number of bytes, or 0 when the buffer has too few after `at`
  */
 export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): number {
-  // The date is a number, because formatting it takes as long as the rest. The other members are omitted if
-  // empty, as in most records.
+  // The date is a number, because formatting it takes as long as the rest. The last four members are omitted
+  // if they are empty, as in most records.
   const text = JSON.stringify({
     ...record,
     createdAt: record.createdAt.getTime(),
@@ -214,7 +214,7 @@ export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): numbe
     providerCost: record.providerCost ?? undefined,
     markup: record.markup || undefined,
   });
-  // A JavaScript character takes at most three bytes.
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
   const room = buffer.length - headBytes - at;
   if (text.length * 3 > room && Buffer.byteLength(text) > room) return 0;
   const length = buffer.write(text, at + headBytes, "utf8");
@@ -223,7 +223,7 @@ export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): numbe
   return headBytes + length;
 }
 
-/** The record at a position. Null for an incomplete one. */
+/** The record at a position. Null for an incomplete or damaged record. */
 export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   if (at + headBytes > bytes.length) return null;
   const start = at + headBytes;
@@ -233,7 +233,7 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   const record = JSON.parse(bytes.toString("utf8", start, end)) as UsageRecord;
   const { limitedBy = null, errorReason = null, dropped = null, timing = null } = record;
   const { costDetails = null, providerCost = null, markup = 0 } = record;
-  // Records of the previous release lack some of these members.
+  // `encodeRecord` omits some of these members if they are empty. Earlier releases wrote fewer members.
   const added = { limitedBy, errorReason, dropped, timing, costDetails, providerCost, markup };
   return { ...record, ...added, createdAt: new Date(record.createdAt) };
 }

@@ -10,7 +10,7 @@ export type StartedRequest = {
 };
 
 /**
- * Running requests in a file of slots, known even after a crash. Requests are written after 10–20 ms, so
+ * Keeps running requests in a file of slots, for the case of a crash. Requests are written after 10–20 ms, so
  * short requests never touch the disk. A stale slot is harmless: the first record with an ID counts.
  */
 export class StartedRequests {
@@ -23,7 +23,7 @@ export class StartedRequests {
   #timer: NodeJS.Timeout | undefined;
   /** A stack keeps the number of used slots small. */
   readonly #free: number[] = [];
-  /** Whether the request of each slot has ended. */
+  /** Whether each slot still contains a request that has ended. */
   readonly #ended: boolean[] = [];
 
   constructor(path: string) {
@@ -36,7 +36,7 @@ export class StartedRequests {
     return request;
   }
 
-  /** Writes the request again, because its record has changed. */
+  /** Queues a write of the request, whose record is new or has changed. */
   update(request: StartedRequest): void {
     this.#recent.push(request);
     this.#timer ??= setTimeout(() => this.#write(), momentMs).unref();
@@ -60,7 +60,7 @@ export class StartedRequests {
         this.#ended[slot] = false;
       }
     } catch {
-      // A write fails only for a slot that was never written, which needs no clearing.
+      // On a full disk, a write fails only for a slot that was never written. Such a slot needs no clearing.
       this.#ended.fill(false);
     }
   }
@@ -105,7 +105,7 @@ export function decodeStarted(bytes: Buffer): UsageRecord[] {
 }
 
 const momentMs = 10;
-/** The file system's block size. Records of running requests are smaller. */
+/** The usual block size of a file system. Records of running requests are smaller. */
 const slotBytes = 4096;
 const nothing = Buffer.alloc(8);
 
@@ -124,7 +124,7 @@ export class PendingRecord {
     this.#log = log;
   }
 
-  /** Runs once. An error in one response must not reach the others. */
+  /** Runs the callback once. An error in one response must not reach the others. */
   proceed(): void {
     if (this.#hasProceeded) return;
     this.#hasProceeded = true;

@@ -38,7 +38,7 @@ export class UsageRecorder {
   #shipping: Promise<void> | null = null;
   readonly #batchRecordsMax: number;
   #pauseMs: number;
-  /** The time of the oldest record that is not in the database. Null if the database has every record. */
+  /** The approximate time of the oldest record that the database lacks. Null if it has every record. */
   #waitingSince: number | null = null;
   #isFailing = false;
   #isClosed = false;
@@ -87,7 +87,7 @@ export class UsageRecorder {
     return this.#spool.waitingBytes;
   }
 
-  /** The age of the oldest waiting record, in milliseconds. */
+  /** The approximate age of the oldest waiting record. 0 if none waits. */
   get waitingMs(): number {
     return this.#waitingSince === null ? 0 : performance.now() - this.#waitingSince;
   }
@@ -107,8 +107,8 @@ export class UsageRecorder {
   }
 
   /**
-   * Records a finished request. Calls `proceed` as soon as the record is safe, within this event loop turn
-   * unless the disk is full. All records of a turn share one write, which costs as much as ten records.
+   * Records a finished request, and calls `proceed` in the same event loop turn. If the disk rejects the record,
+   * `proceed` waits for an attempt at the database. All records of a turn share one write, because writes are slow.
    */
   record(record: UsageRecord, started: StartedRequest | null, proceed: () => void): void {
     this.#waitingSince ??= performance.now();
