@@ -9,7 +9,7 @@ export type ApiKey = {
   maskedValue: string;
   status: "active" | "disabled";
   /**
-   * The role that deactivated the key. Only an administrator can reactivate after `admin`. Null for an active
+   * The role that deactivated the key. Only an administrator can activate it after `admin`. Null for an active
    * key or an unknown role.
    */
   disabledBy: "admin" | "owner" | null;
@@ -49,7 +49,7 @@ export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyD
     status: key.status,
     disabledBy: key.status === "disabled" ? key.disabledBy : null,
     models: [...connected],
-    // During an upgrade, an older release may connect a model without releasing it.
+    // During an upgrade, an older release may connect a withheld model and leave it in this list.
     withheldModels: withheldModels.filter((slug) => !connected.has(slug)),
     limits: toKeyLimits(key),
     createdAt: key.createdAt,

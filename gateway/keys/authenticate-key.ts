@@ -126,8 +126,8 @@ type KeyCacheOptions = {
 };
 
 /**
- * Keys by the hash of their value. A cached key needs no database. The change feed removes changed keys. A
- * lookup never restores a key that a change removed.
+ * Caches keys by the hash of their value. The change feed removes changed keys. A lookup never caches the state
+ * from before a change.
  */
 export class KeyCache {
   readonly #options: KeyCacheOptions;
@@ -161,13 +161,13 @@ export class KeyCache {
     return this.#startLookup(hash);
   }
 
-  /** Removes a changed key. A key in use is reloaded at once, so that its next request does not wait. */
+  /** Removes a changed key. If it was cached, it is reloaded at once, so that its next request does not wait. */
   async refresh(keyId: string): Promise<void> {
     this.#generation++;
     const hashes = this.#hashesOf.get(keyId) ?? [];
     this.#hashesOf.delete(keyId);
     for (const hash of hashes) this.#known.delete(hash);
-    // These lookups do not queue, because a deactivation must not wait for guesses.
+    // `lookupsMax` does not apply here, because lookups of guessed keys must not block a deactivation.
     await Promise.all([...hashes].map((hash) => this.#lookups.get(hash) ?? this.#startLookup(hash)));
   }
 

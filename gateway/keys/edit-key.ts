@@ -28,7 +28,7 @@ export type NewKey = {
 
 /**
  * Connects a key to exactly these models and returns the audit details. A model that an administrator removes
- * from a member's key is withheld. Throws `forbidden` if a member would connect a withheld model.
+ * from another user's key is withheld. Throws `forbidden` if a member would connect a withheld model.
  */
 export async function editModels(
   repositories: Repositories,

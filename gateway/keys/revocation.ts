@@ -20,8 +20,8 @@ type RevocationOptions = {
 };
 
 /**
- * Applies changes to keys, the catalogue and data keys, by any process. The change feed polls every 250 ms
- * by default, so a revoked key usually stops working within a second, also for open requests.
+ * Applies the changes that any process makes to keys, the catalogue and data keys. The change feed polls every
+ * 250 ms by default, so a revoked key usually stops working within a second, also for open requests.
  */
 export class Revocation implements ChangeListener {
   readonly #options: RevocationOptions;
@@ -40,7 +40,7 @@ export class Revocation implements ChangeListener {
     await keyCache.refresh(entityId);
     if (!keyCache.has(entityId)) budgets.forget(entityId);
     await this.#updateOpenExchanges(entityId);
-    // Responses are dropped after the open requests ended, because those requests could keep more. Only a
+    // Kept responses are dropped after the open requests end, because those requests could keep more. Only a
     // process that cached the key can detect its deletion.
     if (wasKnown && !keyCache.hasActive(entityId)) keptResponses?.forget(entityId);
   }

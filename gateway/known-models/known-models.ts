@@ -17,7 +17,7 @@ export type KnownModel = {
   priceNote: string | null;
 };
 
-/** The seller of a model, identified by its first known base URL. */
+/** The seller of a model, identified by the first base URL that the price list knows. */
 export type Seller = { baseUrls: readonly string[]; now: Date };
 
 /** Null for an unknown model of this upstream. */
@@ -85,8 +85,8 @@ function toKnownModel(model: SoldModel, upstreamModel: string, now: Date): Known
 }
 
 /**
- * The exact name by which the entry's model is called. Null for entries without one, for retired models, and
- * for models without chat.
+ * The exact name by which clients call the entry's model. Null for retired models, and if the entry has no such
+ * name or `otherNames` matches it.
  */
 function nameToCall(model: ModelInfo): string | null {
   if (model.deprecated || model.description?.startsWith("Retired")) return null;

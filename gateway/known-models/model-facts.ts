@@ -10,7 +10,7 @@ export function findModelFacts(name: string): ModelFacts | null {
 }
 
 export type ModelFacts = {
-  /** The maximum output tokens. Null where the host decides. */
+  /** The maximum output tokens. Null if the host sets it, and for embeddings. */
   outputTokensMax: number | null;
   /** Missing if the price list has the context window. */
   contextWindow?: number;

@@ -39,7 +39,7 @@ export async function describeModels(
 const upstreamModelLengthMax = 255;
 const modelsMax = 5_000;
 
-/** The seller of a provider's models: by its URL or, behind an unknown proxy, by its preset. */
+/** Identifies the seller by the provider's base URL, or by the preset's if that URL is missing or an unknown proxy. */
 export function sellerOf({ kind, preset, baseUrl }: ProviderRow, now: number): Seller {
   const addresses = [baseUrl, findPreset(kind, preset)?.baseUrl ?? null];
   return { baseUrls: addresses.filter((address) => address !== null), now: new Date(now) };

@@ -15,7 +15,7 @@ type FirstStartOptions = {
 
 /**
  * Prepares an unused database with the demo provider, its free model and, if `withKey` is set, an API key.
- * Returns the key's value once, and null on later starts and in other processes.
+ * Returns the key's value, or null if it creates no key, as on later starts and in other processes.
  */
 export function firstStart(options: FirstStartOptions): Promise<string | null> {
   const { database, runtime, keys, models, providers, withKey } = options;

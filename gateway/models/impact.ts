@@ -32,8 +32,8 @@ export function readModelImpact(database: Database, reference: ModelReference): 
 }
 
 /**
- * If the provider has another credential, deleting this one affects nothing. Otherwise all models of the
- * provider fail.
+ * If the provider has another credential, deleting this one affects no model. Otherwise all models of the
+ * provider count as affected.
  */
 export function readCredentialImpact(
   database: Database,

@@ -136,7 +136,7 @@ export class ModelService {
     try {
       return await add();
     } catch (error) {
-      // A concurrent call has added some of the models: they exist now.
+      // A concurrent call has just added some of the models, so a second attempt finds them.
       if (error instanceof DuplicateError) return add();
       throw error;
     }

@@ -26,7 +26,7 @@ export type ProviderChanges = Pick<NewProvider, "preset" | "timeouts" | keyof Bi
 
 export type CheckedSettings = { kind: ProviderKindName; preset: string | null; baseUrl: string | null };
 
-/** Throws `invalid_value` or `missing_required_parameter` for settings that can never work. */
+/** Throws `invalid_value` or `missing_required_parameter` for invalid, forbidden or missing settings. */
 export async function checkSettings(
   { kind, preset = null, baseUrl }: ProviderSettingsInput,
   guard: AddressGuard,
@@ -60,8 +60,8 @@ export function checkConnection(
 }
 
 /**
- * Normalizes a base URL for storage. Throws `invalid_value` for a URL that can never work. Each connection
- * checks its address again.
+ * Removes trailing slashes. Throws for a missing, invalid or forbidden URL. Each connection checks the address
+ * again.
  */
 async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<string> {
   if (text === null)

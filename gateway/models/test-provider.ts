@@ -93,7 +93,7 @@ type ProviderVerdict = {
 };
 
 /**
- * Requests the upstream's model list, which is free and tests host, URL, path and credential. Throws the
+ * Requests the upstream's model list, which is free and tests the base URL and the credential. Throws the
  * provider's errors for invalid settings.
  */
 async function probeProvider(
