@@ -89,6 +89,12 @@ browserTest("a custom period is selected by keyboard, starts from the current on
   await assertAccessible(t, page);
 
   await page.getByLabel("From", { exact: true }).focus();
+  const missingPx = await page.getByLabel("Start time").evaluate((field) => {
+    const width = field.clientWidth;
+    field.style.width = "max-content";
+    return field.clientWidth - width;
+  });
+  t.true(missingPx <= 0, `${missingPx} px of the time are cut off`);
   await page.keyboard.type("01092026");
   await page.getByLabel("To", { exact: true }).focus();
   await page.keyboard.type("01112026");
