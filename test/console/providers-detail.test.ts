@@ -18,6 +18,8 @@ browserTest("the list shows what each provider has and lacks", async (t) => {
   const row = (name: string) => page.getByRole("row", { name: new RegExp(`^\\w? ?${name}`) });
   await row("house").getByText("No models yet").waitFor();
   await row("empty").getByText("No key").waitFor();
+  const logo = row("empty").locator('[style*="/logos/anthropic.svg"]');
+  t.is(await logo.count(), 1, "the kind's logo");
   await row("demo").getByText("Idle").waitFor();
   await assertAccessible(t, page);
   await row("demo").getByRole("link", { name: "1 model of demo" }).click();
