@@ -197,6 +197,8 @@ browserTest("a provider's half-hours show failures and latency, and open their r
   const cell = strip.getByRole("link", { name: /: 2 requests, 1 failed, average 8\.0 s$/ });
   await cell.hover();
   await page.getByText(/^house, .*: 2 requests, 1 failed, average 8\.0 s$/).waitFor();
+  await page.getByRole("heading", { name: "Provider health" }).hover();
+  await page.getByText(/^house, /).waitFor({ state: "detached" });
   t.is(await strip.getByRole("listitem").count(), 48);
   await assertAccessible(t, page);
 
@@ -209,7 +211,9 @@ browserTest("a provider's half-hours show failures and latency, and open their r
     true,
   );
 
+  await page.getByText(/^house, /).waitFor();
   await page.getByRole("button", { name: "Previous day" }).click();
+  await page.getByText(/^house, /).waitFor({ state: "detached" });
   await strip.getByRole("link", { name: /: 1 request, 0 failed, average 200 ms$/ }).waitFor();
   await page.getByRole("button", { name: "Next day" }).click();
   await cell.click();
