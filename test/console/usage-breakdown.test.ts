@@ -62,12 +62,13 @@ browserTest("the breakdown answers who spent most, sorts, filters and exports", 
   t.is(Number(line.split(",").at(-1)), charge / 1e9);
 
   await page.getByRole("button", { name: "Bob", exact: true }).click();
-  await page.waitForURL(new RegExp(`person=${person}`));
+  await page.waitForURL((url) => url.search === `?by=key&person=${person}`);
+  await table(page, "by API key").getByRole("button", { name: "Key 1", exact: true }).waitFor();
   await page.getByRole("button", { name: "Person: Bob" }).waitFor();
   await page.locator("dt", { hasText: "Requests" }).locator(`+ dd:text-is("${bobs.length}")`).waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Person: Bob" }).click();
-  await page.waitForURL(/\/usage\?by=person$/);
+  await page.waitForURL(/\/usage\?by=key$/);
 
   await page.getByLabel("Group by").click();
   await page.getByRole("option", { name: "by error reason" }).click();
@@ -77,7 +78,8 @@ browserTest("the breakdown answers who spent most, sorts, filters and exports", 
   t.is(await refused.getByRole("cell").first().innerText(), String(reason.length));
   await refused.getByRole("button").click();
   await page.getByRole("button", { name: /^Error reason: / }).waitFor();
-  t.regex(page.url(), /reason=http_429/);
+  t.is(new URL(page.url()).search, "?reason=http_429");
+  await table(page, "by model").waitFor();
 });
 
 browserTest("the chart lists an interval's values, opens the whole table, and zooms", async (t) => {

@@ -128,6 +128,8 @@ browserTest("a key's tab shows only that key and refreshes while it is open", as
   await page.getByRole("rowheader", { name: "demo/echo" }).waitFor();
   t.is(await countOf(page), "1");
   await assertAccessible(t, page);
+  await page.getByRole("button", { name: "demo/echo" }).click();
+  await page.waitForURL((url) => url.search === "?tab=usage&model=demo%2Fecho&by=tool");
 });
 
 browserTest("a member sees only the usage of their own keys", async (t) => {

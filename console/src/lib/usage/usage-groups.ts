@@ -18,6 +18,22 @@ export const groupings = {
 
 export type Grouping = keyof typeof groupings;
 
+/** The groupings inside one group, most useful first. */
+const insideOf: Record<Grouping, Grouping[]> = {
+  model: ["key", "person", "tool", "provider"],
+  key: ["model", "tool", "provider"],
+  person: ["key", "model", "tool", "provider"],
+  provider: ["model", "key", "person", "tool"],
+  tool: ["model", "key", "person", "provider"],
+  status: ["model", "key", "person", "provider"],
+  reason: ["model", "key", "person", "provider"],
+};
+
+/** The grouping of the table inside a group. A grouping with its own filter would have one row. */
+export function groupingInside(by: Grouping, unfiltered: Grouping[]): Grouping {
+  return insideOf[by].find((name) => unfiltered.includes(name)) ?? by;
+}
+
 export function groupOf(row: UsageGroup, dimension: UsageDimension): { key: string; label: string } {
   const { apiKeyId, apiKeyName, model, provider, status, ownerId, ownerName, clientTool, errorReason } = row;
   switch (dimension) {
