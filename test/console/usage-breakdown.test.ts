@@ -39,6 +39,8 @@ browserTest("the breakdown answers who spent most, sorts, filters and exports", 
   const bobs = records.filter(({ ownerId }) => ownerId === person);
   const row = table(page, "by person").getByRole("row").filter({ hasText: "Bob" });
   t.is(await row.getByRole("cell").first().innerText(), String(bobs.length));
+  const errors = bobs.filter(({ status }) => status === "FAILED" || status === "INTERRUPTED").length;
+  t.regex(await row.getByRole("cell").nth(1).innerText(), new RegExp(`^\\d+(\\.\\d)?% \\(${errors}\\)$`));
   await table(page, "by person").getByRole("row").filter({ hasText: "Unassigned" }).waitFor();
   t.is(
     await page.getByRole("columnheader", { name: "Cost" }).first().getAttribute("aria-sort"),

@@ -8,6 +8,7 @@ export type BreakdownRow = {
   key: string;
   name: string;
   requests: number;
+  errors: number;
   errorRate: number;
   p50: number | null;
   p95: number | null;
@@ -51,6 +52,7 @@ export function toBreakdown(
         key,
         name,
         requests: row.requests,
+        errors: row.failed + row.interrupted,
         errorRate: (row.failed + row.interrupted) / row.requests,
         p50: row.p50DurationMs,
         p95: row.p95DurationMs,
@@ -89,7 +91,7 @@ export const columns: BreakdownColumn[] = [
     name: "errorRate",
     title: "Errors",
     hint: "Failed and interrupted requests",
-    format: (row) => percent(row.errorRate),
+    format: (row) => percent(row.errorRate) + (row.errors > 0 ? ` (${formatCount(row.errors)})` : ""),
     from: "medium",
   },
   {
