@@ -3,6 +3,8 @@ import test from "ava";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { randomUsage } from "../helpers/random-usage.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
@@ -163,4 +165,36 @@ browserTest("a provider's and a key's charge factor are edited in their forms", 
   await page.getByRole("button", { name: "Save charge" }).click();
   await page.getByText("Someone else changed this factor to 2.").waitFor({ state: "detached" });
   t.is((await gateway.admin.keys.get.query({ id: key.id })).chargeFactor, null);
+});
+
+browserTest("sums without a price read Unpriced, and other sums count the unpriced requests", async (t) => {
+  const gateway = await startTestGateway(t);
+  const random = seededRandom(1);
+  const use = (model: string, cost: number | null) => ({
+    ...randomUsage(random, new Date(Date.now() - 60_000), { keys: 1, models: 1, providers: 1, owners: 1 }),
+    model,
+    cost,
+  });
+  const insert = (records: ReturnType<typeof use>[]) =>
+    gateway.services.database.write(({ usageRecords }) => usageRecords.insertAll(records));
+  await insert([use("house/new", null), use("house/new", 0)]);
+  const page = await openSignedIn(t, { browser: browser(), gateway });
+  await page.getByRole("link", { name: /^Cost Unpriced 1 unpriced request/ }).waitFor();
+  const spending = page.getByRole("region", { name: "Spending" });
+  await spending.getByRole("link", { name: "Unpriced", exact: true }).waitFor();
+  await page.getByRole("region", { name: "Top models" }).getByText("2 requests").waitFor();
+  const total = page.locator("dt", { hasText: /^Cost$/ });
+  await page.goto("/usage");
+  await total.locator('+ dd:text-is("Unpriced")').waitFor();
+  await page.getByRole("cell", { name: "Unpriced", exact: true }).waitFor();
+  await assertAccessible(t, page);
+
+  await insert([use("house/old", null), use("house/old", 5_000_000)]);
+  await page.setViewportSize({ width: 360, height: 780 });
+  await page.goto("/usage");
+  await total.locator('+ dd:text-is("$0.005")').waitFor();
+  const row = page.getByRole("row").filter({ hasText: "house/old" });
+  await row.getByRole("cell", { name: "$0.005 + 1 unpriced", exact: true }).waitFor();
+  t.is(await page.evaluate("document.documentElement.scrollWidth"), 360);
+  await assertAccessible(t, page);
 });

@@ -66,6 +66,6 @@ function topOf(rows: UsageSummary[], nameOf: (row: UsageSummary) => Pick<TopRow,
     .map((row) => ({
       ...nameOf(row),
       requests: row.requests,
-      costUsd: row.requests === row.unknownCosts ? null : costOf(row) / 1e9,
+      costUsd: costOf(row) === 0 && row.unknownCosts > 0 ? null : costOf(row) / 1e9,
     }));
 }

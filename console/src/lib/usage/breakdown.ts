@@ -1,5 +1,6 @@
 import type { CsvColumn } from "#lib/csv.ts";
-import { formatCompact, formatCount, formatDollars, formatDuration } from "#lib/format/numbers.ts";
+import { formatCompact, formatCount, formatDuration } from "#lib/format/numbers.ts";
+import { formatCostSum } from "./format-cost.ts";
 import type { UsageBeforeRow, UsageDimension, UsageTotalsRow } from "./summarize-usage.ts";
 import { groupOf } from "./usage-groups.ts";
 
@@ -29,6 +30,8 @@ export type BreakdownColumn = {
   title: string;
   hint: string;
   format: (row: BreakdownRow) => string;
+  /** A second line for screens that hide the column of its number. */
+  note?: (row: BreakdownRow) => string;
   /** The narrowest screen that shows the column. */
   from: "all" | "medium" | "wide";
 };
@@ -140,7 +143,8 @@ export const columns: BreakdownColumn[] = [
     name: "cost",
     title: "Cost",
     hint: "Cost of priced requests",
-    format: (row) => (row.cost === null ? "–" : formatDollars(row.cost)),
+    format: (row) => formatCostSum(row.cost, row.unpriced),
+    note: (row) => (row.cost && row.unpriced > 0 ? `+ ${formatCount(row.unpriced)} unpriced` : ""),
     from: "all",
   },
   {

@@ -6,3 +6,9 @@ export function formatCost(record: UsageRecord): string {
   if (record.costUsd !== null) return formatDollars(Number(record.costUsd));
   return isUnanswered(record) ? "–" : "Unpriced";
 }
+
+/** A sum of costs. Zero is "Unpriced" if it omits unpriced requests, because they are not free. */
+export function formatCostSum(costUsd: number | null, unpriced: number): string {
+  if (!costUsd && unpriced > 0) return "Unpriced";
+  return costUsd === null ? "–" : formatDollars(costUsd);
+}
