@@ -1,17 +1,16 @@
 import { backslash, quote, skipString, type StringSkipper } from "./json.ts";
+import { TextScanner } from "./text-scanner.ts";
 
-/** Finds and validates the long texts during the scan of a JSON text, four bytes at a time. */
+/** Finds and validates the long texts during the scan of a JSON text. */
 export class LongTexts implements StringSkipper {
   /** Alternating starts and ends of valid texts, between their quotes. */
   readonly #ranges: number[] = [];
   #length = 0;
   #escapes = 0;
   readonly #bytes: Buffer;
-  readonly #words: Int32Array;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
-    this.#words = new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >> 2);
   }
 
   /** An upper bound of the body's weighted text size: see `measureText`. */
@@ -34,31 +33,10 @@ export class LongTexts implements StringSkipper {
 
   /** Null for an invalid string, which the parser will report. */
   skip(start: number, end: number): number | null {
-    const bytes = this.#bytes;
-    const words = this.#words;
-    const { byteOffset } = bytes;
-    let escapes = 0;
-    let at = start;
-    while (at < end) {
-      const isAligned = ((at + byteOffset) & 3) === 0;
-      if (isAligned) at = skipPlainWords(words, at + byteOffset, end + byteOffset) - byteOffset;
-      // Reads at least one byte, up to the next word.
-      do {
-        const byte = bytes[at];
-        if (byte === quote) {
-          this.#add(start, at, escapes);
-          return at + 1;
-        }
-        if (byte === backslash) {
-          const length = escapeLength(bytes, at + 1);
-          if (length === 0) return null;
-          escapes++;
-          at += length;
-        } else if (byte === undefined || byte < firstPrintable) return null;
-        at++;
-      } while (((at + byteOffset) & 3) !== 0 && at < end);
-    }
-    return null;
+    const textEnd = scanner.findEnd(this.#bytes, start, end);
+    if (textEnd === null) return null;
+    this.#add(start, textEnd, scanner.escapes);
+    return textEnd + 1;
   }
 
   #add(start: number, end: number, escapes: number): void {
@@ -111,40 +89,7 @@ export const longTextBytesMin = 512;
 const placeholder = "-";
 const firstPrintable = 0x20;
 
-/** Returns the position of the first word with a quote, backslash or control character, in bytes of the buffer. */
-function skipPlainWords(words: Int32Array, start: number, end: number): number {
-  const last = end >> 2;
-  let index = start >> 2;
-  for (; index < last; index++) {
-    const word = words[index] ?? 0;
-    // Subtracting 0x01 (or 0x21) sets the highest bit of a byte that is zero (or less than 0x21).
-    // https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord
-    const backslashes = word ^ 0x5c5c5c5c;
-    // The XOR turns a quote into 0x20. Quotes and control characters are then less than 0x21.
-    const others = word ^ 0x02020202;
-    const found = ((backslashes - 0x01010101) & ~backslashes) | ((others - 0x21212121) & ~others);
-    if ((found & 0x80808080) !== 0) break;
-  }
-  return index << 2;
-}
-
-/** The length of an escape after its backslash, or 0 for an invalid one. */
-function escapeLength(bytes: Uint8Array, at: number): number {
-  const byte = bytes[at] ?? 0;
-  if (byte !== letterU) return escapes[byte] ?? 0;
-  for (let digit = at + 1; digit <= at + 4; digit++) if (hexDigits[bytes[digit] ?? 0] === 0) return 0;
-  return 5;
-}
-
-function flagsOf(characters: string): Uint8Array {
-  const flags = new Uint8Array(256);
-  for (const character of characters) flags[character.charCodeAt(0)] = 1;
-  return flags;
-}
-
-const letterU = 0x75;
-const escapes = flagsOf('"\\/bfnrt');
-const hexDigits = flagsOf("0123456789abcdefABCDEF");
+const scanner = new TextScanner();
 
 /**
  * Measures a JSON text in bytes, weighted by processing time. A long base64 string counts 0, and an escape 3
