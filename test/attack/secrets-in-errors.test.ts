@@ -92,8 +92,8 @@ for (const [row, { path, name, body }] of ways.entries()) {
         { message: `Bad key: ${quoted} (is it yours?)`, type: quoted, param: quoted, code: quoted },
         quoted,
       ];
-      // Below full scale, half of the errors are sent.
-      for (const error of errors.filter((_, place) => isFull || (row + index + place) % 2 === 0)) {
+      // Below full scale, a quarter of the errors are sent, and every error to some endpoints.
+      for (const error of errors.filter((_, place) => isFull || (row + index + 2 * place) % 4 === 0)) {
         answer = (response) => sendJson(response, 400, { error });
         const text = await send(path, body);
         t.regex(text, /error/);
@@ -102,6 +102,9 @@ for (const [row, { path, name, body }] of ways.entries()) {
     }
   });
 }
+
+/** Below full scale, each endpoint gets a third of the quotes, and each quote goes to a third of the endpoints. */
+const isTried = (row: number, index: number) => isFull || (row + index) % 3 === 0;
 
 const wireForms: Record<string, (secret: string) => string> = {
   slashes: (secret) => secret.replaceAll("/", "\\/"),
@@ -112,9 +115,9 @@ const wireForms: Record<string, (secret: string) => string> = {
 
 for (const [how, escape] of Object.entries(wireForms)) {
   test.serial(`a status 400 with ${how} of the key escaped in its JSON hides every part`, async (t) => {
-    for (const { path, name, body } of ways) {
+    for (const [row, { path, name, body }] of ways.entries()) {
       const secret = secretOf(name);
-      for (const text of [
+      const texts = [
         `{"error":{"message":"Bad key ${escape(secret)}","code":"${escape(secret)}"}}`,
         `{"error":{"message":"Bad key","details":[{"x":"${escape(secret)}"}],"${escape(secret)}":1}}`,
         `{"message":"Bad key ${escape(secret)}"}`,
@@ -122,7 +125,8 @@ for (const [how, escape] of Object.entries(wireForms)) {
         `<html>${escape(secret)}</html>`,
         `{"error":{"message":"Bad key ${escape(secret)}`,
         `[{"error":{"message":"${escape(secret).slice(0, 40)}","type":"${escape(secret).slice(40)}"}}]`,
-      ]) {
+      ];
+      for (const text of texts.filter((_, place) => isTried(row, place))) {
         answer = (response) => sendJson(response, 400, text);
         const shown = await send(path, body);
         t.deepEqual(findKeyPieces(shown, secret), [], `${path} at ${name}: ${shown}`);
@@ -140,11 +144,11 @@ const events: Record<string, (message: string) => string> = {
   gemini: (message) => `data: ${JSON.stringify({ error: { code: 500, message, status: message } })}\n\n`,
 };
 
-for (const { path, name, body } of ways.filter((way) => way.path !== "embeddings")) {
+for (const [row, { path, name, body }] of ways.filter((way) => way.path !== "embeddings").entries()) {
   const event = events[name === "openai" && path !== "responses" ? "chat" : name];
   if (event === undefined) continue;
   test.serial(`${path} at ${name}: an error event hides every part of the key`, async (t) => {
-    for (const [how, quote] of Object.entries(keyQuotes)) {
+    for (const [how, quote] of Object.entries(keyQuotes).filter((_, index) => isTried(row, index))) {
       answer = (response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });
         const text = event(`No memory for ${quote(canary)}.`);
@@ -161,7 +165,7 @@ for (const { path, name, body } of ways.filter((way) => way.path !== "embeddings
 test.serial("a provider test in the console hides every part of the key", async (t) => {
   for (const [at, { name }] of providers.entries()) {
     const id = providerIds[at] ?? "";
-    for (const [how, quote] of Object.entries(keyQuotes)) {
+    for (const [how, quote] of Object.entries(keyQuotes).filter((_, index) => isTried(at, index))) {
       for (const status of isFull ? [400, 402, 429, 500] : [429]) {
         answer = (response) =>
           sendJson(response, status, { error: { message: `Bad: ${quote(secretOf(name))}` } });
@@ -204,7 +208,7 @@ test.serial("an error of 60 KB of escapes blocks for less than 200 ms", async (t
     const message = piece.repeat(60_000 / piece.length);
     answer = (response) => sendJson(response, 400, { error: { message } });
     const durations: number[] = [];
-    for (let attempt = 0; attempt < 4; attempt++) {
+    for (let attempt = 0; attempt < 4 && !durations.some((duration) => duration < 200); attempt++) {
       const startedAt = performance.now();
       t.deepEqual(
         findKeyPieces(await send("chat/completions", { model: "chat/model", messages }), canary),
