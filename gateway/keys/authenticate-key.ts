@@ -9,8 +9,8 @@ import type { EnforcedLimits } from "../limits/key-limits.ts";
 export type AuthenticateKeyOptions = { keyCache: KeyCache; lastUsed: LastUsed; runtime: Runtime };
 
 /**
- * Returns synchronously if the key is cached. Throws `missing_api_key`, `invalid_api_key`, or
- * `service_unavailable` if a necessary lookup fails.
+ * Returns synchronously if the key is cached. Throws `missing_api_key`, `invalid_api_key`, or the error of a
+ * failed lookup.
  */
 export function authenticateKey(
   options: AuthenticateKeyOptions,
@@ -36,8 +36,8 @@ export function hashKeyValue(value: string): string {
 }
 
 /**
- * One message for unknown, deleted, disabled and expired keys, so that an attacker learns nothing. It lists
- * these causes for the key's owner.
+ * One message for unknown, deleted, disabled and expired keys, so that an attacker learns nothing. The
+ * message lists these causes for the key's owner.
  */
 export function invalidApiKey(): GatewayError {
   return new GatewayError(
@@ -147,7 +147,7 @@ export class KeyCache {
     return this.#known.get(hash);
   }
 
-  /** Reads the database if the key is not cached. Null for an unknown hash. Throws `service_unavailable`. */
+  /** Reads the database if the key is not cached. Null for an unknown hash. Throws `service_unavailable` while too many lookups run. */
   async find(hash: string): Promise<KnownKey | null> {
     const known = this.#known.get(hash);
     if (known) return known;

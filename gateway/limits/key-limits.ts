@@ -2,7 +2,7 @@ import type { ApiKeyRow } from "../../db/entities/api-key.ts";
 import type { LimitHolder } from "../errors.ts";
 import { BlockList, isIP } from "node:net";
 
-/** A key's own limits. For null requests, tokens or concurrent requests, the default of all keys applies. */
+/** A key's own limits. If one of the first three is null, the default for all keys applies. */
 export type KeyLimits = {
   requestsPerMinute: number | null;
   /** The sum of input and output. */

@@ -22,7 +22,7 @@ export type Model = {
   revision: number;
 };
 
-/** @param owner the owner of the counted keys */
+/** @param owner whose keys are counted */
 export async function toModels(
   repositories: Repositories,
   rows: ModelRow[],

@@ -89,7 +89,7 @@ export class Budgets {
     }
   }
 
-  /** Loads the spending before the key's requests are admitted. Shared budgets are usually loaded already. */
+  /** Loads the spending that `check` needs for a key. Shared spending is usually loaded already. */
   async loadFor({ id, ownerId, limits }: BudgetedKey): Promise<void> {
     if (limits?.budgets) await this.#keys.load([id]);
     if (ownerId !== null) await this.#people?.loadMissing(ownerId);

@@ -6,7 +6,7 @@ export class Ledger {
   readonly #each: readonly Spent[];
   /** The earliest end of the periods. */
   #endsAt: number;
-  /** The last percentage of each budget that caused a warning. */
+  /** The last percentage of each budget that caused a warning. 0 before the first warning. */
   readonly #warned: Record<BudgetPeriod, number> = { day: 0, week: 0, month: 0, total: 0 };
   /** Whether the ledger was read since the last refresh. */
   isInUse = true;
@@ -77,7 +77,7 @@ export class Ledger {
   }
 }
 
-/** A spent part of a budget that requires a warning, in nano-dollars. */
+/** A spent part of a budget that requires a warning. Amounts are in nano-dollars. */
 export type SpentPart = {
   period: BudgetPeriod;
   percent: number;

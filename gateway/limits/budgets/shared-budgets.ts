@@ -54,7 +54,7 @@ export class SharedBudgets {
     return this.#options.spending.loadMissing(id);
   }
 
-  /** Reads the spending of other processes. All holders may cause warnings, even without a request in this process. */
+  /** Reads the spending of other processes. Any loaded holder may then cause a warning, not only recent spenders. */
   async refresh(): Promise<void> {
     const { spending, budgets } = this.#options;
     await this.#watch.refresh();
@@ -113,8 +113,8 @@ export class BudgetWatch {
   }
 
   /**
-   * Reads the spending of other processes. The sum can exceed a budget without another request here, so
-   * recent spenders are checked until all records must have arrived.
+   * Reads the spending of other processes. Their costs can arrive after the last request in this process, so a
+   * spender is still checked for `othersRecordsMs`.
    */
   async refresh(): Promise<void> {
     const { spending, now } = this.#options;

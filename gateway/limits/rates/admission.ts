@@ -13,7 +13,7 @@ type AdmissionOptions = {
   leave: () => void;
 };
 
-/** A request's use of its limits. A rejected request has one too, which counts nothing. */
+/** A request's use of its limits. A rejected request has an admission too, which counts nothing. */
 export class Admission {
   readonly #options: AdmissionOptions;
   #startedIn = 0;

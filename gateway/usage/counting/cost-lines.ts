@@ -55,8 +55,8 @@ function whenOf({ when }: { when?: string }): { when?: string } {
 type PricedPart = UsagePart & { sheet: PriceSheet };
 
 /**
- * Splits parts by the prices that apply. Rules with `part: "above"` apply only to input tokens above their
- * bound.
+ * Splits parts by the prices that apply. A rule with `part: "above"` applies only to the input tokens above its
+ * threshold.
  */
 function* priced(
   parts: readonly UsagePart[],

@@ -171,7 +171,7 @@ export function toCost(prices: Prices | null, usage: TokenUsage | null, billing:
   };
 }
 
-/** The stored lines, or those of the four prices. Empty if neither exists, or for unknown token counts. */
+/** The stored cost lines, or lines from the record's prices. Empty without prices or token counts. */
 export function linesOfRecord(record: UsageRecordRow): CostLine[] {
   if (record.costDetails) return record.costDetails.lines;
   return record.inputPrice === null ? [] : linesOf(record, record, []);

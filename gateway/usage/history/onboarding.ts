@@ -8,7 +8,7 @@ export type OnboardingSteps = {
   hasProvider: boolean;
   /** Whether a key with an owner exists or was used. For members, only their own keys count. */
   hasKey: boolean;
-  /** Whether a key as in `hasKey` was used, and `hasProvider` is true. */
+  /** Whether a key with an owner was used, and `hasProvider` is true. For members, only their own keys count. */
   hasRequest: boolean;
 };
 

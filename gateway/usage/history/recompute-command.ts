@@ -6,7 +6,7 @@ import { recomputeCosts, type RecomputedModel, type RecomputeRange } from "./rec
 
 /**
  * `usage:recompute --from 2026-11-01 --to 2026-12-01 [--model openai/gpt-4o]`: recomputes the costs of a
- * period with current prices and prints the changes. Throws a `StartError` for wrong parameters.
+ * period with current prices and prints the changes. Throws a `StartError` for invalid parameters.
  */
 export async function recomputeCommand(
   database: Database,

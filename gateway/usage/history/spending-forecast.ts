@@ -6,7 +6,7 @@ export type SpendingForecast = {
   monthStartsAt: Date;
   monthEndsAt: Date;
   monthToDateUsd: number;
-  /** The number of the current month's unpriced requests. Amounts omit all unpriced requests. */
+  /** The number of the current month's unpriced requests. */
   unknownCosts: number;
   lastMonthUsd: number;
   /** The average since the first day with a request, over 1 to 7 days. */

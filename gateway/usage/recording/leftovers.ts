@@ -75,7 +75,7 @@ export class Leftovers {
       if (this.#isClosing || !(await shipper.shipSegment({ path, waiting: null }))) return false;
       await unlink(path);
     }
-    // Running requests are shipped after finished ones, because the first record with an ID counts.
+    // Interrupted requests are shipped after finished ones, because the first record with an ID counts.
     const started = await folder.readStarted();
     if (!(await shipper.ship(started))) return false;
     await rm(folder.startedPath, { force: true });
