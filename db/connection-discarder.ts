@@ -12,7 +12,7 @@ export class ConnectionDiscarder implements Logger {
     // The promise resolves before TypeORM continues, so the connection is closed by then.
     void runner.connect().then((connection: PoolConnection & { stream: Socket }) => {
       connection.destroy();
-      // `end` would wait for a response from the dead machine.
+      // mysql2's `destroy` only ends the stream, and a dead machine never confirms the end.
       connection.stream.destroy();
     });
   }

@@ -59,10 +59,10 @@ function sqliteOptions(path: string): DataSourceOptions {
     prepareDatabase: (connection: Sqlite.Database) => {
       // Another process may be migrating, so writes wait instead of failing.
       connection.pragma("busy_timeout = 5000");
-      // A write-ahead log survives a crash of the process. Only a power failure can lose the last moments.
+      // With a write-ahead log, a crash of the process loses nothing. A power failure can lose the last transactions.
       connection.pragma("synchronous = NORMAL");
-      // A statement blocks the process, and SQLite cannot interrupt it. Slow statements call this function to
-      // end themselves: see `usage-queries.ts`.
+      // A statement blocks the process, and better-sqlite3 cannot interrupt it. Statements that may be slow call this
+      // function for each row: see `usage-queries.ts`.
       connection.function("in_time", (deadline) => {
         if (performance.now() > Number(deadline)) throw new QueryTooLongError("The query timed out.");
         return 1;

@@ -39,7 +39,7 @@ export class Database {
     this.#openWithoutHurry = () => openDataSource(url, { ...limits, connectionsMax: 2 });
   }
 
-  /** An old schema requires `migrate` before any other call. */
+  /** An old schema requires `migrate` before the first read or write. */
   static async open(url: string, limits: DatabaseLimits): Promise<Database> {
     try {
       const answerTimeoutMs = limits.operationTimeoutMs;
@@ -53,7 +53,7 @@ export class Database {
   async migrate(): Promise<string[]> {
     if ((await this.pendingMigrations()).length === 0) return [];
     if (this.#isSqlite) return migrate(this.#dataSource);
-    // Migrating a large table takes long. A connection with a timeout would roll it back.
+    // Migrating a large table can take longer than the usual timeout.
     const dataSource = await this.#openWithoutHurry();
     try {
       return await migrate(dataSource);
@@ -79,7 +79,7 @@ export class Database {
     return this.#isSqlite;
   }
 
-  /** Maintains the monthly partitions on MySQL, without a timeout: see `usage-partitions.ts`. */
+  /** Maintains the monthly partitions on MySQL: see `usage-partitions.ts`. The timeout applies to each statement. */
   async keepUsagePartitions(plan: PartitionPlan): Promise<string[]> {
     try {
       return await keepUsagePartitions(this.#dataSource, plan);
@@ -99,8 +99,8 @@ export class Database {
     attempt = 1,
   ): Promise<Result> {
     try {
-      // Above READ COMMITTED, MySQL locks gaps between rows, and writers of unrelated rows block one another. SQLite
-      // has only one level and runs one transaction at a time.
+      // Above READ COMMITTED, MySQL locks gaps between rows, and writers of unrelated rows block one another. SQLite's
+      // transactions are always serializable.
       const isolation = this.#isSqlite ? "SERIALIZABLE" : "READ COMMITTED";
       return await this.#dataSource.transaction(isolation, (manager) => {
         lockSqlite(manager);
@@ -123,8 +123,8 @@ export class Database {
   }
 
   /**
-   * TypeORM has one SQLite connection. Concurrent transactions would fail, and other statements would join
-   * the open transaction, so all operations queue.
+   * TypeORM has one SQLite connection, where concurrent operations would join the open transaction. So all
+   * operations queue.
    */
   #enqueue<Result>(operation: () => Promise<Result>): Promise<Result> {
     const result = this.#tail.then(operation);
@@ -165,8 +165,8 @@ function repositoriesOf(manager: EntityManager) {
 }
 
 /**
- * SQLite's transactions start as readers, and a later write fails if another process is writing. This
- * statement writes no row but waits for that process, because TypeORM cannot send BEGIN IMMEDIATE.
+ * SQLite's transactions start as readers, and a later write fails if another process wrote in between. TypeORM
+ * cannot send BEGIN IMMEDIATE, so this statement, which changes no row, gets the write lock first.
  */
 function lockSqlite(manager: EntityManager): void {
   sqliteOf(manager)?.prepare("DELETE FROM counters WHERE FALSE").run();

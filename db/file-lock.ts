@@ -2,7 +2,7 @@ import Sqlite from "better-sqlite3";
 
 /**
  * Locks a file, which is created if missing. Keep the result as long as the lock is needed. Returns null if
- * another process holds it. See "File locks" in README.md.
+ * the file is already locked. See "File locks" in README.md.
  */
 export function lockFile(path: string): FileLock | null {
   const holder = new Sqlite(path, { timeout: 0 });

@@ -1,7 +1,8 @@
 import type { DataSource, QueryRunner } from "typeorm";
 
 /**
- * The monthly partitions to keep: `name` holds the records from the previous partition's end to `beforeId`.
+ * The months that need a partition: `name` holds the records from the previous partition's end to `beforeId`.
+ * Null for `dropBeforeId` drops no partition.
  */
 export type PartitionPlan = { months: { name: string; beforeId: string }[]; dropBeforeId: string | null };
 

@@ -38,7 +38,7 @@ export class GatewayError extends Error {
 }
 
 export type ErrorCode =
-  // Errors of requests to /v1.
+  // Invalid requests, mostly to /v1.
   | "missing_api_key"
   | "invalid_api_key"
   | "model_not_found"
@@ -57,7 +57,7 @@ export type ErrorCode =
   | "item_not_found"
   | "response_not_found"
   | "websocket_connection_limit_reached"
-  // Exceeded limits of keys, users and the gateway.
+  // Limits of keys, users and the gateway.
   | "rate_limit_exceeded"
   | "token_limit_exceeded"
   | "concurrency_limit_exceeded"

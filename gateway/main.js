@@ -7,12 +7,12 @@ import { setFlagsFromString } from "node:v8";
 setFlagsFromString("--external-memory-accounted-in-global-limit");
 setFlagsFromString("--heap-growing-percent=300");
 
-// A start needs little space for new objects, but would keep 32 MB. `run-process.ts` lets the space grow
-// afterwards.
+// Startup needs little space for new objects, but by default V8 grows it to 32 MB and keeps it. `run-process.ts`
+// lets it grow afterwards.
 setFlagsFromString("--semi-space-growth-factor=1");
 
-// Compiling takes half of a start. The system's temporary folder would let other users replace compiled code. V8 rejects
-// code that other flags compiled, so the cache has a folder for the flags set above.
+// Compiling takes half of a start. In the system's temporary folder, other users could replace the compiled code.
+// Node names a subfolder after V8's flags, so this call follows them.
 enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
 
 // Importing `node:http` reads all its members, which loads Node's WebSocket client: 13 MB.

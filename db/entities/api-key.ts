@@ -50,8 +50,7 @@ export const ApiKey = table(
 );
 
 /**
- * A value that authenticates as the key. A rotated key has two for a while: the new one, and the old one until
- * `validUntil`.
+ * A value that authenticates as the key. A rotated key keeps its old values, each until its `validUntil`.
  */
 export const ApiKeyValue = table(
   "api_key_values",

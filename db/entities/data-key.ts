@@ -1,6 +1,6 @@
 import { id, integer, longText, moment, type RowOf, table, text, uniqueIndex } from "./table.ts";
 
-/** A key that seals secrets, wrapped by AWS KMS. It is kept while sealed secrets may need it. */
+/** A key that seals secrets, wrapped by AWS KMS. It is never deleted, because sealed secrets may need it. */
 export const DataKey = table(
   "data_keys",
   {

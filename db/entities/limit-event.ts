@@ -1,6 +1,6 @@
 import { bigInteger, id, index, integer, moment, nullable, type RowOf, table, text } from "./table.ts";
 
-/** A budget warning. It is sent once, although several processes may notice it. */
+/** A budget warning. It is stored once, although several processes may notice it. */
 export const LimitEvent = table(
   "limit_events",
   {

@@ -21,7 +21,7 @@ export const priceComponents = [
 
 export type PriceComponent = (typeof priceComponents)[number];
 
-/** Nano-dollars per million. Null is unknown. A missing price follows the rules of `usage/README.md`. */
+/** Nano-dollars per million. Null is unknown. A missing price follows the rules of `gateway/usage/README.md`. */
 export type ComponentPrices = Partial<Record<PriceComponent, number | null>>;
 
 /** A model's prices beyond its four columns, and rules with other prices. */

@@ -75,8 +75,8 @@ export function nullable<Value>(column: Column<Value>): Column<Value | null> {
 }
 
 /**
- * A foreign key that deletes or protects the row. `onUpdate` is explicit, because MariaDB reports the
- * default, which would look like a changed schema.
+ * A foreign key. `onUpdate` is explicit, because MariaDB reports the default, which would look like a changed
+ * schema.
  */
 export function references(target: string, onDelete: "CASCADE" | "RESTRICT" | "SET NULL"): Options {
   return { foreignKey: { target, onDelete, onUpdate: "NO ACTION" } };

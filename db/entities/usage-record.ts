@@ -88,7 +88,7 @@ export const UsageRecord = table(
   { withoutRowid: true },
 );
 
-/** Times are whole milliseconds since the request began. */
+/** Whole milliseconds. `receivedMs` and `startMs` count from the start of the request. */
 export type RequestTiming = {
   /** The end of the request body. Queueing and the lookup of limits follow. */
   receivedMs: number;

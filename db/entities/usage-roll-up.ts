@@ -6,7 +6,7 @@ export const unknownFact = "unknown";
 
 /**
  * Sums of usage records by hour or day (UTC) and dimension, and sums of all keys. Roll-ups outlive the
- * records. Months have no rows, because each resolution adds 50 % to the cost of an insert.
+ * records. Months have no rows, because a third resolution would add 50 % to the cost of an insert.
  */
 export const UsageRollUp = table(
   "usage_roll_ups",

@@ -57,7 +57,7 @@ export class ApiKeyRepository {
     return this.#manager.count(ApiKey, { where: matching(filter) });
   }
 
-  /** The first keys by expiry if the filter has one, otherwise the oldest. */
+  /** The keys that expire first if the filter selects by expiry, otherwise the oldest keys. */
   first(filter: ApiKeyFilter, take: number): Promise<ApiKeyRow[]> {
     const order = filter.expires ? ({ expiresAt: "ASC" } as const) : ({ id: "ASC" } as const);
     return this.#manager.find(ApiKey, { where: matching(filter), order, take });
@@ -126,8 +126,8 @@ export class ApiKeyRepository {
   }
 
   /**
-   * Increases the revision and locks the key until the transaction ends. Returns false when the key has another
-   * revision.
+   * Increases the revision and locks the key until the transaction ends. Returns false if the key is missing or
+   * has another revision.
    */
   async nextRevision(id: string, revision: number | undefined): Promise<boolean> {
     const where = revision === undefined ? { id } : { id, revision };

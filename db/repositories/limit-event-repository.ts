@@ -18,7 +18,7 @@ export class LimitEventRepository {
     return this.#manager.find(LimitEvent, { where: { apiKeyId }, order: { createdAt: "DESC" }, take: limit });
   }
 
-  /** The events that are due, oldest first. */
+  /** The events that are due, in the order of their due times. */
   due(now: Date, limit: number): Promise<LimitEventRow[]> {
     const where = { sendAt: LessThanOrEqual(now) };
     return this.#manager.find(LimitEvent, { where, order: { sendAt: "ASC" }, take: limit });

@@ -48,7 +48,7 @@ export class ModelRepository {
     await this.#manager.insert(Model, model);
   }
 
-  /** Increases the revision, which locks the row. Returns false if `revision` is outdated. */
+  /** Increases the revision, which locks the row. Returns false if the row is missing or `revision` is outdated. */
   async nextRevision(id: string, revision: number | undefined): Promise<boolean> {
     const where = revision === undefined ? { id } : { id, revision };
     const { affected } = await this.#manager.update(Model, where, { revision: () => "revision + 1" });

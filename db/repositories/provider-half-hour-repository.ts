@@ -64,7 +64,7 @@ const halfHourMs = 1_800_000;
 /** SQLite and MySQL limit the parameters of a statement. */
 const rowsPerStatement = 500;
 
-/** Sums records in a fixed order, which prevents deadlocks. Omits requests that never reached a provider. */
+/** Returns the sums in a fixed order, which prevents deadlocks. Omits requests that called no provider. */
 function sumUp(records: readonly UsageRecordRow[]): ProviderHalfHourRow[] {
   const sums = new Map<string, ProviderHalfHourRow>();
   for (const record of records) {

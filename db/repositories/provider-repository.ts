@@ -21,7 +21,7 @@ export class ProviderRepository {
     await this.#manager.insert(Provider, provider);
   }
 
-  /** Increases the revision, which locks the row. Returns false if `revision` is outdated. */
+  /** Increases the revision, which locks the row. Returns false if the row is missing or `revision` is outdated. */
   async nextRevision(id: string, revision: number | undefined): Promise<boolean> {
     const where = revision === undefined ? { id } : { id, revision };
     const { affected } = await this.#manager.update(Provider, where, { revision: () => "revision + 1" });

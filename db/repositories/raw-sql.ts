@@ -30,7 +30,7 @@ export type RawValue = string | number | null;
 
 /**
  * Caches the text of a second, because consecutive rows share it and formatting a date costs as much as all
- * other columns. Moments after the year 9999 are clamped, because the text must sort like the moments.
+ * other columns. Clamps years outside 0 to 9999, because the text must sort like the moments.
  */
 function momentText(moment: Date): string {
   const ms = Math.min(Math.max(moment.getTime(), firstMs), lastMs);

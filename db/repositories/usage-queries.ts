@@ -35,7 +35,7 @@ export type UsageSumQuery = {
     | { resolution: UsageResolution; from: Date | null; to: Date | null }
     | { fromId: string; beforeId: string };
   rowsMax: number;
-  /** Without the latency buckets, a sum of many rows costs half. */
+  /** Omits the buckets of latency and time to first token. A sum of many rows then costs half. */
   isWithoutTimes?: boolean;
 };
 
@@ -57,7 +57,7 @@ export function pageQuery(dialect: SqlDialect, page: UsagePage): Query {
   });
 }
 
-/** Sums by dimension and interval, as text, because they may exceed a double. */
+/** Sums by dimension and interval, as text, because they may exceed 2^53. */
 export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
   const { filter, groupBy, interval, of, rowsMax, isWithoutTimes } = query;
   const isOfRecords = "fromId" in of;
@@ -172,7 +172,7 @@ type Parts = { select: string; from: string; where: Conditions; rest: string };
 
 /** Builds a statement that the database ends after `timeoutMs`. */
 function timed({ kind, timeoutMs }: SqlDialect, { select, from, where, rest }: Parts): Query {
-  // SQLite cannot be interrupted, so a function checks the clock for each row: see `data-source.ts`.
+  // better-sqlite3 cannot interrupt a statement, so a function checks the clock for each row: see `data-source.ts`.
   if (kind === "better-sqlite3") where.add("in_time(?)", performance.now() + timeoutMs);
   const { sql, parameters } = where;
   if (kind === "mysql") {

@@ -58,8 +58,8 @@ export class UsageRecordRepository {
   }
 
   /**
-   * Inserts all records, and adds those with a new ID to the roll-ups, so that a batch can be repeated. Uses
-   * SQL, because TypeORM's insert costs several times as much CPU per row.
+   * Inserts the records with a new ID and adds them to the roll-ups, so that a batch can be repeated. Uses SQL,
+   * because TypeORM's insert costs several times as much CPU per row.
    */
   async insertAll(records: readonly UsageRecordRow[]): Promise<void> {
     const byId = new Map<string, UsageRecordRow>();
@@ -126,7 +126,7 @@ export class UsageRecordRepository {
 
   /**
    * Runs one compiled statement per row, which is faster than larger statements and reports new rows. The
-   * driver is synchronous, so requests run between the parts.
+   * driver is synchronous, so the loop lets requests run after every `rowsPerTurn` rows.
    */
   async #insertIntoSqlite(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
     const { properties, insert, row } = this.#insertion("INSERT INTO");

@@ -51,7 +51,7 @@ export class UsageRollUpRepository {
     return Number(row?.["requests"] ?? 0);
   }
 
-  /** The daily amounts of each subject that budgets count, in nano-dollars. May omit days without cost. */
+  /** Each subject's daily cost in nano-dollars, as budgets count it. May omit days without a cost. */
   async dailyCosts(of: DailyCostsOf): Promise<DailyCost[]> {
     if (of.ids.length === 0) return [];
     const query = dailyCostsQuery({ kind: this.#manager.connection.options.type }, of);
@@ -109,7 +109,7 @@ export class UsageRollUpRepository {
     if (sqlite) {
       const statement = sqlite.prepare(`${insert} ${row} ${update}`);
       for (const [index, sum] of sums.entries()) {
-        // The driver is synchronous, so requests run between the parts.
+        // The driver is synchronous, so the loop lets requests run in between.
         if (index % sumsPerTurn === sumsPerTurn - 1) await nextTurn();
         statement.run(parameters(sum));
       }

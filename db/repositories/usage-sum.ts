@@ -2,7 +2,7 @@ import { firstTokenBoundsMs, latencyBoundsMs } from "../entities/usage-roll-up.t
 import type { UsageStatus } from "../entities/usage-record.ts";
 import { type RawRow, toMoment } from "./raw-sql.ts";
 
-/** Sums of usage. Ungrouped dimensions are undefined. Costs and tokens may exceed a double. */
+/** Sums of usage. Ungrouped dimensions are undefined. Costs and tokens may exceed 2^53. */
 export type UsageSum = {
   startsAt: Date | undefined;
   apiKeyId: string | undefined;

@@ -53,8 +53,8 @@ export class InvitationService {
       const { invitation, user } = await this.#open(repositories, token);
       const { invitations, sessions, users } = repositories;
       if (!(await invitations.delete(invitation.tokenHash))) throw noInvitation();
-      // This update is first, because it locks the user's row. A concurrent sign-in with the old password is
-      // either complete, or waits and fails.
+      // This update locks the user's row before the sessions are deleted. A concurrent sign-in with the old password
+      // is either complete, or waits and fails.
       await users.update(user.id, { name, passwordHash, status: "active" });
       await sessions.deleteOf(user.id);
       const joined: UserRow = { ...user, name, passwordHash, status: "active" };

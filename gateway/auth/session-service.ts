@@ -8,7 +8,7 @@ import type { Runtime } from "../runtime.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import type { Author, Person } from "./person.ts";
 
-/** The result of a sign-in. The refresh token is sent in a cookie, never in a body. */
+/** The result of a sign-in or a refresh. The refresh token is sent in a cookie, never in a body. */
 export type Session = {
   accessToken: string;
   expiresAt: Date;
@@ -108,7 +108,7 @@ export class SessionService {
     });
   }
 
-  /** Whether the token is authentic and valid. The user may be disabled by now. */
+  /** Whether the token is authentic and has not expired. Its session may have ended. */
   async hasValidToken(accessToken: string): Promise<boolean> {
     return (await this.#accessTokens.verify(accessToken)) !== null;
   }

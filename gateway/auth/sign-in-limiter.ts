@@ -131,7 +131,7 @@ export class AttemptCounter {
   readonly #attemptsMax: number;
   readonly #windowMs: number;
   readonly #keysMax: number;
-  /** The windows are ordered by their start, because all have the same length. */
+  /** The windows are in the order of their ends, because all have the same length. */
   readonly #windows = new Map<string, { attempts: number; endsAt: number }>();
 
   constructor({ now, attemptsMax, windowMs, keysMax }: AttemptCounterOptions) {

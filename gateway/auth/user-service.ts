@@ -122,8 +122,8 @@ export class UserService {
     let activeKeyCount = 0;
     const user = await this.#change(author, id, "user.disable", async (repositories, row) => {
       await keepAnAdministrator(repositories, row);
-      // This update is first, because it locks the user's row. A concurrent sign-in is either complete, or
-      // waits and fails.
+      // This update locks the user's row before the sessions are deleted. A concurrent sign-in is either complete,
+      // or waits and fails.
       await repositories.users.update(id, { status: "disabled" });
       await repositories.sessions.deleteOf(id);
       await repositories.invitations.deleteOf(id);

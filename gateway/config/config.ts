@@ -47,7 +47,7 @@ export type Config = Readonly<{
    * store the output.
    */
   makesFirstKey: boolean;
-  /** Secrets that sign access tokens, newest first. Null for a key file in the data folder. */
+  /** The secrets of access and refresh tokens, newest first. Null for a key file in the data folder. */
   jwtSecrets: string[] | null;
   /** The receiver of budget warnings. Null sends no warnings. */
   limitWebhook: { url: string; secret: string } | null;

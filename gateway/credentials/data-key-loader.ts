@@ -37,7 +37,7 @@ export class DataKeyLoader {
     return this.#options.secretBox.sealingKeyId === null ? this.#trouble : null;
   }
 
-  /** Loads the keys. A failure is logged, shown in `trouble` and retried. */
+  /** Loads the keys. Logs a failure and retries later. */
   load(): Promise<void> {
     clearTimeout(this.#timer);
     this.#loading = this.#loading.then(() => this.#load());

@@ -19,7 +19,7 @@ export class DataKeys {
 
   /**
    * Unwraps the keys that are not loaded yet: the newest, and those that sealed a stored credential. Creates
-   * the first key in an empty database. Tries all keys before it throws.
+   * the first key if the database has none. Tries all keys before it throws.
    */
   async load(): Promise<void> {
     const { database, secretBox } = this.#options;

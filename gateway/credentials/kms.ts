@@ -11,8 +11,8 @@ type KmsOptions = {
 export type WrappedKey = { wrapped: string; kmsKeyId: string };
 
 /**
- * Creates and unwraps data keys with AWS KMS. The region and the credentials come from the AWS SDK's usual
- * sources. Throws `KmsError`.
+ * Creates and unwraps data keys with AWS KMS. Throws `KmsError`. The AWS SDK's usual sources provide the
+ * credentials, and the region unless the key's ID is an ARN.
  * https://docs.aws.amazon.com/kms/latest/developerguide/data-keys.html
  */
 export class Kms {

@@ -36,7 +36,7 @@ export function checkDocument(document: DocumentNode, recordsPerPageMax: number)
   }
 }
 
-/** The introspection query of GraphQL's library has about 180 tokens. */
+/** The introspection query of GraphQL's library has fewer than 200 tokens. */
 export const documentTokensMax = 1_000;
 
 const operationsMax = 5;
@@ -46,7 +46,7 @@ const aliasesMax = 15;
 const fieldsMax = 250;
 /** A page of 500 records with all their fields costs 27,001. */
 const costMax = 30_000;
-/** A summary reads a few thousand rows, whatever the query. */
+/** A summary has a fixed cost, because the document does not show how many rows it reads. */
 const summaryCost = 1_000;
 /** The assumed length of lists without a length argument. */
 const listRows = new Map(Object.entries({ types: 10, fields: 10, args: 3, inputFields: 5, enumValues: 5 }));

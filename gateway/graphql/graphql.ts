@@ -48,7 +48,7 @@ export function graphql(services: Services, path: string) {
   };
 }
 
-/** Authenticates the caller and parses the query, within the limits. */
+/** Authenticates the caller and reads the query, within the limits. */
 async function letIn({ sessions }: Services, request: IncomingMessage, path: string, held: HeldBody) {
   const { method = "GET", headers } = request;
   if (!isSameOrigin(headers)) {

@@ -24,7 +24,7 @@ export function createGraphqlServer({ path, recordsPerPageMax, log }: ServerOpti
     logging: false,
     // Documents are short, and any user could fill a cache.
     parserAndValidationCache: false,
-    // Node's own classes replace Yoga's.
+    // `graphql.ts` passes Node's own `Request`. Yoga's default classes are a different implementation.
     fetchAPI: { Request, Response, Headers, URL, URLSearchParams, ReadableStream, TextEncoder, TextDecoder },
   });
 }

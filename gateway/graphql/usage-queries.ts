@@ -38,7 +38,7 @@ export function addUsageQueries(builder: Builder): void {
           );
         }
         const after = args.after ?? undefined;
-        // A cursor is the ID of the previous record.
+        // A cursor is the ID of its edge's record.
         if (after !== undefined && !isId("req", after)) {
           throw new GatewayError("invalid_value", "after is not a valid cursor. Use the cursor of an edge.", {
             param: "after",

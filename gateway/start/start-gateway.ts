@@ -31,7 +31,7 @@ export type RunningGateway = {
 };
 
 /**
- * Throws if the database or a port is unavailable, after closing everything that started.
+ * Throws if the database or a port is unavailable, after closing the database and the open ports.
  * @param isWorker whether several processes share the port. The primary then serves the metrics.
  */
 export async function startGateway(

@@ -211,7 +211,7 @@ function genAiOperationName(endpoint: string): "chat" | "embeddings" {
 }
 
 /**
- * Parses the client's trace context. Null for an invalid one, which starts a new trace.
+ * Parses the client's trace context. A missing or invalid context returns null, which starts a new trace.
  * https://www.w3.org/TR/trace-context/#traceparent-header
  */
 export function readTraceparent(header: string | null): SpanContext | null {

@@ -14,8 +14,8 @@ type SpanDeliveryOptions = Pick<TracingConfig, "delayMs" | "timeoutMs" | "queueS
 };
 
 /**
- * Sends spans to the collector in batches and periodically logs the number of lost spans. OpenTelemetry's
- * batch processor reports neither drops nor errors of the collector.
+ * Sends spans to the collector in batches. Logs the number of lost spans, at most once a minute, because
+ * OpenTelemetry's batch processor reports neither drops nor errors of the collector.
  */
 export class SpanDelivery implements SpanProcessor {
   readonly #batches: BatchSpanProcessor;
@@ -80,7 +80,7 @@ export class SpanDelivery implements SpanProcessor {
   }
 }
 
-/** A system code or an HTTP status. Messages may quote the collector's response. */
+/** A system code, an HTTP status or the error's name. Messages may quote the collector's response. */
 function reasonOf(error: Error | undefined): string {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === "string" || typeof code === "number" ? String(code) : (error?.name ?? "unknown");

@@ -38,7 +38,7 @@ export const authRouter = router({
     }
   }),
 
-  /** Accepts an expired access token, because the cookie ends the session. */
+  /** Needs no access token, because the cookie identifies the session. */
   signOut: publicProcedure.mutation(async ({ ctx }) => {
     const token = ctx.refreshCookie.read();
     ctx.refreshCookie.clear();

@@ -35,7 +35,7 @@ const typeNames: Record<string, string> = {
   string: "a string",
 };
 
-/** @param texts whether the field accepts only fixed words, so that its value cannot be a secret */
+/** @param texts `quoted` for a field that accepts only fixed words, because its value is hardly a secret */
 function isWhat(input: unknown, texts: "hidden" | "quoted" = "hidden"): string {
   if (input === undefined) return "is missing";
   if (typeof input === "string")
@@ -49,7 +49,7 @@ function hasSize(input: unknown): string {
   return Array.isArray(input) ? `has ${input.length} entries` : `is ${String(input)}`;
 }
 
-/** The first problem of the alternative that the input resembles most. */
+/** The first problem of the alternative with the fewest problems. */
 function closestIssue(forms: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue | undefined {
   return forms.toSorted((a, b) => a.length - b.length)[0]?.[0];
 }

@@ -101,7 +101,7 @@ export const environmentVariable = z
 export const moment = z.iso
   .datetime({ offset: true, ...quoting("is not a time. Use a time such as 2027-01-31T00:00:00Z.") })
   .transform((text) => new Date(text))
-  // An offset can move a time into the next year, which the databases cannot store.
+  // An offset can move a time into the year 10000, which the databases cannot store.
   .refine((time) => time.getUTCFullYear() <= 9_999, {
     error: ({ input }) =>
       `The time ${(input as Date).toISOString()} is after the year 9999. Use an earlier time.`,
@@ -140,7 +140,7 @@ export const keyLimits = z.strictObject({
     .nullish(),
 });
 
-/** Whether the text has no lone surrogates, which databases reject and UTF-8 cannot encode. */
+/** Whether the text has no lone surrogates, which UTF-8 cannot encode. */
 function isWellFormed(text: string): boolean {
   return text.isWellFormed();
 }

@@ -5,8 +5,8 @@ import type { FromWorker, ToWorker } from "./worker-messages.ts";
 type WorkerPoolOptions = { count: number; port: number; runtime: Pick<Runtime, "now" | "log"> };
 
 /**
- * The serving processes, seen from the primary, which replaces dead ones. The kernel distributes connections:
- * Node's own distribution leaves connections to a killed worker hanging (seen in Node 24).
+ * The serving processes, seen from the primary, which replaces dead ones. On Linux, the kernel distributes
+ * connections, because Node's own distribution leaves those to a killed worker hanging (seen in Node 24).
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -117,7 +117,7 @@ type WorkerSlot = {
   worker: Worker | null;
   isServing: boolean;
   startedAt: number;
-  /** The number of consecutive quick deaths. */
+  /** Counts the deaths in this slot. A death after a long life starts again at 1. */
   deaths: number;
   /** Delays the start of a replacement. */
   timer: NodeJS.Timeout | undefined;
