@@ -147,7 +147,10 @@ export class KeyCache {
     return this.#known.get(hash);
   }
 
-  /** Reads the database if the key is not cached. Null for an unknown hash. Throws `service_unavailable` while too many lookups run. */
+  /**
+   * Reads the database if the key is not cached. Null for an unknown hash. Throws `service_unavailable` while too
+   * many lookups run.
+   */
   async find(hash: string): Promise<KnownKey | null> {
     const known = this.#known.get(hash);
     if (known) return known;

@@ -5,7 +5,7 @@ import { findKind } from "../providers/registry.ts";
 import type { Repositories } from "../../db/database.ts";
 import { GatewayError } from "../errors.ts";
 
-/** A provider for display. Credentials show only their last four characters. */
+/** A provider for display. Credentials show at most their last four characters. */
 export type ProviderDetails = {
   id: string;
   name: string;

@@ -13,7 +13,7 @@ export type ProviderHealth = {
   id: string;
   name: string;
   state: "ok" | "cooling_down" | "failing" | "no_credential" | "unused";
-  /** The start of the current state, within the last hour. Null for `no_credential` and `unused`. */
+  /** The start of the current state. Requests before the last hour do not count. Null for `no_credential` and `unused`. */
   since: Date | null;
   /** The end of the cool-down. Null in any other state. */
   until: Date | null;

@@ -153,7 +153,7 @@ export class Budgets {
   }
 }
 
-/** Null without a budget. No period exceeds a month, because each refresh reads the whole period. */
+/** Null without a budget. Shared budgets last a month at most, because each refresh reads the whole period. */
 function shareBudgets(
   options: BudgetsOptions,
   of: DailyCostsOf["of"],

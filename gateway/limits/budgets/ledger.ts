@@ -34,7 +34,7 @@ export class Ledger {
     for (const spent of this.#each) if (at >= spent.startsAt) spent.amount += cost;
   }
 
-  /** Replaces all costs with those of days. Each day has its start in milliseconds since 1970. */
+  /** Replaces all costs with the given costs of days. Each day has its start in milliseconds since 1970. */
   set(days: Iterable<[startsAt: number, cost: number]>, now: number): void {
     if (now >= this.#endsAt) this.#renew(now);
     this.#setAt = now;

@@ -6,7 +6,7 @@ import { toUsd } from "../key-limits.ts";
 type WebhookOptions = { url: string; secret: string; now: () => number };
 
 /**
- * Sends warnings to another system, signed.
+ * Sends signed warnings to another system.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export class Webhook {

@@ -10,7 +10,7 @@ type SpoolOptions = {
   segmentBytesMax: number;
   segmentAgeMsMax: number;
   bytesMax: number;
-  /** Whether a power failure loses at most milliseconds of records, instead of seconds. */
+  /** If true, a power failure loses milliseconds of records instead of seconds. */
   isSynced: boolean;
 };
 
