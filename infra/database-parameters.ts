@@ -4,7 +4,7 @@ export const databaseParameters = [
   { name: "require_secure_transport", value: "1" },
   { name: "tls_version", value: "TLSv1.2,TLSv1.3", applyMethod: "pending-reboot" },
   { name: "character_set_server", value: "utf8mb4" },
-  // IDs, slugs and names are compared exactly. The gateway's tables also specify this collation.
+  // IDs, slugs and names are compared exactly. The first migration also sets this collation for the database.
   { name: "collation_server", value: "utf8mb4_bin" },
   { name: "time_zone", value: "UTC" },
   {

@@ -13,7 +13,7 @@ type EndpointsArgs = { config: StackConfig; names: Names; network: Network; fire
  * gateways.
  */
 export class Endpoints extends pulumi.ComponentResource {
-  /** Tasks depend on these endpoints, because a private endpoint's DNS name resolves only to the endpoint. */
+  /** Tasks depend on these resources, because AWS's host names resolve to the private endpoints once they exist. */
   readonly ready: pulumi.Resource[] = [];
 
   constructor(name: string, args: EndpointsArgs, options: pulumi.ComponentResourceOptions) {

@@ -16,7 +16,7 @@ type MigrateArgs = {
   storageKeyArn: pulumi.Input<string>;
 };
 
-/** The task that can change tables, unlike the service's tasks. `prepare-release.ts` runs it. */
+/** The task that migrates the schema, as a database user of its own. `prepare-release.ts` runs it. */
 export class Migrate extends pulumi.ComponentResource {
   readonly definition: aws.ecs.TaskDefinition;
   /** The task depends on these resources to start and to sign in. */

@@ -78,7 +78,7 @@ export class Observability extends pulumi.ComponentResource {
     this.registerOutputs({ dashboardUrl: this.dashboardUrl });
   }
 
-  /** Reports changes to a key's policy, its deactivation and its deletion within minutes. */
+  /** Within minutes, reports that a key's policy changed, or that a key was disabled or scheduled for deletion. */
   #watchKeys({ storageKeyArn, providerKeyArn }: ObservabilityArgs, topic: aws.sns.Topic): void {
     const parent = { parent: this };
     const eventPattern = pulumi.jsonStringify({

@@ -21,8 +21,8 @@ export function trustPolicy({ service, accountId }: { service: string; accountId
 }
 
 /**
- * The permissions that ECS needs to start a task: pull one image, write to one log group and read the task's
- * secrets.
+ * The permissions that ECS needs to start a task: pull from one repository, write to one log group and read
+ * the task's secrets.
  */
 export function executionRolePolicy(allowed: {
   repositoryArn: string | null;
@@ -111,7 +111,7 @@ export function accessLogsPolicy({ bucketArn, accountId }: { bucketArn: string; 
   );
 }
 
-/** Allows AWS services to publish alarms and events, for this account. */
+/** Allows CloudWatch, for this account only, and EventBridge to publish to the alarm topic. */
 export function alarmTopicPolicy({ topicArn, accountId }: { topicArn: string; accountId: string }): Policy {
   const publish = (service: string): Statement => ({
     Effect: "Allow",
@@ -122,7 +122,7 @@ export function alarmTopicPolicy({ topicArn, accountId }: { topicArn: string; ac
   const ownAccount = { StringEquals: { "aws:SourceAccount": accountId } };
   return policy(
     { Sid: "Alarms", ...publish("cloudwatch.amazonaws.com"), Condition: ownAccount },
-    // EventBridge sends no source account. Only this account's rules refer to the topic.
+    // EventBridge sends no source account, so this statement has no condition.
     { Sid: "Events", ...publish("events.amazonaws.com") },
   );
 }

@@ -10,8 +10,8 @@ type WebFirewallArgs = {
 };
 
 /**
- * AWS WAF in front of the load balancer. Its common rules block bodies over 8 KB and prompts that look like
- * attacks, so paths with model requests are exempt.
+ * AWS WAF in front of the load balancer. The common rules skip paths with model requests, because they block
+ * bodies over 8 KB and prompts that look like attacks.
  */
 export function webFirewall(
   { names, mode, loadBalancerArn }: WebFirewallArgs,

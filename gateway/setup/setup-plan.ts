@@ -48,14 +48,14 @@ export type FileChange =
 
 /** Strings equal to `keyPlaceholder` become the key. Path names contain no spaces. */
 export type JsonOperation =
-  /** Creates missing objects and replaces null. Rejects the file if the path contains any other value. */
+  /** Creates missing parent objects, and replaces null ones. Rejects the file if a parent is any other value. */
   | { do: "set"; path: string[]; value: Json }
   /** Sets a missing value. */
   | { do: "default"; path: string[]; value: Json }
   | { do: "remove"; path: string[] }
   /**
-   * In the array at `path`, removes the objects whose `member` is `is`, and appends `entries`. Creates a
-   * missing array.
+   * In the array at `path`, removes the objects whose property `member` equals `is`, and appends `entries`. Creates
+   * a missing array.
    */
   | { do: "replaceEntries"; path: string[]; member: string; is: string; entries: Json[] };
 

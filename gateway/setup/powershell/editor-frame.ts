@@ -1,6 +1,6 @@
 /**
  * The frame of all editors. A character is a byte, so unchanged parts keep their bytes. `$doc` is the current
- * file. `-ceq` ignores some characters, so it only compares short texts. `-eq` compares numbers.
+ * file. `-ceq` ignores some characters, so `same_text` compares long texts. `-eq` compares numbers.
  */
 export const editorFrame = String.raw`
 function edit_text($format, $text, $operations, $key) {

@@ -17,7 +17,7 @@ export const grokBuild: ToolSetup = {
         format: "toml",
         operations: [
           set(["models", "default"], `gateway/${models.daily.slug}`),
-          // Without this setting, titles and suggestions request models of xAI.
+          // Without these two settings, titles and suggestions request models of xAI.
           set(["models", "session_summary"], `gateway/${models.light.slug}`),
           set(["models", "prompt_suggestion"], `gateway/${models.light.slug}`),
           // This operation removes models of an older setup that are no longer connected to the key.
