@@ -69,7 +69,7 @@ export async function deleteModel(
 ): Promise<number> {
   const keyIds = await models.connectedKeyIds(id);
   await models.delete(id);
-  // These entries end the keys' streams with this model, as if each key had lost it.
+  // These entries end the requests in flight that use this model, as if each key had lost it.
   for (const keyId of keyIds) await changes.append("api_key", keyId, now);
   return keyIds.length;
 }
