@@ -187,3 +187,20 @@ browserTest("a member cannot open another person's key", async (t) => {
   await page.getByText("No keys yet").waitFor();
   await assertAccessible(t, page);
 });
+
+browserTest("Back restores the scroll position of the setup tab", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const viewport = { width: 360, height: 780 };
+  const path = `/keys/${id}?tab=setup`;
+  const page = await openSignedIn(t, { browser: browser(), gateway, path, viewport });
+  await page.getByText("Without download").waitFor();
+  await page.evaluate("scrollTo(0, 1000)");
+  t.is(await page.evaluate("scrollY"), 1000);
+  // A click would scroll to the link.
+  await page.getByRole("link", { name: "API keys" }).dispatchEvent("click");
+  await page.getByRole("heading", { name: "API keys" }).waitFor();
+  await page.goBack();
+  await page.getByText("Without download").waitFor();
+  t.is(await page.evaluate("scrollY"), 1000);
+});

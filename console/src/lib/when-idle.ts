@@ -11,3 +11,9 @@ export function afterPaint(): Promise<void> {
   if (document.hidden) return Promise.resolve();
   return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
+
+/** Loads a part once. Later calls return it without a promise, so that Back restores the scroll position. */
+export function loadOnce<Part>(load: () => Promise<Part>): () => Part | Promise<Part> {
+  let loaded: Part | undefined;
+  return () => loaded ?? load().then((part) => (loaded = part));
+}
