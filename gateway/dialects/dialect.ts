@@ -17,7 +17,7 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
    */
   readRequest(bytes: Buffer, limits: BodyLimits): Request;
   /**
-   * Converts the request to a chat completion. The caller sets `model`, `stream` and `stream_options`. Throws
+   * Converts the request to a chat completion. Later steps set `stream` and the upstream's model name. Throws
    * `unsupported_parameter` for a parameter that would change the answer and has no equivalent.
    */
   toChatRequest(request: Request): ChatRequestBody;
@@ -34,7 +34,7 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
 };
 
 export type DialectRequest = {
-  /** The body, which is parsed on first read. */
+  /** The first read of the body may parse the bytes. */
   readonly body: Record<string, unknown>;
   /** The body without its long texts, for checks. */
   outline: Record<string, unknown>;
@@ -99,7 +99,7 @@ export type NativeDialect<Request extends DialectRequest = DialectRequest> = {
 
 /** Counts the tokens of output text in unparsed JSON. */
 export type OutputMeter = {
-  /** @param text Latin-1 text of UTF-8 bytes, with a JSON object from `start` to `end` */
+  /** @param text Latin-1 text of UTF-8 bytes, with a JSON object between `start` and `end` */
   read(text: string, start: number, end: number): void;
 };
 

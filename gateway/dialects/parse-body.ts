@@ -19,7 +19,7 @@ export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember)
 }
 
 export type OutlinedBody = {
-  /** The parsed body with a placeholder for each long text. It is never sent. */
+  /** The parsed body with a placeholder for each long text, for checks. */
   outline: Record<string, unknown>;
   /** Parses the whole body, once. */
   readWhole: () => Record<string, unknown>;
@@ -109,8 +109,8 @@ function parseObject(text: string): Record<string, unknown> {
 }
 
 /**
- * Throws `invalid_type` or `invalid_value` for an invalid parameter. The checks are handwritten, because
- * every request waits for them. Each check has a JSON Schema for the API description.
+ * Throws a `GatewayError` for an invalid parameter. The checks are handwritten, because every request waits
+ * for them. Each check has a JSON Schema for the API description.
  */
 export type ParameterCheck = {
   (value: unknown, name: string): void;

@@ -170,8 +170,7 @@ function namesModel(options: Record<string, unknown>, name: string): boolean {
 
 /**
  * Folds a name as case-insensitive decoders do. Go's simple folding maps U+017F to s and U+212A to k
- * (https://github.com/golang/go/issues/14750). Some decoders in Java and .NET map U+0131 to i. Dashes and
- * underscores are significant.
+ * (https://github.com/golang/go/issues/14750). Some decoders in Java and .NET map U+0130 and U+0131 to i.
  */
 function foldName(name: string): string {
   if (!oddCharacter.test(name)) return name;

@@ -78,7 +78,7 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ["zstd", () => createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: 23 } })],
 ]);
 
-/** Each chunk waits for a thread of the pool, so small ones are slow. */
+/** Each chunk waits for a thread of the pool, so small chunks are slow. */
 const chunkSize = 65_536;
 
 /** Stops compression bombs early. Real requests expand less than `expansionMax` times. */
@@ -132,7 +132,7 @@ function tooLarge(bytesMax: number): GatewayError {
 
 /**
  * Bounds the bytes of request bodies in this process, from their first byte until their requests end. One
- * holder, such as an API key, may use half of them.
+ * holder, such as an API key, may use half of the maximum.
  */
 export class BodyBudget {
   readonly #bytesMax: number;

@@ -6,7 +6,8 @@ import { wantsPage } from "./browser-request.ts";
 type Handler = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 /**
- * Serves the console's files, and its page for every URL that a browser opens. Other requests fall through.
+ * Serves the console's files, and the console's page for other URLs that a browser opens. Requests for APIs and
+ * all other requests fall through.
  */
 export function serveConsole(folder: string): Handler {
   if (!existsSync(`${folder}/index.html`)) return notBuilt;
@@ -17,7 +18,7 @@ export function serveConsole(folder: string): Handler {
     etag: true,
     setHeaders(response, pathname) {
       for (const [name, value] of securityHeaders) response.setHeader(name, value);
-      // The names contain a hash of the content.
+      // The names of these files contain a hash of the content.
       const isForEver = pathname.startsWith("/_app/immutable/");
       response.setHeader("cache-control", isForEver ? "public, max-age=31536000, immutable" : "no-cache");
     },
@@ -73,7 +74,7 @@ const securityHeaders = [
   ["content-security-policy", contentSecurityPolicy],
   ["x-content-type-options", "nosniff"],
   ["x-frame-options", "DENY"],
-  // URLs of invitation links contain their token.
+  // Linked sites must not see the console's URLs.
   ["referrer-policy", "no-referrer"],
   ["cross-origin-opener-policy", "same-origin"],
   ["permissions-policy", "camera=(), microphone=(), geolocation=()"],

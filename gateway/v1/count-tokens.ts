@@ -4,7 +4,10 @@ import { ClientGoneError, readBody } from "../http/read-body.ts";
 import { plainEndpoint, type RequestHandler } from "./endpoint.ts";
 import { type ModelEndpointOptions, keyOf } from "./model-endpoint.ts";
 
-/** Counts input tokens. Requests are neither limited nor recorded: Anthropic and OpenAI do not charge for them. */
+/**
+ * Counts input tokens. Rate limits, budgets and usage records exclude these requests, because Anthropic and
+ * OpenAI do not charge for them.
+ */
 export function countTokensEndpoint(options: ModelEndpointOptions, counting: TokenCounting): RequestHandler {
   const handle: Parameters<typeof plainEndpoint>[1] = async ({ request, response, reply }) => {
     const key = await keyOf(options, request);

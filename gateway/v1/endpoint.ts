@@ -54,7 +54,7 @@ export function endpoint(
   };
 }
 
-/** An endpoint that calls no model and answers within `handle`. */
+/** An endpoint without usage records that answers within `handle`. */
 export function plainEndpoint(
   options: EndpointOptions,
   handle: (context: EndpointContext) => Promise<void>,

@@ -52,7 +52,7 @@ export function statusOf(error: GatewayError, dialect: Dialect): number {
 }
 
 export function describeError(code: ErrorCode, dialect: Dialect): { status: number; code: string | null } {
-  // Codex repeats a request six times after a 404, so it gets 400.
+  // Codex repeats a request six times after status 404, so `/v1/responses` returns 400.
   const isHidden = code === "model_not_found" && dialect.endpointName === "responses";
   return isHidden ? { ...table[code], status: 400 } : table[code];
 }

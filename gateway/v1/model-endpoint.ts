@@ -49,7 +49,7 @@ export function modelEndpoint(
         checkAddress(options, key, request);
         const bytes = await readBody(request, limits.requestBodyBytesMax, heldBody);
         exchange.received();
-        // The lookup precedes the synchronous path, and runs only for a body with references.
+        // The lookup precedes the synchronous path, and runs only for a body that may contain references.
         const lookup = dialect === responses ? (keptResponses?.followUp(key.id, bytes) ?? null) : null;
         const followUp = lookup && (await lookup);
         if (exchange.isOver) return;
@@ -111,8 +111,8 @@ export function findClientTool(headers: ClientHeaders): ClientTool | null {
 export type ClientTool = (typeof signs)[number][0];
 
 /**
- * The first match counts. Forks and tools on shared libraries send the same User-Agent, so their own headers
- * come first. Most patterns were observed in November 2026. The marked ones come from source code.
+ * The first match counts. `x-title` comes first, because its senders may share their User-Agent with other
+ * software. Most patterns were observed in November 2026. The marked patterns come from source code.
  */
 const signs = [
   ["kilo-code", "x-title", /^Kilo Code$/],

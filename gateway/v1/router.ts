@@ -68,7 +68,7 @@ const forgiveBaseUrl: Router.RequestHandler = (request, _response, next) => {
   if (url.startsWith("/v1/v1/")) request.url = url.slice("/v1".length);
   else if (
     /^\/(chat\/completions|embeddings|models|messages|responses)(?=[/?]|$)/.test(url) &&
-    // The console has pages at these URLs.
+    // The console has pages at `/models` and below.
     !(request.method === "GET" && wantsPage(request.headers.accept))
   )
     request.url = `/v1${url}`;

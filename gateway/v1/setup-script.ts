@@ -6,7 +6,7 @@ import { SetupInputError } from "../setup/setup-input.ts";
 /**
  * Serves `/setup/<tool>.sh` and `.ps1` without authentication, because the script contains no secrets: only
  * slugs from the request's URL, and the gateway's URL.
- * @param publicUrl the configured URL. Null uses the request's host, which only the sender sees.
+ * @param publicUrl the configured URL. Null uses the Host header, with which a client can mislead only itself.
  */
 export function setupScript(publicUrl: string | null) {
   return (request: IncomingMessage, response: ServerResponse): void => {

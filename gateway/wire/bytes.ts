@@ -122,7 +122,7 @@ export function applyEdits(bytes: Buffer, edits: readonly Edit[]): Buffer {
   return edits.length === 0 ? bytes : Buffer.concat(splitByEdits(bytes, edits));
 }
 
-/** Returns the edited bytes in parts, because joining a large request costs more than relaying it. */
+/** Returns the edited bytes in parts, because joining the parts would copy a large request. */
 export function splitByEdits(bytes: Buffer, edits: readonly Edit[]): Buffer[] {
   const parts: Buffer[] = [];
   let from = 0;
@@ -135,15 +135,15 @@ export function splitByEdits(bytes: Buffer, edits: readonly Edit[]): Buffer[] {
 }
 
 /**
- * Replaces the model name in the client's bytes. If the bytes contain a member twice or differ from the body,
- * `modelRange` is null, and the body is serialized again.
+ * Replaces the model name in the client's bytes. Serializes the body if `modelRange` is null: the bytes contain
+ * a known member twice or differ from the body.
  */
 export function spliceModel(
   request: { body: object; bytes: Buffer; modelRange: { start: number; end: number } | null },
   model: string,
 ): Buffer[] {
   const { bytes, modelRange } = request;
-  // The getter of `body` may parse the bytes, so it runs only here.
+  // Reading `body` may parse the bytes, so only this case reads it.
   if (modelRange === null) return [Buffer.from(JSON.stringify({ ...request.body, model }))];
   return splitByEdits(bytes, [{ ...modelRange, text: JSON.stringify(model) }]);
 }

@@ -1,7 +1,7 @@
 import { isObject, listOf } from "./json.ts";
 
 /**
- * The internal format: OpenAI's chat completions. Requests declare only the members that the gateway reads.
+ * A request in the internal format, OpenAI's chat completions.
  * https://platform.openai.com/docs/api-reference/chat
  */
 export type ChatRequestBody = {
@@ -53,11 +53,17 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
  */
 export type ReasoningDetail = {
   type: "reasoning.text" | "reasoning.encrypted" | "reasoning.summary";
-  /** The upstream's reasoning format. Upstreams with another format do not receive the detail. */
+  /**
+   * The reasoning's format, such as `anthropic-claude-v1`. For Anthropic, Bedrock and Gemini, the translation
+   * drops other formats.
+   */
   format: string;
-  /** The ID of the tool call that the detail belongs to, if any. */
+  /** In Gemini's format, the ID of the tool call that the detail belongs to. */
   id?: string | null;
-  /** The position among the message's details. In a stream, pieces with the same index belong together. */
+  /**
+   * The position among the message's details or, in Anthropic's format, among its blocks. In a stream, pieces
+   * with the same index belong together.
+   */
   index?: number;
   text?: string | null;
   signature?: string | null;

@@ -17,7 +17,7 @@ export function parseJson(text: string): unknown {
 
 /**
  * Finds the members of a JSON object (RFC 8259) in its bytes without building values, so that single values
- * can be replaced. Does not validate: results are correct for text that `JSON.parse` accepts.
+ * can be replaced. Checks only part of the syntax: results are correct for text that `JSON.parse` accepts.
  */
 export function scanMembers(
   bytes: Uint8Array,
@@ -62,13 +62,13 @@ export type ScanResult = "complete" | "stopped" | "not an object" | "too deep" |
 
 /**
  * Counts values, because their number determines the parsing time. Names, strings, objects and arrays count
- * as one. Ten numbers or literals count as one.
+ * as one. Numbers and literals count as about a tenth, by their commas.
  */
 export type ValueCount = { tenths: number; readonly tenthsMax: number };
 
 /**
- * Skips strings of more than a few characters. Returns the position after the closing quote, or null to leave the
- * string to the scan.
+ * Skips strings of at least 32 bytes. Returns the position after the closing quote, or null to leave the string
+ * to the scan.
  */
 export type StringSkipper = { skip(start: number, end: number): number | null };
 

@@ -2,9 +2,9 @@ import { GatewayError } from "../errors.ts";
 import { isObject, countValues, scanMembers, type ValueCount } from "./json.ts";
 
 /**
- * Parses a JSON object within a text, such as a call's arguments. Null for any other text, and above
- * `depthMax` levels, which could not be serialized again.
- * @param count the values of all texts of the request. Throws `request_too_large` above its maximum.
+ * Parses a text as a JSON object, such as a call's arguments. Null for any other text, and above `depthMax`
+ * levels, because serializing deep nesting overflows the stack.
+ * @param count counts the values of all the request's texts. Throws `request_too_large` above its maximum.
  */
 export function parseShallowObject(
   text: string,
@@ -17,7 +17,7 @@ export function parseShallowObject(
   return isObject(value) ? value : null;
 }
 
-/** Parses any JSON within a text. Returns undefined for invalid JSON, and above the count's maximum or `depthMax`. */
+/** Parses a text as any JSON value. Returns undefined for invalid JSON, and above the count's maximum or `depthMax`. */
 export function parseShallowJson(text: string, count: ValueCount, depthMax = jsonTextDepthMax): unknown {
   const bytes = Buffer.from(`{"":${text}}`);
   if (scanMembers(bytes, 0, bytes.length, depthMax + 1, () => {}, count) !== "complete") return undefined;

@@ -24,7 +24,7 @@ export type UsageDetails = {
   providerCost?: number;
 };
 
-/** Omits missing details. Undefined if all are missing, as for most responses. */
+/** Omits missing details and counts of 0. Undefined if no detail remains, as for most responses. */
 export function usageDetails(given: UsageDetails): UsageDetails | undefined {
   let details: UsageDetails | undefined;
   for (const name in given) {
@@ -140,7 +140,7 @@ type MessagesUsage = {
 
 /**
  * Merges the usage reports of an Anthropic answer: `message_start` and `message_delta` contain one each. Counts
- * are running totals, so the largest is the latest. Null without reports.
+ * are running totals, so the largest is the latest. Null without input and output counts.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
  */
 export function readMessagesUsage(...reports: unknown[]): MessagesUsage | null {

@@ -6,7 +6,7 @@ export type RewrittenChunks = {
   /** The bytes for the client, up to the end of the stream. May be empty. */
   bytes: Buffer;
   usage: TokenUsage | null;
-  /** The cause of the stream's end: `[DONE]`, an error (its data) or an invalid chunk. Null if the stream continues. */
+  /** The end of the stream: `[DONE]`, an error event or an invalid chunk. Null if the stream continues. */
   ending: { kind: "done" } | { kind: "error"; payload: Buffer } | { kind: "garbage" } | null;
 };
 
@@ -195,7 +195,7 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
 
 /**
  * Returns `Infinity` without a match. Skips `"usage": null`, which OpenAI sends in every chunk. Also stops at
- * escapes, because a key may contain them.
+ * an escaped letter, because the letter may belong to a key.
  */
 function findUsageOrError(text: string, from: number): number {
   const pattern = /"(?:usage|error)"\s*:\s*(?!null\b|\s)|\\u00[67]/g;

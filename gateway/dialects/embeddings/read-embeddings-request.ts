@@ -13,7 +13,7 @@ import {
 import { requestMembers } from "../request-members.ts";
 
 export type EmbeddingsRequest = {
-  /** The body, which is parsed on first read. */
+  /** The first read of the body may parse the bytes. */
   readonly body: EmbeddingsRequestBody;
   bytes: Buffer;
   /** The requested slug. */

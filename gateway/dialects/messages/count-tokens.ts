@@ -139,7 +139,7 @@ const messageTokens = 3;
 const imageTokens = 1_600;
 
 /**
- * A page has 1,500 to 3,000 tokens, regardless of its size in bytes.
+ * A page has 1,500 to 3,000 tokens. The number of pages is estimated from the size of the document.
  * https://platform.claude.com/docs/en/build-with-claude/pdf-support#estimate-your-costs
  */
 const pageTokens = 2_250;

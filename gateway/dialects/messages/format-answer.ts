@@ -32,8 +32,8 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
 }
 
 /**
- * Anthropic's reasoning keeps its position. Other reasoning comes first. Reasoning text is shown
- * only if no details repeat it.
+ * Anthropic's reasoning keeps its position. Other reasoning comes first. `reasoning_content` is shown only if
+ * the details contain no text.
  */
 function withThoughts(content: object[], { reasoning, details }: AssistantContent): object[] {
   const own = details.filter(({ format }) => format === anthropicFormat);
@@ -158,8 +158,8 @@ const noCounts = {
 };
 
 /**
- * Calls override the upstream's reason: some upstreams send `stop` after a call, but clients run calls only
- * after `tool_use`.
+ * Calls override the reason `stop`, which some upstreams send after a call. Clients run calls only after
+ * `tool_use`.
  * https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
  */
 export function toStopReason(

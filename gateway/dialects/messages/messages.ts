@@ -44,7 +44,7 @@ function formatErrorEvent(error: ShownError): string {
   return `event: error\ndata: ${JSON.stringify(formatError(error))}\n\n`;
 }
 
-/** SDKs decide by these types whether to retry. */
+/** Anthropic's error types by HTTP status. */
 const types = new Map([
   [401, "authentication_error"],
   [402, "billing_error"],

@@ -5,7 +5,7 @@ export function plainContent(parts: ContentPart[]): string | ContentPart[] {
   return parts.length < 2 && parts.every(isPlain) ? joinTexts(parts) : parts;
 }
 
-/** Joins text-only parts into one string. */
+/** Joins the parts into one string, unless a part contains media or a cache marker. */
 export function plainText(parts: ContentPart[]): string | ContentPart[] {
   return parts.every(isPlain) ? joinTexts(parts) : parts;
 }

@@ -5,7 +5,7 @@ import type { DialectRequest } from "../dialect.ts";
 
 /**
  * Seals details that Anthropic's format has no field for. Clients return `signature` and `data` unchanged.
- * Unsigned reasoning gets an empty seal, because Claude Code 2.1.329 returns unsigned thinking to Anthropic.
+ * Unsigned thinking gets an empty seal, so that the gateway can remove the thinking for Anthropic.
  */
 export function sealDetail({ text: _text, summary: _summary, ...detail }: Partial<ReasoningDetail>): string {
   return `${sealPrefix}${Buffer.from(JSON.stringify(detail)).toString("base64url")}`;
@@ -24,12 +24,12 @@ function openDetail(sealed: string): Partial<ReasoningDetail> | null {
 /** Anthropic's signatures are base64, which has no hyphen. */
 export const sealPrefix = "gateway-thought-v1.";
 
-/** Limits the JSON values in a seal. A valid detail has at most seven members. */
+/** Limits the JSON values in a seal. A sealed detail has at most six members. */
 const detailValuesMax = 20;
 
 /**
- * Converts a returned thinking block to its upstream's format. Null if the upstream needs only the text, or
- * nothing.
+ * Converts a returned thinking block to a reasoning detail. Null for an empty signature, empty data
+ * or an empty seal.
  * @param index the block's position in its turn, which Anthropic's reasoning requires
  */
 export function toReasoningDetail(
@@ -56,7 +56,7 @@ export const anthropicFormat = "anthropic-claude-v1";
 
 /**
  * Removes other upstreams' sealed reasoning, because Anthropic rejects foreign signatures. Returns the same
- * request if there is nothing to remove.
+ * request if its bytes contain no seal.
  */
 export function withoutSealedThoughts(request: DialectRequest): DialectRequest {
   if (!request.bytes.includes(`"${sealPrefix}`)) return request;

@@ -35,7 +35,7 @@ export class RedactedBlock implements StreamedBlock {
 /** Reasoning, whose signature arrives last. */
 export class ThoughtBlock implements StreamedBlock {
   readonly start = { type: "thinking", thinking: "", signature: "" };
-  /** The origin and index of the reasoning. Null if the upstream sent none. */
+  /** The first detail of the reasoning. Null if the upstream sent only text. */
   readonly #detail: ReasoningDetail | null;
   #signature = "";
 

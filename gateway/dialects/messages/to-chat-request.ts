@@ -129,8 +129,7 @@ function toResponseFormat(body: Record<string, unknown>): object | undefined {
 }
 
 /**
- * Whether OpenAI accepts the schema as strict. Unlike Anthropic, OpenAI rejects optional and additional
- * properties.
+ * Whether OpenAI accepts the schema as strict. Strict schemas have no optional or additional properties.
  * https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  */
 function isStrict(schema: unknown): boolean {

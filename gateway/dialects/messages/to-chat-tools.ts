@@ -35,7 +35,7 @@ function isPlaceholder(tool: unknown): boolean {
   return isObject(tool) && tool["name"] === "DeferredToolPlaceholder" && tool["defer_loading"] === true;
 }
 
-/** Sends deferred tools at once, because no upstream here can search for them. */
+/** Sends deferred tools at once, because only Anthropic can search for them. */
 function toFunction({ tool: value, param }: CurrentTool): ChatFunction[] {
   const tool = expectObject(value, param);
   const type = ifGiven(tool["type"], `${param}.type`, expectString) ?? "custom";

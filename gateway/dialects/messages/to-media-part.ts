@@ -22,8 +22,7 @@ export function toImagePart({ fields, param }: Block): ContentPart {
 }
 
 /**
- * Converts a PDF to a file, and any other document to text or images. Chat completions accept no other
- * documents.
+ * Converts a PDF to a file, and any other document to text and images.
  * https://platform.claude.com/docs/en/build-with-claude/pdf-support
  */
 export function toDocumentParts({ fields, param }: Block): ContentPart[] {

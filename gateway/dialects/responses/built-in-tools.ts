@@ -12,7 +12,7 @@ export type BuiltInTool = {
   idPrefix: string;
   /** Converts a returned call to function arguments. */
   toArguments(item: Record<string, unknown>): object;
-  /** The call's members besides type, ID and status. */
+  /** The call's members besides its type, IDs and status. */
   formatCall(args: Record<string, unknown>): object;
 };
 

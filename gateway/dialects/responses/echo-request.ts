@@ -4,7 +4,7 @@ import type { ToolTable } from "./tool-table.ts";
 
 /**
  * Returns the request members that a response repeats: given values, defaults, and this gateway's fixed
- * values. Contains only values that OpenAI's schema allows.
+ * values.
  */
 export function echoRequest(
   body: Record<string, unknown>,

@@ -97,5 +97,4 @@ export function includes({ include }: Record<string, unknown>, what: Includable)
   return Array.isArray(include) && include.includes(what);
 }
 
-/** Clients can return reasoning only if they request the first part. */
 type Includable = "reasoning.encrypted_content" | "message.output_text.logprobs";

@@ -19,7 +19,7 @@ export function formatMessage(
   return { id, type: "message", status, role: "assistant", content };
 }
 
-/** @param details empty if the client cannot return them */
+/** @param details empty if the client did not request them */
 export function formatReasoning(id: string, thoughts: string, details: readonly ReasoningDetail[]): object {
   return {
     id,
@@ -80,5 +80,5 @@ function readFreeformInput(args: string): string {
 
 export type ItemStatus = "completed" | "incomplete";
 
-/** Every event of an item repeats the item's position in the answer. */
+/** An item's ID, and its position in the answer. */
 export type ItemPosition = { item_id: string; output_index: number };

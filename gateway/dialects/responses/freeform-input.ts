@@ -8,7 +8,7 @@ export class FreeformInput {
   #state: "before" | "within" | "after" | "unknown" = "before";
   /** The unread text: everything in the state `unknown`, little in the others. */
   #rest = "";
-  /** The first half of a surrogate pair, which JSON writes as two escapes. */
+  /** The first half of a surrogate pair, which JSON may write as two escapes. */
   #half = "";
   #read = "";
 
@@ -78,7 +78,7 @@ function parseInput(args: string): string {
     if (typeof parsed === "string") return parsed;
     if (isObject(parsed) && typeof parsed["input"] === "string") return parsed["input"];
   } catch {
-    // Without JSON, the output may be the text itself.
+    // Arguments that are not JSON may be the text itself.
   }
   return args;
 }

@@ -12,7 +12,7 @@ export type ChoiceContent = {
 
 export type ChoiceCall = { index: number; id: string | null; name: string | null; arguments: string };
 
-/** Reads an answer that is not validated yet. Values other than text count as missing. */
+/** Reads a message or delta that is not validated yet. Invalid values count as missing. */
 export function readChoiceContent(choice: object): ChoiceContent {
   const { reasoning_content, reasoning_details, content, refusal, tool_calls } = choice as Record<
     string,

@@ -20,7 +20,7 @@ import {
 } from "../parse-body.ts";
 
 /**
- * Checks the members that every upstream needs. The translations check the rest.
+ * Checks the types and ranges of the top-level members. The translations check the rest.
  * https://platform.openai.com/docs/api-reference/responses/create
  */
 export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {

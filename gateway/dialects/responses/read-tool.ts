@@ -12,7 +12,7 @@ import { type BuiltInType, builtInTools, builtInTypes } from "./built-in-tools.t
 
 /** A tool that the client runs, as a function definition for the model. */
 export type ToolDefinition = {
-  /** The type of the tool's call items. */
+  /** The tool's type, which determines the type of its call items. */
   kind: "function" | "custom" | BuiltInType;
   namespace: string | null;
   name: string;
@@ -177,7 +177,7 @@ function isRunByOpenAi(type: BuiltInType, { execution, environment }: Record<str
   return type === "shell" && isObject(environment) && environment["type"] !== "local";
 }
 
-/** Every vendor's limit is lower. */
+/** Every vendor's limit for the length of a name is lower. */
 const namespaceLengthMax = 1_024;
 
 function readName(value: unknown, param: string): string {

@@ -73,7 +73,7 @@ export class ResponseStreamWriter implements StreamWriter {
     const status = incompleteReason === null ? "completed" : "incomplete";
     const lastCall = this.#callsInOrder.at(-1);
     this.#endOpen(lastCall ? "completed" : status);
-    // The reasoning ends before the calls, because clients keep items in order.
+    // The reasoning ends before the calls, because clients return items in the order in which the items ended.
     this.#endThoughtsOfCalls();
     for (const call of this.#callsInOrder) {
       const { item, index } = call.end(call === lastCall ? status : "completed");
@@ -135,7 +135,7 @@ export class ResponseStreamWriter implements StreamWriter {
     this.#open.addDelta(kind, delta, logprobs);
   }
 
-  /** Some upstreams give all calls the same index. A new ID starts a new call. */
+  /** Some upstreams give all calls the same index. A new ID with a name starts a new call. */
   #call({ index, id, name, arguments: args }: ChoiceCall): void {
     let call = this.#calls.get(index);
     if (call === undefined || (id !== null && id !== call.callId && name !== null)) {

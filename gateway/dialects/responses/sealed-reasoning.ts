@@ -22,7 +22,7 @@ export function openReasoning(sealed: string, count: ValueCount): ReasoningDetai
   return readReasoningDetails(parseShallowJson(text, count));
 }
 
-/** Collects a stream's details and joins their pieces. Separate seals would be many times as long. */
+/** Collects a stream's details and joins their pieces. Separate pieces would make a seal many times as long. */
 export class ReasoningCollector {
   #details: ReasoningDetail[] = [];
 

@@ -9,8 +9,8 @@ import {
 } from "../../wire/parameter-errors.ts";
 
 /**
- * Converts the content of a user message or a tool result. Text parts become one string, because not every
- * upstream accepts a list of parts.
+ * Converts the content of an input message or a tool result. Text-only content becomes one string, because not
+ * every upstream accepts a list of parts.
  */
 export function toChatContent(content: unknown, param: string): string | ContentPart[] {
   if (typeof content === "string") return content;

@@ -42,7 +42,7 @@ export function toChatMessages(body: Record<string, unknown>, table: ToolTable):
   return messages;
 }
 
-/** Returns false for an item that the model did not write. */
+/** Adds the model's text, reasoning or call to the turn, and skips tool declarations. Returns false for other items. */
 function addToTurn(
   item: Record<string, unknown>,
   param: string,
@@ -113,7 +113,7 @@ const withoutMeaningElsewhere = new Set([
   "mcp_approval_response",
 ]);
 
-/** Items that are rejected, because the conversation would lose content without them. */
+/** The reason and the advice for known types of rejected items. */
 const refusals = new Map([
   ["item_reference", "this gateway keeps no responses. Send the item itself, and `store: false`."],
   ["compaction", "only OpenAI can read this summary of the conversation. Send the original items."],

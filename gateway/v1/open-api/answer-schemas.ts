@@ -30,7 +30,7 @@ const anthropicModel = object({
   created_at: { type: "string", format: "date-time" },
 });
 
-/** The minimum content of answers. Native answers may have more members. */
+/** The described members of answers. Answers may have others, such as those of a native upstream. */
 export const answerSchemas: Record<string, JsonSchema> = {
   ChatCompletion: object(
     {

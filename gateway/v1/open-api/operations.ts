@@ -14,7 +14,7 @@ const responseId = {
 };
 const messages = [{ role: "user", content: "Hello, gateway!" }];
 
-/** All public endpoints. A test compares them with the router. */
+/** The documented endpoints. A test compares them with the router. */
 export const operations: Record<string, Record<string, object>> = {
   "/v1/chat/completions": {
     post: modelCall({

@@ -25,7 +25,7 @@ export class ResponsesSocket implements Connection {
   /** The bytes of an incomplete message. */
   #arriving: HeldBody;
   #heardAt = performance.now();
-  /** When the client stopped reading while turns waited, from `performance.now()`. Null while the client reads. */
+  /** When unread answers were first noticed, from `performance.now()`. Null while the client reads. */
   #stalledAt: number | null = null;
   #isEnding = false;
 

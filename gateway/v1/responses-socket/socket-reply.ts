@@ -73,7 +73,7 @@ export class SocketReply implements Reply {
     this.#options.onOver(false);
   }
 
-  /** Before the first event, an error has OpenAI's WebSocket format, with the status of the HTTP response. */
+  /** Before the first event, an error has OpenAI's WebSocket format, which contains the HTTP status. */
   fail(error: GatewayError, headers: string[] = []): void {
     const { requestId, onOver } = this.#options;
     if (this.#hasBegun) {

@@ -26,7 +26,7 @@ export type SocketTurnOptions = {
   recent: RecentResponses;
 };
 
-/** One turn on a WebSocket. It follows the path of an HTTP request, with its own limits and usage record. */
+/** One turn on a WebSocket. Except for a warm-up, it takes the path of an HTTP request, with a usage record. */
 export class SocketTurn {
   readonly streamId: string | null;
   readonly #options: SocketTurnOptions;
