@@ -1,6 +1,6 @@
 /**
- * Assembles a WebAssembly function without parameters from the text of its body, and runs it on 64 KB of memory. Supports
- * the instructions below in folded form. https://webassembly.github.io/spec/core/text/instructions.html
+ * Assembles a WebAssembly function without parameters, with 64 KB of memory, from the text of its body. Supports `if`, `loop`
+ * and the instructions in `opcodes`, in folded form. https://webassembly.github.io/spec/core/text/instructions.html
  */
 export function assembleWat(text: string): { run: () => number; memory: Uint8Array } {
   const nodes = parse(text);
@@ -115,7 +115,7 @@ function exported(name: string, kind: number): number[] {
   return [name.length, ...Buffer.from(name), kind, 0];
 }
 
-/** Integers have 7 bits a byte, the lowest ones first: https://en.wikipedia.org/wiki/LEB128 */
+/** Integers have 7 bits a byte, the lowest bits first: https://en.wikipedia.org/wiki/LEB128 */
 function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 }
@@ -129,7 +129,7 @@ const v128Type = 0x7b;
 const noResult = 0x40;
 const end = 0x0b;
 
-// TypeScript declares it for browsers only.
+// TypeScript declares `WebAssembly` for browsers only.
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object) => { exports: { run: () => number; memory: { buffer: ArrayBuffer } } };

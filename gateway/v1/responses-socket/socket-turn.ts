@@ -99,7 +99,7 @@ export class SocketTurn {
     this.#reply.drained();
   }
 
-  /** Cancels the turn, because the client has closed the connection. */
+  /** Cancels the turn, because the connection has closed. */
   cancel(): void {
     this.#exchange?.cancel();
     this.#end();
