@@ -6,8 +6,8 @@ import type { Exchange } from "./exchange.ts";
 import type { AnswerContext, ModelRequest, Operation, ReceivedRequest } from "./operation.ts";
 
 /**
- * The path of every request for a model, from its body to the upstream's socket. Throws a `GatewayError` for
- * a rejected request. The path is synchronous, because each promise costs some microseconds.
+ * The path of a request to a model, from its body to the upstream call. Throws a `GatewayError` for a request that
+ * is rejected at once. Uses callbacks, because each promise costs some microseconds.
  */
 export function answerRequest(
   context: AnswerContext,
@@ -15,21 +15,19 @@ export function answerRequest(
   operation: Operation,
   { bytes, headers, followUp }: ReceivedRequest,
 ): void {
-  // 1. Read: the operation's dialect parses and checks the body.
+  // 1. Read: the operation parses and checks the body.
   const request = read(context, exchange, operation, bytes);
 
   // 2. Resolve: the slug becomes an ordered list of candidates, once.
   const route = resolveRoute(context.catalogue, exchange.key, request.value.model);
   exchange.resolved(route);
 
-  // 3. Admit: limits and budgets admit the request, at once or from a queue.
+  // 3. Admit: the limiter checks limits and budgets, and starts the request at once or later.
   context.limiter.admit(exchange, bytes.length, () => {
-    // 4. Attempt: candidates are tried in order until one answers. Retries and fallbacks end with the first
-    // byte.
+    // 4. Attempt: a candidate is called. Another one follows only if no upstream processed the request.
     const attempts = new Attempts(context.attempts, route.candidates, {
       prepare(candidate) {
-        // 5. Relay: each attempt has a relay, which converts this candidate's answer and sends it to the
-        // client.
+        // 5. Relay: each attempt has a relay, which converts the candidate's answer and sends it to the client.
         const call = { context, exchange, request: request.value, headers, followUp };
         const attempt = operation.prepare(call, candidate);
         exchange.attempting(candidate, attempts);
@@ -77,8 +75,8 @@ function isUnreadable(error: unknown): boolean {
 }
 
 /**
- * A request that is parsed again on demand. While an upstream works, only the bytes of a large request are
- * kept, because the parsed body can take twenty times their size.
+ * A request that can release its parsed body and parse the bytes again. The parsed body can take twenty times
+ * the memory of the bytes.
  */
 class HeldRequest<Request> {
   readonly #bytes: Buffer;
@@ -95,7 +93,7 @@ class HeldRequest<Request> {
     return this.#request ?? this.#read(this.#bytes);
   }
 
-  /** Releases a large parsed body, once the request is sent or queued. */
+  /** Releases the parsed request if its bytes are many. */
   letGo(): void {
     if (this.#bytes.length > parsedBytesMax) this.#request = null;
   }

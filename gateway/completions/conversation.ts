@@ -200,7 +200,7 @@ type NativeStreamOptions = {
   secret: string | null;
 };
 
-/** The stream of an upstream with the client's dialect. Only the model name and the usage event change. */
+/** Relays the stream of an upstream with the client's dialect, with the slug as the model name. */
 export class NativeStream implements StreamReading {
   readonly contentType = "text/event-stream";
   readonly output: OutputMeter;

@@ -20,7 +20,7 @@ export type TokenCounting = {
   dialect: Dialect;
   endpointName: DialectEndpointName;
   read(bytes: Buffer, limits: BodyLimits): DialectRequest;
-  /** The answer for upstreams that cannot count. */
+  /** The answer if the upstream cannot count, or if its count fails. */
   estimate(body: Record<string, unknown>): Promise<object>;
 };
 
@@ -41,8 +41,8 @@ export const responseTokens: TokenCounting = {
 };
 
 /**
- * Counts the tokens of a request: by its upstream if possible, otherwise by an estimate. Writes no usage
- * record.
+ * Counts the tokens of a request: by the first candidate if possible, otherwise by an estimate. Writes no
+ * usage record.
  * @returns the answer in JSON
  */
 export async function countRequestTokens(

@@ -143,7 +143,7 @@ export class Exchange {
     });
   }
 
-  /** Ends the exchange of a client that has gone. Status 499 is nginx's code for a closed connection. */
+  /** Ends the exchange of a client that left or stopped reading. 499 is nginx's status for such clients. */
   cancel(): void {
     this.#end({ status: "CANCELLED", httpStatus: this.reply.hasBegun ? 200 : 499, error: null }, () => {});
   }
@@ -178,8 +178,8 @@ type OpenExchange = {
 };
 
 /**
- * The requests in flight, for revocation and shutdown. A `Set` would be rehashed constantly and keep finished
- * requests in memory.
+ * The requests in flight, for revocation, shutdown and metrics. A `Set` would be rehashed constantly and keep
+ * finished requests in memory.
  */
 export class OpenExchanges {
   readonly #open: OpenExchange[] = [];

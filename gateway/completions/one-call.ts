@@ -3,7 +3,7 @@ import type { ChunkChoice } from "../wire/chat-completion.ts";
 
 /**
  * Sends only the first tool call of each choice, for requests with `parallel_tool_calls: false`. Some
- * upstreams lack this parameter, and clients that set it cannot handle more calls.
+ * upstreams lack this parameter, and clients that set it may not handle further calls.
  */
 export function withOneCall(translation: ChatTranslation): ChatTranslation {
   return {

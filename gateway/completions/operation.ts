@@ -46,7 +46,8 @@ export type FollowUp = {
   bytes: Buffer;
   previousResponseId: string | null;
   /**
-   * The error for a reference to state that the gateway does not keep. An upstream may have kept that state.
+   * The error if a referenced response or item is not kept here. A native upstream may have kept it. Null if
+   * nothing is missing.
    */
   missing: GatewayError | null;
 };

@@ -9,7 +9,7 @@ import type { Exchange } from "./exchange.ts";
 /**
  * Converts an upstream's error response to the client's error. Forwards messages about the request, but not
  * about the gateway's credential.
- * @param speaker the upstream, whose error members are forwarded only in OpenAI's format
+ * @param speaker the upstream. Its type, param and code are forwarded only if it has OpenAI's API.
  */
 export function readUpstreamError(
   status: number,
@@ -80,7 +80,7 @@ export function errorWithoutSecrets(error: GatewayError, secret: string | null):
   });
 }
 
-/** Also removes keys in the usual formats, because an upstream may quote a key of its own. */
+/** Removes the secret, and other keys in the usual formats, because an upstream may quote a key of its own. */
 function withoutSecrets(message: string, secret: string | null): string {
   return (secret === null ? message : hideSecret(message, secret))
     .replaceAll(/\b(sk|gsk|xai|key|pk|rk)[-_][\w*.-]{8,}/gi, "[key removed]")
@@ -126,7 +126,7 @@ function withoutSecretsIn(details: object, secret: string | null): object | null
   return isObject(cleaned) ? cleaned : null;
 }
 
-/** Returns null for a name that is long, malformed or contains the secret. */
+/** Returns null for a name that is missing, long or malformed, or that contains a part of the secret. */
 function toName(name: unknown, secret: string | null): string | null {
   const text = typeof name === "number" ? String(name) : name;
   if (typeof text !== "string" || !/^[\w.[\]-]{1,64}$/.test(text)) return null;
@@ -135,7 +135,7 @@ function toName(name: unknown, secret: string | null): string | null {
 
 const messageLengthMax = 4_096;
 
-/** Reads the body of an upstream's error response, up to a limit, and ends the exchange with its message. */
+/** Collects an upstream's error response, up to a limit, and fails the exchange with the converted error. */
 export class ErrorCollector {
   readonly #exchange: Exchange;
   readonly #status: number;

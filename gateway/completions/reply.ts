@@ -4,7 +4,7 @@ import type { RecordedAnswer } from "../usage/recording/build-usage-record.ts";
 
 /** The response channel. Transports implement it. */
 export type Reply = {
-  /** Whether the head was sent, so that an error can no longer change the status. */
+  /** Whether the head was sent. After that, an error cannot change the status. */
   readonly hasBegun: boolean;
   /** The HTTP status for an error, if the head has not been sent. */
   statusOf(error: GatewayError): number;
@@ -15,11 +15,11 @@ export type Reply = {
   write(bytes: Buffer): boolean;
   endStream(lastBytes: Buffer): void;
   sendJson(bytes: Buffer, headers: string[]): void;
-  /** The writer of a translated stream, which also formats its errors. */
+  /** Sets the writer of a translated stream, which may also format the stream's error. */
   streamWith(writer: StreamWriter): void;
   /**
-   * Sends the error in the client's dialect: as a response with these headers, or as the last event of a
-   * stream.
+   * Sends the error in the client's dialect, and ends the response. The headers are sent only if the stream has
+   * not begun.
    */
   fail(error: GatewayError, headers?: string[]): void;
   /** Closes the connection without finishing the answer. */

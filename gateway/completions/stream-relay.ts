@@ -69,7 +69,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
     }
   }
 
-  /** Chunks of one read are handled together, because an upstream may frame each event separately. */
+  /** Joins chunks that arrive in the same callback, because relaying each piece has a fixed cost. */
   onData(bytes: Buffer): void {
     if (this.#error) return this.#error.add(bytes);
     // Data after the end is ignored, and the call is closed.
@@ -100,7 +100,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
     this.#relay(this.#read(concat(arrived)), arrivedAt);
   }
 
-  /** An exception here would end the process, and all open streams with it. */
+  /** Catches exceptions, because an uncaught one would end the process and all open streams. */
   #read(bytes: Buffer | null): StreamPiece {
     try {
       return bytes === null ? this.#reading.end() : this.#reading.push(bytes);

@@ -54,6 +54,6 @@ type TranslatedEmbeddingsOptions = {
   slug: string;
   inputCount: number;
   asBase64: boolean;
-  /** The fallback for an upstream that reports no count, because clients require one. */
+  /** Supplies the token count if the upstream reports none, because clients require a count. */
   estimateInputTokens: () => number;
 };

@@ -26,13 +26,13 @@ export type Attempt = {
 type Caller = {
   /** Throws a `GatewayError` for a candidate that cannot serve the request. */
   prepare(candidate: Candidate): Attempt;
-  /** Runs when a candidate was unreachable, or rejected the call without processing it. */
+  /** Runs when a call was not sent, or when the upstream rejected it without processing it. */
   refused(candidate: Candidate, why: CoolDownCause): void;
 };
 
 /**
- * One logical call over several candidates. The next candidate is called only before the first byte, and only
- * if no upstream processed the request.
+ * One logical call over several candidates. A retry or the next candidate follows only if no upstream processed
+ * the request.
  */
 export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   readonly #options: AttemptsOptions;
@@ -50,7 +50,7 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   #call: UpstreamCall | null = null;
   /** The names of the request's parts that the current attempt drops. Null if it drops none. */
   dropped: string | null = null;
-  /** Whether a provider may have processed an abandoned call. */
+  /** Whether a provider may have processed an earlier call. */
   #mayCost = false;
   /** Whether the upstream rejected the current call. */
   #isRefused = false;
@@ -152,7 +152,7 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
     return true;
   }
 
-  /** Returns false if no usable candidate is left. */
+  /** Calls the next candidate that is not cooling down. Returns false if none is left. */
   #takeNext(): boolean {
     const { coolDowns, random } = this.#options;
     return this.#takeOneOf(() => selectCandidate(this.#groups, coolDowns, this.#isLeft, random));
@@ -199,8 +199,8 @@ const refusals = new Set([401, 402, 403, 429, 503, 529]);
 const proxyFailures = new Set([502, 504, 524]);
 
 /**
- * Selects the next candidate, by the credential's weight, from the first group with one left. Null if all
- * were tried or are cooling down.
+ * Selects a candidate by weight, from the first group that has one left and not cooling down. Null if no group
+ * has one.
  * @param isLeft whether a candidate may still be tried for this request
  * @param random from 0 (inclusive) to 1 (exclusive)
  */

@@ -10,7 +10,7 @@ export type Candidate = Readonly<{
   providerKind: string;
   /** Null for a provider that was created without a preset. */
   preset: string | null;
-  /** Null for a provider without authentication. */
+  /** Null for a provider without credentials. */
   credentialId: string | null;
   /** The share of the provider's requests, relative to its other credentials. */
   weight: number;
@@ -24,7 +24,7 @@ export type Candidate = Readonly<{
   /** The charge in ten-thousandths of the cost. Null means that the cost itself is charged. */
   chargeFactor: number | null;
   timeouts: UpstreamTimeouts;
-  /** An error if the gateway's own configuration prevents the call. */
+  /** An error if the provider's settings or the credential cannot be used. */
   target: Target | GatewayError;
 }>;
 

@@ -23,7 +23,7 @@ export type CatalogueModel = Readonly<{
 
 type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Settings; log: Log };
 
-/** Every model and provider, in memory. The whole catalogue is reloaded after each change. */
+/** Every model with its candidates, in memory. The whole catalogue is reloaded after each change. */
 export class Catalogue {
   readonly #options: CatalogueOptions;
   #models: ReadonlyMap<string, CatalogueModel> = new Map();

@@ -43,7 +43,7 @@ export class CoolDowns {
 /** `since` and `until` are milliseconds of the monotonic clock. */
 export type CoolDown = Readonly<{ since: number; until: number } & CoolDownCause>;
 
-/** The code is a `GatewayError` code or `http_<status>`. The reason is more specific. */
+/** The code is a `GatewayError` code or `http_<status>`. The reason may be more specific. */
 export type CoolDownCause = Readonly<{ code: string; reason: ErrorReason | null }>;
 
 type CoolingCandidate = { providerId: string; credentialId: string | null };

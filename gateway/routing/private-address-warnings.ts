@@ -13,7 +13,7 @@ type PrivateAddressWarningsOptions = { log: Log; guard: AddressGuard };
  */
 export class PrivateAddressWarnings {
   readonly #options: PrivateAddressWarningsOptions;
-  /** The origin that each provider was last warned about, by provider ID. */
+  /** The origin in the last warning about each provider, by provider ID. */
   readonly #warned = new Map<string, string>();
 
   constructor(options: PrivateAddressWarningsOptions) {
