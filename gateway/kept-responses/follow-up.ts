@@ -103,7 +103,7 @@ async function findAll(ids: Set<string>, find: FindResponse): Promise<ReadonlyMa
 /** Real conversations have fewer responses. */
 const lookupsMax = 1_000;
 
-/** Each response is parsed once. `bytesMax` bounds the parsed bytes of all responses. */
+/** Parses each response's input and output at most once. `bytesMax` bounds the parsed bytes of all responses. */
 class ReferencedItems {
   readonly #responses: ReadonlyMap<string, KeptItems>;
   readonly #bytesMax: number;

@@ -37,8 +37,8 @@ export class KeptResponses {
   }
 
   /**
-   * Resolves a request's references. Returns null at once if the body has none. Throws `request_too_large` or
-   * `service_unavailable`.
+   * Resolves a request's references. Returns null instead of a promise if the body cannot have any. Throws
+   * `request_too_large` or `service_unavailable`.
    */
   followUp(keyId: string, bytes: Buffer): Promise<FollowUp | null> | null {
     if (!mayFollowUp(bytes)) return null;
@@ -50,18 +50,18 @@ export class KeptResponses {
     return isResponseId(id) ? this.#store.find(keyId, id) : null;
   }
 
-  /** The response as JSON. Throws `response_not_found`. */
+  /** The response as JSON. Throws `response_not_found` or `service_unavailable`. */
   async get(keyId: string, id: string): Promise<Buffer> {
     return (await this.#find(keyId, id)).response;
   }
 
-  /** A page of the response's input. Throws `response_not_found` or `invalid_value`. */
+  /** A page of the response's input. Throws `response_not_found`, `service_unavailable` or `invalid_value`. */
   async inputItems(keyId: string, id: string, query: URLSearchParams): Promise<object> {
     const { input } = await this.#find(keyId, id);
     return listInputItems(JSON.parse(input.toString("utf8")) as unknown[], id, query);
   }
 
-  /** Throws `response_not_found`. */
+  /** Throws `response_not_found` or `service_unavailable`. */
   async delete(keyId: string, id: string): Promise<void> {
     if (!isResponseId(id) || !(await this.#store.delete(keyId, id))) throw responseNotFound(id);
   }
@@ -87,7 +87,7 @@ export function responseNotFound(id: string): GatewayError {
   return new GatewayError("response_not_found", message);
 }
 
-/** Creates the store that `RESPONSES_STATE` selects. Null if responses are not kept. */
+/** Creates the store that `RESPONSES_STATE` selects. `keptResponses` is null if responses are not kept. */
 export async function startKeptResponses(
   { responsesState, valkeyUrl, limits }: Config,
   { runtime, secretBox }: { runtime: Runtime; secretBox: SecretBox },

@@ -82,7 +82,7 @@ export class MemoryStore implements ResponseStore {
     this.#bytes += entry.bytes;
   }
 
-  /** Evicts from the largest key, so that no key can evict the responses of smaller ones. */
+  /** The next response to drop. It is the largest key's, so that a key cannot evict the responses of smaller ones. */
   #oldestOfLargestKey(): string {
     let ids: Iterable<string> = [];
     let bytesMax = 0;

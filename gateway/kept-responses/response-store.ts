@@ -4,7 +4,7 @@ export type KeptResponse = {
   response: Buffer;
   /** The items of the resolved input. */
   input: Buffer;
-  /** The items of the answer, with the sealed reasoning that the client did not request. */
+  /** The items of the answer, with their sealed reasoning even if the client did not request it. */
   output: Buffer;
 };
 

@@ -54,7 +54,7 @@ export class ValkeyStore implements ResponseStore {
     if (countBytes(kept) > keyBytesMax) return false;
     const parts = [kept.response, kept.input, kept.output].map((part) => part.toString("utf8"));
     const sealed = secretBox.seal(JSON.stringify(parts), fieldOf(keyId, id));
-    // The sealed text is base64url, a third longer than the bytes that the limit counts.
+    // The sealed text is base64url, which is a third longer than the sealed bytes.
     const bytesMax = Math.ceil((keyBytesMax * 4) / 3);
     const keys = [indexKey(keyId), responseKey(keyId, id)];
     const values = [sealed, keptMs, bytesMax, memberOf(sealed, id), responseKey(keyId, "")];

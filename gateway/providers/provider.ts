@@ -108,7 +108,7 @@ export type UpstreamModel = {
 export type ChatApi = ChatTranslation & {
   endpoint: Endpoint;
   streamEndpoint: Endpoint;
-  /** Null for an upstream that needs a translation. Other upstreams receive the client's bytes. */
+  /** Null for an upstream without chat completions. Other upstreams receive the bytes of chat clients. */
   quirks: ChatQuirks | null;
 };
 

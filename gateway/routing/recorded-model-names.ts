@@ -10,8 +10,8 @@ type RecordedModelNamesOptions = {
 };
 
 /**
- * Selects the model name for a usage record. Clients invent names, and the usage history keeps them forever,
- * so the number of unknown names is limited. Omits text that looks like a secret.
+ * Selects the model name for a usage record. Clients invent names, and the usage sums keep them forever, so the
+ * number of unknown names is limited. Omits text that looks like a secret.
  */
 export class RecordedModelNames {
   readonly #options: RecordedModelNamesOptions;
@@ -51,7 +51,7 @@ function isKeepable(text: string): boolean {
 
 /**
  * Whether a word looks like a name. `8x7B` switches three times between letters and digits. Random text
- * switches more often or is longer.
+ * usually switches more often or is longer.
  */
 function isWord(text: string): boolean {
   return text.length <= wordLengthMax && (text.match(/(?<=\d)\D|(?<=\D)\d/g) ?? []).length <= 3;

@@ -21,7 +21,7 @@ export class AddressGuard {
     return this.#privateHosts.has("*") || this.#privateHosts.has(withoutBrackets(`${hostname}:${port}`));
   }
 
-  /** Whether the host is an address literal that must not be dialled. Names are checked after DNS. */
+  /** Whether the host is the literal of a private address, even if it is listed. Names are checked after DNS. */
   refusesLiteral(hostname: string): boolean {
     const address = withoutBrackets(hostname);
     return isIP(address) !== 0 && !isPublic(address);

@@ -176,13 +176,13 @@ type DiallerOptions = {
   connectTimeoutMs: number;
 };
 
-/** Opens connections to one origin, such as `https://api.openai.com:443`. */
+/** Opens connections to one origin, such as `https://api.openai.com`. */
 export class Dialler {
   readonly #target: TcpNetConnectOpts;
   readonly #isSecure: boolean;
   readonly #isRefused: boolean;
   readonly #connectTimeoutMs: number;
-  /** The read buffer of all connections: each read is processed before the next one. */
+  /** The read buffer of all connections of this dialler. Each read is processed before the next one. */
   readonly #readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
   /** The TLS session, which shortens the next handshake. */
   #session: Buffer | undefined;

@@ -2,7 +2,7 @@ import { GatewayError, toGatewayError } from "../errors.ts";
 import { hostAndPortOf } from "./address-guard.ts";
 
 /**
- * Explains a failed call to the administrator who configured it.
+ * Explains a failed call to the administrator who configures the provider.
  * @param origin such as `http://localhost:11434`
  */
 export function explainFailure(error: unknown, origin: string): string {

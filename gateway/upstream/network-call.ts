@@ -11,7 +11,7 @@ export type CallHolder = {
 };
 
 /**
- * One HTTP call between its connection and the relay. One timer covers all timeouts except the connection's.
+ * One HTTP call between its connection and the relay. One timer covers all timeouts except the connect timeout.
  * The timer compares times when it fires, so that chunks need not reset it.
  */
 export class NetworkCall implements UpstreamCall {

@@ -7,7 +7,7 @@ export type UpstreamEvents = {
   /** Runs when the answer is complete according to HTTP. */
   onEnd(): void;
   /**
-   * The last event: `upstream_error` or `upstream_timeout`. Never follows an abort.
+   * The last event, in place of `onEnd`. Never follows an abort.
    * @param wasSent whether any byte may have reached the upstream
    */
   onError(error: GatewayError, wasSent: boolean): void;

@@ -144,14 +144,14 @@ type SharedHead = {
   credential: string;
 };
 
-/** A hash, because the secret itself must not be kept. */
+/** Returns a hash, so that pools and connections do not contain the secret. */
 function identify(secret: string | null): string {
   return secret === null ? "" : hash("sha256", secret);
 }
 
 /**
- * Formats the constant part of a request head, without the method and the body's headers. Throws for
- * characters that are invalid in HTTP.
+ * Formats the constant part of a request head: all but the method, the signature and the content length.
+ * Throws for characters that are invalid in HTTP.
  */
 function formatSharedHead({ origin, path, headers }: Endpoint): string {
   if (!/^\/[\x21-\x7e]*$/.test(path)) throw unsendable("The path");

@@ -163,5 +163,5 @@ function toToolUseId(id: string): string {
   return id.slice(0, idLengthMax).replaceAll(/[^\w-]/g, "_");
 }
 
-/** The API rejects longer IDs. All providers' IDs are shorter. */
+/** The API rejects longer IDs. Known providers' IDs are shorter. */
 const idLengthMax = 1_024;

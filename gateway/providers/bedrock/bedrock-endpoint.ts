@@ -55,7 +55,7 @@ type SignatureOptions = {
 };
 
 /**
- * Signs the method, path, body, host and content type. Proxies may change other headers.
+ * Signs the method, path, body, host, content type and AWS's own headers. Proxies may change other headers.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 function signatureFor({ host, path, region, credential }: SignatureOptions): NonNullable<Endpoint["sign"]> {
@@ -82,8 +82,7 @@ function signatureFor({ host, path, region, credential }: SignatureOptions): Non
 const contentType = "application/json";
 
 /**
- * Replaces the signer's hash, which is several times slower because it receives keys as bytes instead of key
- * objects.
+ * The hash for the signer. It creates key objects, because an HMAC with a key in bytes is several times slower.
  */
 class NodeSha256 {
   readonly #secret: Source | undefined;

@@ -226,7 +226,7 @@ function toWords(filename: string): string {
   return words.slice(0, wordsLengthMax).trimEnd() || "document";
 }
 
-/** All file systems have a lower limit. */
+/** Common file systems have lower limits. */
 const filenameLengthMax = 1_024;
 
 /** Bedrock accepts names of up to 200 characters. Ten are reserved for a number. */

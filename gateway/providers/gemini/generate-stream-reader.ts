@@ -71,7 +71,7 @@ function toChunkChoices(index: number, callsBefore: number, piece: CandidatePiec
   return [{ index, delta, ...(logprobs !== null && { logprobs }), finish_reason: finishReason }];
 }
 
-/** Throws for a response without candidates or without a finish reason. */
+/** Throws for a response without candidates, unless the prompt was blocked, or without a finish reason. */
 export function readGenerateAnswer(answer: unknown): ChatAnswer {
   const response = readResponse(answer);
   const { candidates, refusal, usage, usageDetails } = response;

@@ -133,7 +133,7 @@ export type ModelTraits = {
 };
 
 /**
- * Unknown names, and aliases such as `gemini-flash-latest`, count as the newest models.
+ * Unknown names of Gemini models, and aliases such as `gemini-flash-latest`, count as the newest models.
  * https://ai.google.dev/gemini-api/docs/thinking, https://ai.google.dev/gemini-api/docs/thought-signatures,
  * https://ai.google.dev/gemma/docs/core/prompt-structure (Gemma 3 has no system instructions)
  */

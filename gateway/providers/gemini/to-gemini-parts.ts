@@ -104,7 +104,7 @@ function toAudioPart({ data, format }: Record<string, unknown>, param: string): 
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
 
-/** Accepts URLs of Google's file store as `file_id`. Other file IDs belong to OpenAI. */
+/** Accepts URLs as `file_id`, such as those of Google's file store. Other file IDs belong to OpenAI. */
 function toFilePart(file: Record<string, unknown>, param: string): GeminiPart {
   const name = ["file_data", "file_url", "file_id"].find((field) => typeof file[field] === "string");
   if (name === undefined) throw invalidValue(param, "must contain file_data");

@@ -1,7 +1,7 @@
 import type { ChatQuirks } from "../../wire/chat-completion.ts";
 import type { Preset } from "../provider.ts";
 
-/** Finds a preset. Null for an unknown upstream, which receives the same request as OpenAI. */
+/** Finds a preset. Null for an unknown upstream, which receives OpenAI's parameter and role names. */
 export function findPreset(name: string | null): OpenAiCompatiblePreset | null {
   return presets.find((preset) => preset.name === name) ?? null;
 }
