@@ -115,7 +115,7 @@ export type NativePiece = {
   /** The bytes for the client, up to the end of the stream. May be empty. */
   bytes: Buffer;
   usage: TokenUsage | null;
-  /** `done` for a complete stream, or the upstream's error. Null if the stream continues. */
+  /** `done` for a complete stream, or the error that ends the stream. Null if the stream continues. */
   ending: "done" | GatewayError | null;
 };
 

@@ -176,7 +176,7 @@ function largest(values: unknown[]): number | null {
   return counts.length > 0 ? Math.max(...counts) : null;
 }
 
-/** Token counts of one completion. Null means not reported. */
+/** Token counts of one answer. Null means not reported. */
 export type TokenUsage = {
   inputTokens: number | null;
   outputTokens: number | null;
