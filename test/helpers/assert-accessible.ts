@@ -6,8 +6,8 @@ import { eventually } from "./eventually.ts";
 import { isFull } from "./scale.ts";
 
 /**
- * Checks the page with axe in light and dark, and that nothing overflows at a phone's width. Then restores the width
- * and the light theme. Below full scale, axe checks each page and dialog once per file.
+ * Checks the page with axe in the dark theme, then in the light one, and that nothing overflows at a phone's width.
+ * Below full scale, axe checks each view once per file.
  */
 export async function assertAccessible(t: ExecutionContext<unknown>, page: Page): Promise<void> {
   const html = page.locator("html");
@@ -34,7 +34,7 @@ export async function assertAccessible(t: ExecutionContext<unknown>, page: Page)
 
 const checkedViews = new Set<string>();
 
-/** Identifies a view by its path without IDs, and by its open dialogs and menus. Runs in the page. */
+/** Identifies a view by its path without IDs, and by its open dialogs, menus and lists. Runs in the page. */
 function viewOf(html: HTMLElement): string {
   const path = html.ownerDocument.location.pathname.replaceAll(/\/[^/]*\d[^/]*/g, "/id");
   const layers = html.querySelectorAll("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");
@@ -51,7 +51,7 @@ const colourRules = ["color-contrast", "link-in-text-block"];
 async function findViolations(page: Page, rules: string[] | null): Promise<string[]> {
   const options: axe.RunOptions = {
     resultTypes: ["violations"],
-    // The default rules need no style sheets or media.
+    // Only a rule for automatically playing media needs preloaded files, and the console has no media.
     preload: false,
     ...(rules && { runOnly: rules }),
   };

@@ -29,7 +29,7 @@ export const defaultHttpLimits: HttpLimits = {
   upstreamHeadFieldsMax: limitVariables.upstreamHeadFieldsMax.value,
 };
 
-/** Sends a POST request unless the body is null. */
+/** Sends a POST request, or a GET request if the body is null. */
 export function callUpstream(
   upstreams: Upstreams,
   url: string,

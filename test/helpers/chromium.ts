@@ -32,7 +32,7 @@ export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOpti
 const withoutCompilers = ["--js-flags=--no-turbofan --no-maglev"];
 
 export type ConsolePage = Page & {
-  /** Uncaught errors, blocked scripts, invalid markup, dialogs and calls to other hosts. */
+  /** Uncaught errors, CSP violations, invalid attributes, native dialogs and requests to other origins. */
   complaints: string[];
 };
 

@@ -1,8 +1,8 @@
 import { createKey, type TestGateway } from "./test-gateway.ts";
 
 /**
- * Creates a provider for the upstream, with a model `<name>/model` that the upstream calls `upstream-model`.
- * Returns a key.
+ * Creates a provider for the upstream, a model `<name>/model` that the upstream calls `upstream-model`, and a key
+ * for that model.
  */
 export async function connectUpstream(
   gateway: Pick<TestGateway, "admin">,

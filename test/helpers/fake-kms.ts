@@ -95,7 +95,7 @@ export type FakeKms = {
   keys: string[];
   /** A returned fault replaces the response to the call. */
   behave(call: Call, count: number): Fault | undefined;
-  /** Holds an operation until this many calls have arrived. */
+  /** Holds the calls of an operation until `count` of them have arrived. */
   holdUntil: { operation: string; count: number } | null;
   /** Stops the server. `start` reopens the same port. */
   stop(): Promise<void>;

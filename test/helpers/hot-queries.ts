@@ -10,7 +10,7 @@ import {
 import type { Query } from "../../db/repositories/raw-sql.ts";
 import { firstIdAt } from "../../gateway/ids.ts";
 
-/** Returns the console's most frequent queries, each with its required index. Null is the primary key. */
+/** Returns frequent queries, each with the index that it must use. Null is the primary key. */
 export function hotQueries(dialect: SqlDialect): HotQuery[] {
   const everyone = { owner: "everyone" } as const;
   const apiKeyId = "key_00000000000000000000000000";

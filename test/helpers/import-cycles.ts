@@ -1,6 +1,9 @@
 import type { Import, SourceFile } from "./source-tree.ts";
 
-/** Returns the import cycles, each as a list of imports. The last import leads back to the first file. */
+/**
+ * Returns import cycles, each as a list of imports. The last import leads back to the first file. A cycle may be
+ * missing if it shares an import with a returned one.
+ */
 export function importCycles<Imported extends Pick<Import, "to">>(
   files: Importer<Imported>[],
 ): Step<Imported>[][] {
@@ -17,7 +20,6 @@ export function importCycles<Imported extends Pick<Import, "to">>(
       if (start === -1) visit(target, extended);
       else cycles.push(extended.slice(start));
     }
-    // A later walk cannot find a new cycle through a finished file.
     finished.add(file.path);
   };
 
@@ -45,7 +47,7 @@ export function folderCycles(files: SourceFile[]): Step<FolderImport>[][] {
 
 type FolderImport = { to: string; file: string };
 
-/** Merges the files of each folder into one file with all their imports. */
+/** Merges the files of each folder into one, with their imports of other folders. */
 function joinFolders(files: SourceFile[], folderOf: (path: string) => string): Importer<FolderImport>[] {
   const joined = new Map<string, Importer<FolderImport>>();
   for (const { path, imports } of files) {

@@ -14,8 +14,8 @@ export function importRule({ breaks, ...rule }: ImportRule): Rule {
 type ImportRule = Omit<Rule, "findings"> & { breaks: (from: string, to: string, how: Import) => boolean };
 
 /**
- * A pure function over parsed files that returns one line per offense. `seeds` break the rule, so that a rule
- * without effect is detected. `permitted` files are similar, but valid.
+ * `findings` returns one line per offense. `seeds` break the rule, so that a rule without effect is detected.
+ * `permitted` files are similar, but valid.
  */
 export type Rule = {
   title: string;

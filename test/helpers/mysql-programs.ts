@@ -6,8 +6,8 @@ import { findProgram } from "./system-packages.ts";
 import { openTestCache } from "./test-cache.ts";
 
 /**
- * Returns MySQL of Debian unstable, unpacked with its own C library in a folder that later runs reuse. Does
- * not change the machine. `say` receives the progress and problems, line by line.
+ * Returns MySQL of Debian unstable, unpacked with its own C library in a folder that later runs reuse. Installs no
+ * package. `say` receives the progress and problems, line by line.
  */
 export function provideMysql(say: (line: string) => void): ServerPrograms | undefined {
   const folder = mysqlFolder();

@@ -1,6 +1,6 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** A text body is sent unchanged. */
+/** Sends a string or bytes unchanged, and any other body as JSON. */
 export function postChat(
   gateway: Pick<TestGateway, "url">,
   keyValue: string,

@@ -117,11 +117,11 @@ export const procedureTable: Record<string, ProcedureRow> = {
 export type ProcedureRow = {
   access: "everybody" | "members" | "administrators";
   input?: Record<string, unknown>;
-  /** Valid fields that `input` omits, such as `ownerId`. */
+  /** Fields that the procedure accepts, but does not require, such as `ownerId`. */
   optional?: string[];
 };
 
-/** Every procedure of the router. `_def.procedures` is typed as a tree, but is a flat list. */
+/** Every procedure of the router. `_def.procedures` is typed as a tree, but is flat. */
 export const procedures = Object.entries(
   appRouter._def.procedures as unknown as Record<
     string,

@@ -4,12 +4,12 @@ import { costOf } from "../../gateway/usage/counting/cost.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 /**
- * Returns realistic usage: few keys make most requests, each with a few models, some failures, and some
- * unpriced requests. A seed always returns the same records.
+ * Returns a realistic record: a quarter of the keys make half of the requests, and some requests fail or have no
+ * price. A seed always gives the same records.
  */
 export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageWorld): UsageRecordRow {
   const keyNumber = skewed(random, world.keys);
-  // Each key prefers certain models.
+  // Each key uses only three models.
   const modelNumber = (keyNumber + skewed(random, 3)) % world.models;
   const provider = `provider-${modelNumber % world.providers}`;
   const status = statusOf(random);
@@ -37,7 +37,7 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
     credentialId: `crd_${String(modelNumber).padStart(26, "0")}`,
     attempts: random.chance(0.02) ? 2 : 1,
     endpoint: "chat/completions",
-    // A key belongs to one tool or program, with few exceptions.
+    // A key sends nine of ten requests from the same tool, or from an unknown one.
     clientTool: tools[(keyNumber + (random.chance(0.1) ? 1 : 0)) % tools.length] ?? null,
     stream: random.chance(0.7),
     status,

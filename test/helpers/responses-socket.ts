@@ -41,7 +41,7 @@ export async function openSocket(
     wake();
   });
   await once(socket, "open");
-  /** Resolves with the first value that `find` returns. Throws after the connection has closed. */
+  /** Resolves with the first result of `find` that is not null or undefined. Rejects if the connection closes first. */
   const until = async <Value>(find: () => Value | null | undefined): Promise<Value> => {
     for (;;) {
       const found = find();

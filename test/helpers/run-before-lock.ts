@@ -1,6 +1,6 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Runs a function during the next change to a key, between its read and the row lock. Does not work on SQLite. */
+/** Runs a function in the next database write, just before it locks a key's row. Does not work on SQLite. */
 export function runBeforeLock({ services: { database } }: TestGateway, run: () => Promise<void>): void {
   const write = database.write.bind(database);
   database.write = (work) => {

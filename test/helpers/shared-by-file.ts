@@ -2,8 +2,8 @@ import test, { type ExecutionContext } from "ava";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
 /**
- * The owner of the resources that a file's tests share, passed to helpers as `t` in a `test.before`. Cleanup
- * runs after the last test, latest first, because ava has no `t.teardown` in hooks.
+ * The owner of the resources that a file's tests share. Helpers receive it as `t`, because ava has no `t.teardown`
+ * in hooks. It removes the resources after the last test, the latest first.
  */
 export function sharedByFile(): Pick<ExecutionContext, "teardown"> {
   const teardowns: (() => unknown)[] = [];

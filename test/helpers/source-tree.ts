@@ -3,19 +3,19 @@ import { isBuiltin } from "node:module";
 import path from "node:path";
 import ts from "typescript";
 
-/** A missing folder is empty. */
+/** Treats a missing folder as empty. */
 export function readSourceTree(top: string, folders: string[]): SourceFile[] {
   return folders
     .flatMap((folder) => sourcePaths(top, folder))
     .map((file) => parseSource(file, readFileSync(path.join(top, file), "utf8")));
 }
 
-/** The input of the import rules. Paths are relative to the project's root, with forward slashes. */
+/** The input of the architecture rules. Paths are relative to the project's root, with forward slashes. */
 export type SourceFile = {
   path: string;
   lineCount: number;
   imports: Import[];
-  /** Lines that read `process.env`, in any spelling. */
+  /** The numbers of the lines that read `process.env`, also by destructuring or import. */
   environmentLines: number[];
 };
 

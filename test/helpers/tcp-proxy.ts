@@ -4,7 +4,7 @@ import { Transform } from "node:stream";
 import type { ExecutionContext } from "ava";
 
 /**
- * Starts a proxy on 127.0.0.1 whose server can change, or vanish as in a power failure.
+ * Starts a proxy to a port of 127.0.0.1. `swallow` makes the server vanish, as in a power failure.
  * `delayMs` delays everything that a client sends.
  */
 export async function startTcpProxy(

@@ -6,8 +6,8 @@ import { copySqliteSchema, serverSchema } from "./schema-templates.ts";
 import { createTestFolder } from "./test-folder.ts";
 
 /**
- * Returns the DATABASE_URL of a new, empty database, which is deleted with the test. The test's own teardowns
- * run first and must close all connections.
+ * Returns the DATABASE_URL of a new, empty database, which is deleted with the test. Teardowns that the test adds
+ * later run before the deletion, and must close all connections.
  */
 export async function createTestDatabase(t: Teardown, kind: DatabaseKind | undefined): Promise<string> {
   return kind === "sqlite" ? createSqliteDatabase(t) : createServerDatabase(t, kind);
@@ -29,7 +29,7 @@ export type DatabaseKind = "sqlite" | ServerKind;
 
 const serverUrls = { mariadb: process.env.TEST_MARIADB_URL, mysql: process.env.TEST_MYSQL_URL };
 
-/** The database servers of this run. `npm test` sets their variables and reports them. `npx ava` has none. */
+/** The database servers of this run. `npm test` provides them through these variables. */
 export const serverKinds: ServerKind[] = (["mariadb", "mysql"] as const).filter((kind) => serverUrls[kind]);
 
 /** The databases for tests of the schema and of queries: `for (const kind of allDatabaseKinds) test(…)`. */

@@ -79,8 +79,8 @@ export function createConsoleClient(url: string, accessToken?: string): TRPCClie
 export const administrator = { name: "Ada", email: "ada@example.com", password: "correct horse battery" };
 
 /**
- * Creates the administrator if missing and signs them in through the service. Hashing a password for each of
- * hundreds of gateways would take a minute.
+ * Creates the administrator if missing, and starts a session without the sign-in endpoint, which would hash the
+ * password again.
  */
 async function signInAdministrator({ services }: RunningGateway, runtime: Runtime): Promise<string> {
   const { database, audit, sessions } = services;

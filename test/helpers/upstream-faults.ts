@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 
-/** The position of a fault: in a stream or not, before the content or mid-stream. */
+/** Where a fault occurs: in a stream or in a single body, before the response or, if `begun`, in the middle of it. */
 export type Place = { stream: boolean; begun: boolean };
 
 type Scene = {
@@ -10,15 +10,15 @@ type Scene = {
   place: Place;
   /** The remaining part of the valid response. */
   rest: string;
-  /** Sends the head of a valid response once. */
+  /** Sends the head, with `headers`, unless it was sent before. */
   begin(): void;
 };
 
 export type Fault = {
   kind: string;
-  /** The headers of the faulty response, even if the fault follows the head. */
+  /** Headers that `begin` adds to those of a valid response. */
   headers?: Record<string, string>;
-  /** Whether the fault is possible only before any output. */
+  /** Whether the fault can only occur before any part of the response. */
   isFirst?: true;
   /** Whether the fault requires a short upstream timeout. */
   isSlow?: true;

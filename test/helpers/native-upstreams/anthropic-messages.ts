@@ -48,7 +48,7 @@ function contentBlocks(content: unknown, where: string): Fields[] {
   return asList(content, `${where}.content`).map((block) => asFields(block, `${where}.content`));
 }
 
-/** Throws unless all results directly follow the calls, before any other block. */
+/** Throws unless the blocks start with the results of the open calls, and contain no other results. */
 function checkResults(blocks: Fields[], open: string[], at: number): void {
   const leading = blocks.slice(0, open.length).filter(({ type }) => type === "tool_result");
   const answered = new Set(leading.map((result) => result["tool_use_id"]));

@@ -5,11 +5,11 @@ import { asFields, asList, demand, type Fields, onlyKnown } from "./vendor-refus
 export type ClaudeModel = {
   name: string;
   /**
-   * `by budget` takes a token budget. `adaptive` takes an effort, if enabled. `always` cannot be disabled and
-   * binds thoughts to the earlier conversation.
+   * `by budget` takes a token budget and `adaptive` an effort; both are off by default. `always` cannot be
+   * disabled, and binds thoughts to the earlier conversation.
    */
   thinking: "by budget" | "adaptive" | "always";
-  /** The default for the text of thoughts. */
+  /** The default of `thinking.display`. */
   defaultDisplay: "summarized" | "omitted";
   outputTokensMax: number;
   /** Whether system messages may appear mid-conversation, as in models from Opus 4.8. */
@@ -19,13 +19,13 @@ export type ClaudeModel = {
 export type ClaudeThinking = {
   isOn: boolean;
   isOmitted: boolean;
-  /** The messages, without thoughts that no longer match the conversation. */
+  /** The messages, without the thoughts that the model drops. */
   messages: unknown[];
   prefix: string;
 };
 
 /**
- * Returns a request's thinking settings, and its messages without mismatched thoughts.
+ * Validates a request's thinking settings and the thoughts in its messages.
  * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
  * https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking
  * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks

@@ -79,7 +79,7 @@ export const claudeHaiku: ClaudeModel = {
   outputTokensMax: 64_000,
 };
 
-/** A Claude that starts every response with a thought, usually with an empty text. */
+/** A Claude that starts every response with a thought, by default without its text. */
 export const claudeOpus55: ClaudeModel = {
   name: "claude-opus-5-5",
   thinking: "always",
@@ -104,7 +104,7 @@ const refusals: Record<RefusalReason, { status: number; type: string; headers?: 
   overloaded: { status: 529, type: "overloaded_error" },
 };
 
-/** A response that ends by itself at a stop sequence reports that sequence. */
+/** If the request has stop sequences, `stop` means that the response reached the first of them. */
 function stopReason({ finish }: Answer, { stop }: Asked): object {
   const [sequence = null] = finish === "stop" ? stop : [];
   return {
@@ -147,7 +147,7 @@ function contentBlocks({ thoughts, text, calls }: Answer, asked: Asked): Block[]
   for (const [at, { name, input }] of calls.entries()) {
     const call = { type: "tool_use", id: `toolu_01A09q90qw90lq9178${countCalls(asked.turns) + at}`, name };
     const json = JSON.stringify(input);
-    // A call without arguments streams an empty piece.
+    // A call without arguments streams only an empty piece.
     const pieces = json === "{}" ? [""] : ["", json.slice(0, 3), json.slice(3)];
     blocks.push({
       whole: { ...call, input },

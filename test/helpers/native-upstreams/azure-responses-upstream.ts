@@ -6,7 +6,7 @@ import { responsesForm } from "./responses-upstream.ts";
 import { VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * OpenAI's responses at Azure, with the newer paths.
+ * OpenAI's Responses API on Azure, under the newer path `/openai/v1`.
  * https://learn.microsoft.com/en-us/azure/ai-foundry/openai/how-to/responses
  */
 export const azureResponsesForm: VendorForm = {

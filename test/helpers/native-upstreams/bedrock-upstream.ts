@@ -105,7 +105,7 @@ function toTime(date: string): number {
   return Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
 }
 
-/** A response that ends by itself at a stop sequence reports that sequence. */
+/** If the request has stop sequences, `stop` means that the response reached one of them. */
 function stopReason({ finish }: Answer, { stop }: Asked): string {
   return finish === "stop" && stop.length > 0 ? "stop_sequence" : stopReasons[finish];
 }

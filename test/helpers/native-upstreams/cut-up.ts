@@ -1,6 +1,6 @@
 /**
- * Returns the same bytes in awkward pieces: several events in one, one event in several, and four-byte characters split
- * in two.
+ * Cuts the bytes into awkward pieces: several events in one, one event in several, and four-byte characters cut
+ * after their first byte.
  */
 export function cutUp(bytes: Buffer): Buffer[] {
   const pieces: Buffer[] = [];

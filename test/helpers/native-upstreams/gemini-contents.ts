@@ -51,7 +51,7 @@ function checkOrder(parts: Fields[], open: Call[], at: number): void {
 }
 
 /**
- * Only the first of parallel calls has a signature. Gemini 3 requires it, and accepts two fixed words for foreign
+ * Only the first of parallel calls has a signature. Gemini 3 requires it, and accepts two fixed values for foreign
  * calls. https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 function demandSignature(parts: Fields[]): void {
@@ -109,7 +109,7 @@ function readPart(
   } else demand(false, "Cannot fetch content from the provided URL.");
 }
 
-/** Matches a response to the call with its ID, or to the next call of its name. */
+/** Matches a response to the first unanswered call with its name, and with its ID if it has one. */
 function readResponse(functionResponse: unknown, calls: Call[]): { result: string; ofCall: number } {
   const { id, name, response, ...rest } = asFields(functionResponse, "function_response");
   onlyKnown(rest, "parts willContinue scheduling", (extra) => unknownName(extra, "function_response"));

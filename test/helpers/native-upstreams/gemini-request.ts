@@ -15,8 +15,8 @@ import {
 
 /**
  * Validates a generateContent request. https://ai.google.dev/api/generate-content
- * @param generation the model's generation. 3 takes a thinking level and requires signatures, 2 (2.5) takes a
- * budget.
+ * @param generation 2 is Gemini 2.5, which takes only a thinking budget. 3 also takes a thinking level, and
+ * requires signatures.
  */
 export function readGenerateRequest(request: SeenRequest, stream: boolean, generation: 2 | 3): Asked {
   const body = readJson(request.body);

@@ -111,7 +111,7 @@ const finishReasons: Record<Answer["finish"], string> = {
   content_filter: "SAFETY",
 };
 
-/** Only the first call carries a seal. Gemini 2.5 seals only requested thoughts. */
+/** Of the calls, only the first carries a seal. Gemini 2.5 sends it only if the request enables thoughts. */
 function answerParts({ thoughts, text, calls }: Answer, asked: Asked, generation: 2 | 3): object[] {
   const isSealed = generation === 3 || asked.isThinking;
   return [
@@ -140,7 +140,7 @@ function withContent(parts: object[]): object {
   return parts.length === 0 ? {} : { content: { parts, role: "model" } };
 }
 
-/** Prompt tokens include cached ones, and candidate tokens exclude thoughts. The counts grow with the response. */
+/** Prompt tokens include cached tokens, and candidate tokens exclude thoughts. `output` grows during a stream. */
 function usageMetadata({ usage: { input, cached, thinking } }: Answer, output: number): object {
   return {
     promptTokenCount: input,

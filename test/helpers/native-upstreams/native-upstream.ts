@@ -6,8 +6,8 @@ import { cutUp } from "./cut-up.ts";
 import { VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * Starts an upstream that speaks one vendor's API, with a scripted model. The upstream rejects the same
- * requests as the vendor, with the vendor's messages.
+ * Starts an upstream that speaks one vendor's API, with a scripted model. The upstream rejects requests that the
+ * vendor would reject.
  */
 export async function createNativeUpstream(
   t: Pick<ExecutionContext, "teardown">,
@@ -44,25 +44,25 @@ export type NativeUpstream = {
   baseUrl: string;
   apiKey: string;
   model: string;
-  /** Requests to the model, oldest first. */
+  /** Valid requests, oldest first. */
   asked: Asked[];
   refusals: string[];
-  /** Requests whose client disconnected. */
+  /** Requests whose connection closed before the response was complete. */
   abandoned: Asked[];
 };
 
-/** A vendor's API as pure functions, based on its documentation. */
+/** A vendor's API, based on its documentation. */
 export type VendorForm = {
   kind: ProviderKind;
   credential: string;
   model: string;
   /** The base URL as entered in the console. */
   baseUrl(origin: string): string;
-  /** Throws a `VendorRefusal` for every request that the vendor rejects. */
+  /** Throws a `VendorRefusal` if the vendor would reject the request. */
   read(request: SeenRequest): Asked;
   answer(answer: Answer, asked: Asked): object;
   streamContentType: string;
-  /** The events up to the last content. `streamEnd` returns the rest. */
+  /** The first events, with all content. `streamEnd` returns the rest. */
   streamStart(answer: Answer, asked: Asked): Buffer[];
   streamEnd(answer: Answer, asked: Asked): Buffer[];
   streamError(message: string): Buffer;
@@ -112,7 +112,7 @@ export type Answer = {
   usage: { input: number; cached: number; cacheWritten: number; output: number; thinking: number };
   /**
    * The end of a stream: `break` closes the connection, `early` ends the HTTP body before the vendor's last
-   * event, and `silence` leaves the stream open.
+   * events, and `silence` leaves the stream open.
    */
   ending: "complete" | "error" | "break" | "early" | "silence";
 };

@@ -5,7 +5,7 @@ import { asFields, asList, asText, demand, type Fields, readDataUrl, readJson } 
 /**
  * Returns the input of a response request after checking its order and items.
  * https://platform.openai.com/docs/api-reference/responses/create#responses-create-input
- * @param isStored whether OpenAI has stored earlier items
+ * @param isStored whether the request lets OpenAI store its items
  */
 export function readResponsesInput(input: unknown, isStored: boolean): { system: string; turns: Turn[] } {
   const place: Place = { system: [], turns: [], callIds: [], open: new Set(), isStored, where: "input" };

@@ -2,8 +2,8 @@ import { createHash, createHmac } from "node:crypto";
 import type { SeenRequest } from "../scripted-upstream.ts";
 
 /**
- * Returns the expected `authorization` header of an AWS request, computed from the received request. Other
- * checks cover the client's date and signed headers.
+ * Returns the expected `authorization` header of a received AWS request. Uses the request's own date and list of
+ * signed headers, so the caller must check both.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 export function signSigV4(
