@@ -93,7 +93,7 @@ class HeldRequest<Request> {
     return this.#request ?? this.#read(this.#bytes);
   }
 
-  /** Releases the parsed request if its bytes are many. */
+  /** Releases the parsed body of a large request. */
   letGo(): void {
     if (this.#bytes.length > parsedBytesMax) this.#request = null;
   }

@@ -143,7 +143,7 @@ export class Exchange {
     });
   }
 
-  /** Ends the exchange of a client that left or stopped reading. 499 is nginx's status for such clients. */
+  /** Ends the exchange of a client that left or stopped reading. 499 is nginx's code for a closed connection. */
   cancel(): void {
     this.#end({ status: "CANCELLED", httpStatus: this.reply.hasBegun ? 200 : 499, error: null }, () => {});
   }

@@ -15,7 +15,7 @@ export type KeptItems = Pick<KeptResponse, "input" | "output">;
 export type ResponseStore = {
   /** Returns whether the response is kept. */
   keep(keyId: string, id: string, kept: KeptResponse): boolean;
-  /** Finds a response and renews its time. May throw `service_unavailable`. */
+  /** Finds a response and renews its expiry. May throw `service_unavailable`. */
   find(keyId: string, id: string): KeptResponse | null | Promise<KeptResponse | null>;
   /** Returns whether the response existed. */
   delete(keyId: string, id: string): boolean | Promise<boolean>;

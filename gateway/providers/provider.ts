@@ -26,7 +26,7 @@ export type Provider = {
   isDemo?: true;
   defaultBaseUrl: string | null;
   presets: readonly Preset[];
-  /** Runs when a provider is loaded or changed. Throws `invalid_value` for invalid settings. */
+  /** Runs when a provider is loaded, changed or tested. Throws `invalid_value` for invalid settings. */
   connect(settings: ProviderSettings): UpstreamApi;
 };
 

@@ -199,8 +199,8 @@ const refusals = new Set([401, 402, 403, 429, 503, 529]);
 const proxyFailures = new Set([502, 504, 524]);
 
 /**
- * Selects a candidate by weight, from the first group that has one left and not cooling down. Null if no group
- * has one.
+ * Selects by weight among the candidates that are left and not cooling down, in the first group with any. Null
+ * if no group has one.
  * @param isLeft whether a candidate may still be tried for this request
  * @param random from 0 (inclusive) to 1 (exclusive)
  */

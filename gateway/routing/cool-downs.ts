@@ -5,7 +5,7 @@ export class CoolDowns {
   readonly #now: () => number;
   readonly #current = new Map<string, CoolDown & { providerName: string }>();
 
-  /** @param now milliseconds of a monotonic clock */
+  /** @param now milliseconds since 1970 */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -40,7 +40,7 @@ export class CoolDowns {
   }
 }
 
-/** `since` and `until` are milliseconds of the monotonic clock. */
+/** `since` and `until` are milliseconds since 1970. */
 export type CoolDown = Readonly<{ since: number; until: number } & CoolDownCause>;
 
 /** The code is a `GatewayError` code or `http_<status>`. The reason may be more specific. */

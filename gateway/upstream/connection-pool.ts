@@ -127,8 +127,8 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
 }
 
 /**
- * The idle connections of one pool, by credential. They rest before reuse, unless many are resting, so that a
- * close or a surplus answer is detected in time.
+ * The idle connections of one pool, by credential. They usually rest before reuse, so that a close or a surplus
+ * answer is detected in time.
  */
 class IdleConnections {
   readonly #onRested: () => void;

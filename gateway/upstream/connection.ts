@@ -127,8 +127,8 @@ export class Connection implements CallHolder {
 
   #receive(bytes: Buffer): void {
     const call = this.#call;
-    // Surplus data would be mistaken for the answer to the next request.
     const answer = this.#answer;
+    // Surplus data would be mistaken for the answer to the next request.
     if (call === null || answer === null || !this.#isOpen) return this.close(brokenOff());
     const body = answer.push(bytes);
     const head = answer.takeHead();

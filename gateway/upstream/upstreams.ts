@@ -18,7 +18,7 @@ type UpstreamsOptions = {
   now: () => number;
 };
 
-/** One connection pool per origin and connection timeout. Never follows redirects or sends a request twice. */
+/** One connection pool per origin and connect timeout. Never follows redirects or sends a request twice. */
 export class Upstreams {
   readonly #guard: AddressGuard;
   readonly #limits: HttpLimits;

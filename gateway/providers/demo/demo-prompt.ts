@@ -11,7 +11,7 @@ export type DemoOrders = {
   breaks: boolean;
   /** `/hang`: the answer stops mid-stream and never continues. */
   hangs: boolean;
-  /** `/tool`: the answer calls the first tool of the request. */
+  /** `/tool`: the answer calls the request's first tool, unless `tool_choice` names another. */
   callsTool: boolean;
 };
 

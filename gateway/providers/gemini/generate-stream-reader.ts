@@ -7,7 +7,7 @@ import { readResponse } from "./read-response.ts";
 
 /**
  * Reads a stream, which has no end marker. The stream is finished when all known candidates are finished, so a
- * break before a candidate's first event is not detected.
+ * break before the first event of another candidate is not detected.
  */
 export class GenerateStreamReader implements ChatStreamReader {
   readonly #candidates = new Map<number, CandidateReader>();
