@@ -56,7 +56,7 @@ async function lockFile(path: string): Promise<() => Promise<void>> {
 }
 
 /**
- * MySQL's advisory lock belongs to the migrating connection. When its process is killed, the server finishes the
+ * MySQL's advisory lock belongs to the migrating connection. When the process is killed, the server finishes the
  * current statement, and no other migration may start before that.
  */
 async function lockServer(runner: QueryRunner): Promise<() => Promise<void>> {

@@ -10,7 +10,7 @@ export class GatewayError extends Error {
   /** The invalid part of the request, such as `messages[0].role`. */
   readonly param: string | null;
   readonly retryAfterSeconds: number | null;
-  /** Whether a retry of the same request can never succeed. */
+  /** Whether every retry of the same request would fail too. */
   readonly isFinal: boolean;
   /** The holder of the limit or budget that rejected the request. */
   readonly limitedBy: LimitHolder | null;
@@ -78,7 +78,7 @@ export type ErrorCode =
   | "service_unavailable"
   | "internal_error";
 
-/** The holder of a limit or budget: an API key, its owner with all keys, or the whole gateway. */
+/** The holder of a limit or budget: an API key, a user with all of the user's keys, or the whole gateway. */
 export type LimitHolder = "key" | "person" | "gateway";
 /** The reason for a failure, more specific than its code. */
 export type ErrorReason = LimitReason | FailureReason;

@@ -8,9 +8,8 @@ import type { StackConfig } from "./stack-config.ts";
 type EndpointsArgs = { config: StackConfig; names: Names; network: Network; firewalls: Firewalls };
 
 /**
- * Endpoints that keep traffic to AWS inside its network. The endpoint for S3, which serves image layers, is
- * free. The endpoints of `privateEndpoints` cost by the hour, and keep keys, secrets and logs off the NAT
- * gateways.
+ * Endpoints that keep traffic to AWS off the NAT gateways. The endpoint for S3, which serves image layers, is
+ * free. The endpoints of `privateEndpoints`, for keys, secrets, images and logs, cost by the hour.
  */
 export class Endpoints extends pulumi.ComponentResource {
   /** Tasks depend on these resources, because AWS's host names resolve to the private endpoints once they exist. */

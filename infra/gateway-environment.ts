@@ -54,8 +54,8 @@ function databaseUrl({ user, host }: { user: string; host: string }): string {
 /** The task's volume, the only writable folder. */
 export const dataDir = "/data";
 
-/** The service's database user, who can read and write rows and change the partitions of usage records. */
+/** The service's database user. It can read and write rows, and change the partitions of usage records. */
 export const appUser = "gateway";
 
-/** The migration's database user, who can change every table. */
+/** The migration's database user. It can change every table. */
 export const migrateUser = "gateway_migrate";

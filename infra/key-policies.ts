@@ -1,8 +1,8 @@
 import { type Policy, policy, type Statement } from "./policies.ts";
 
 /**
- * The KMS key of the provider keys. Only the task's role can decrypt, and only with the gateway's encryption
- * context. The account administers the key, but no IAM policy can grant decryption.
+ * The policy of the provider keys' KMS key. Only the task's role can decrypt, and only with the gateway's
+ * encryption context. The account administers the key, but no IAM policy can grant decryption.
  */
 export function providerKeyPolicy(allowed: {
   accountId: string;
@@ -35,7 +35,8 @@ export function providerKeyPolicy(allowed: {
 }
 
 /**
- * The KMS key of the database, secrets, logs and alarms. Only AWS services in this account can use the key.
+ * The policy of the KMS key for the database, secrets, logs and alarms. Only AWS services in this account can
+ * use the key.
  */
 export function storageKeyPolicy(allowed: {
   accountId: string;

@@ -10,8 +10,8 @@ type WebFirewallArgs = {
 };
 
 /**
- * AWS WAF in front of the load balancer. The common rules skip paths with model requests, because they block
- * bodies over 8 KB and prompts that look like attacks.
+ * AWS WAF in front of the load balancer. The common rules would block bodies over 8 KB and prompts that look
+ * like attacks, so they skip paths with model requests.
  */
 export function webFirewall(
   { names, mode, loadBalancerArn }: WebFirewallArgs,

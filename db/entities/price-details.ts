@@ -1,6 +1,6 @@
 /**
- * The parts of a request that have their own prices. Web searches and requests are counted, all others are
- * tokens.
+ * The parts of a request that can have their own prices. Quantities are tokens, except for `webSearch` and
+ * `request`.
  */
 export const priceComponents = [
   "input",

@@ -44,7 +44,7 @@ export const UsageRecord = table(
     errorCode: nullable(text(64)),
     /** The holder of the limit or budget that rejected the request. Null for any other outcome. */
     limitedBy: nullable(text(16)),
-    /** Details of the error code, or the gateway's code without details. Null for every success. */
+    /** Details of the error code. Without details, the gateway's own code. Null without an error. */
     errorReason: nullable(text(32)),
     /** The names of the request's parts that its translation dropped, such as `tools.web_search`. */
     dropped: nullable(text(255)),
@@ -64,7 +64,7 @@ export const UsageRecord = table(
     outputPrice: nullable(bigInteger()),
     latencyMs: integer(),
     timeToFirstTokenMs: nullable(integer()),
-    /** The upload and the attempts. Null without an attempt, or if the only attempt started at once. */
+    /** The times of the upload and the attempts. Null without an attempt, or if the only attempt started at once. */
     timing: nullable(json<RequestTiming>()),
     /** The calculation of the cost. Null if the columns explain it. */
     costDetails: nullable(json<CostDetails>()),

@@ -32,7 +32,7 @@ export class ChangeRepository {
     await this.#manager.insert(Change, { number, kind, entityId, createdAt });
   }
 
-  /** Blocks other writers of keys, models and users until this transaction ends. */
+  /** Until this transaction ends, blocks all others that append or lock. */
   async lock(): Promise<void> {
     await this.#manager.increment(Counter, { name: counterName }, "value", 0);
   }

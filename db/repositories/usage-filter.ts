@@ -84,8 +84,8 @@ export function recordConditions(filter: UsageFilter): Conditions {
 }
 
 /**
- * Some roll-ups sum all keys. Filters and groups by key or owner exclude these rows, and all others read only
- * them.
+ * Some roll-ups sum all keys. Queries that filter or group by key or owner exclude these rows. All other
+ * queries read only these rows.
  */
 export function rollUpConditions(
   filter: UsageFilter,
@@ -146,7 +146,7 @@ const recordIndices: Record<UsageCondition, string> = {
   errorReason: "usage_records_reason",
 };
 
-/** The index of the records, null for the primary key. */
+/** The index that finds the records. Null for the primary key. */
 export function recordIndex(filter: UsageFilter, by: UsageCondition | null = likelyRarest(filter)) {
   return by && recordIndices[by];
 }
@@ -167,7 +167,7 @@ function likelyRarest(filter: UsageFilter): UsageCondition | null {
   return provider === undefined ? null : "provider";
 }
 
-/** The index of the roll-ups, null for the primary key. */
+/** The index that finds the roll-ups. Null for the primary key. */
 export function rollUpIndex(filter: UsageFilter, groupBy: readonly UsageDimension[] = []): string | null {
   if (filter.apiKeyId !== undefined) return "usage_roll_ups_key";
   if (filter.owner !== "everyone" || filter.ownerId !== undefined) return "usage_roll_ups_owner";

@@ -30,7 +30,7 @@ export type UsageSumQuery = {
   filter: UsageFilter;
   groupBy: readonly UsageDimension[];
   interval: UsageInterval | null;
-  /** The source: roll-ups that start in `from` ≤ time < `to`, or records with these IDs. */
+  /** The source: roll-ups that start in `from` ≤ time < `to`, or records in `fromId` ≤ ID < `beforeId`. */
   of:
     | { resolution: UsageResolution; from: Date | null; to: Date | null }
     | { fromId: string; beforeId: string };

@@ -109,7 +109,7 @@ export class AccountService {
       await this.#audit.record(repositories, { ...user, address }, { action: "user.signIn", entity: user });
       const session = await this.#sessions.start(repositories, user);
       // Starting the session has locked the user's row. A concurrent password change either waits and ends
-      // this session, or was first.
+      // this session, or came first and fails this check.
       const current = await repositories.users.find(user.id);
       if (current?.passwordHash !== user.passwordHash || current.status !== "active") throw signInRefused();
       return session;

@@ -91,7 +91,7 @@ type Sdk = typeof import("@aws-sdk/client-kms");
 const keyBytes = 32;
 const oddAnswer = "KMS did not return a 32-byte key. Check the KMS key";
 
-/** An ARN contains its region. A bare ID belongs to the process's own region. */
+/** An ARN contains its region. Other IDs and aliases belong to the process's own region. */
 function regionOf(keyId: string): { region?: string } {
   const [arn, , , region] = keyId.split(":");
   return arn === "arn" && region ? { region } : {};

@@ -10,7 +10,7 @@ import { readKey } from "../config/config-values.ts";
 import { StartError } from "../errors.ts";
 
 /**
- * Opens the box with every key of the configuration and the data folder. With KMS, the box is locked until
+ * Creates the box with every key of the configuration and the data folder. With KMS, the box is locked until
  * the data keys are loaded. A key file still opens old secrets, so that `rewrap` can move them.
  */
 export function openSecretBox(config: Config, runtime: Runtime): SecretBox {

@@ -87,7 +87,7 @@ export function emitPosixUndo({ tool, toolName }: ScriptTarget): string {
   ]);
 }
 
-/** A shell reads a whole block before it runs it, so a partial download changes nothing and fails. */
+/** A shell reads the whole block before running it, so a partial download changes nothing and fails. */
 function toBlock(parts: string[]): string {
   return `{\n${parts.map((part) => part.trim()).join("\n")}\n}\n`;
 }

@@ -96,7 +96,7 @@ export function emitPowerShellUndo({ tool, toolName }: ScriptTarget): string {
   ]);
 }
 
-/** PowerShell parses the whole block before it runs it, so a partial download changes nothing and fails. */
+/** PowerShell parses the whole block before running it, so a partial download changes nothing and fails. */
 function toBlock(parts: string[]): string {
   return `& {\n${parts.map((part) => part.trim()).join("\n")}\n}\n`;
 }

@@ -23,8 +23,8 @@ export function openCodeFiles({ name, schema, baseUrl, models }: OpenCodeOptions
         }),
         ...setMembers(["provider", "gateway", "options"], {
           baseURL: `${baseUrl}/v1`,
-          // With this name, the adapter returns Gemini's thought signatures. Gemini rejects calls without
-          // them.
+          // With this name, the adapter sends Gemini's thought signatures back. Gemini rejects calls
+          // without them.
           name: models.connected.find(({ aiSdkName }) => aiSdkName !== null)?.aiSdkName ?? null,
         }),
         // The tool uses only listed models, and does not query the gateway for them.

@@ -26,7 +26,7 @@ export type SetupModel = {
   outputPrice: number | null;
   canCallTools: boolean | null;
   isDemo: boolean;
-  /** The AI SDK's name for provider data, such as signatures. */
+  /** The AI SDK stores provider data, such as signatures, under this name. */
   aiSdkName: string | null;
   /** The dialects of the model's upstream. The gateway translates all others. */
   dialects: Dialect[];

@@ -142,7 +142,7 @@ async function stop(
     await wait(Math.min(stopDelayMs, lastRequestWaitMs));
   } while (openExchanges.count().requests > 0);
   sockets.close();
-  // Responses are still in flight on kept-alive connections.
+  // A connection with a response in flight becomes idle later, so this call repeats.
   server.closeIdleConnections();
   const closing = setInterval(() => server.closeIdleConnections(), 20);
   const giveUp = setTimeout(() => server.closeAllConnections(), lastBytesTimeoutMs);

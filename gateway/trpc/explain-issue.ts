@@ -35,7 +35,7 @@ const typeNames: Record<string, string> = {
   string: "a string",
 };
 
-/** @param texts `quoted` for a field that accepts only fixed words, because its value is hardly a secret */
+/** @param texts `quoted` for a field that accepts only fixed words, whose value is unlikely to be a secret */
 function isWhat(input: unknown, texts: "hidden" | "quoted" = "hidden"): string {
   if (input === undefined) return "is missing";
   if (typeof input === "string")

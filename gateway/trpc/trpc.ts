@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 import { explainIssue } from "./explain-issue.ts";
 import { toTrpcError } from "./to-trpc-error.ts";
 
-// The configuration's schemas keep their own messages.
+// This setting is global, but the configuration's schemas have their own messages.
 z.config({ customError: explainIssue });
 
 const t = initTRPC.context<Context>().create({

@@ -4,7 +4,7 @@ import type { ToolGuide } from "../tool-setup.ts";
 
 const documentation = "https://code.visualstudio.com/docs/agent-customization/language-models";
 
-/** VS Code keeps the key in its secret store, so a script cannot write it. */
+/** VS Code keeps the key in its own secret store, where a script cannot write. */
 export const vscodeCopilot: ToolGuide = {
   name: "VS Code Copilot Chat",
   dialect: "chat",

@@ -51,8 +51,8 @@ finish() { # what to do next
 }`;
 
 /**
- * Reads the key from the environment, or prompts on the terminal without echo, because standard input is the
- * script. No command line contains the key, because other users could see it.
+ * Reads the key from the environment, or from the terminal without echo. Standard input is the script. No
+ * command line contains the key, because other users could see it.
  */
 export const askForKey = String.raw`
 ask_for_key() {

@@ -31,7 +31,7 @@ export const zed: ToolSetup = {
         ],
       },
     ],
-    // Zed stores keys in the system's keychain, or reads the variable that has the provider's name.
+    // Zed stores keys in the system's keychain, or reads the variable named after the provider.
     environment: { variables: { GATEWAY_API_KEY: keyPlaceholder }, remove: [], load: "always" },
     next:
       operatingSystem === "posix"

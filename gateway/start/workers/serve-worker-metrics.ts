@@ -17,7 +17,7 @@ export async function serveWorkerMetrics({ host, port, log, workers }: WorkerMet
   log.info({ url }, "metrics are available");
 }
 
-/** Requests metrics from every worker. A busy or exiting worker is missing from this scrape. */
+/** Requests metrics from every serving worker. A busy or exiting worker is missing from this scrape. */
 async function readWorkerMetrics(workers: ReadonlyMap<number, Worker>): Promise<Map<number, ReadMetric[]>> {
   const answers = await Promise.all(
     [...workers].map(async ([slot, worker]) => [slot, await readMetricsOf(worker)]),

@@ -30,7 +30,7 @@ export class WorkerPool {
 
   /**
    * Starts the first worker alone, because it migrates the database and prepares the first start. Returns its
-   * welcome text when all workers serve. Null after a failed start, whose cause is printed.
+   * welcome text once each other worker serves or has exited. Null after a failed start, whose cause is printed.
    */
   async start(): Promise<string | null> {
     const [first, ...others] = this.#slots;
