@@ -206,11 +206,15 @@ const doneEvent = Buffer.from("data: [DONE]\n\n");
 export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, quirks: ChatQuirks): Buffer[] {
   const { bytes, layout, outline } = request;
   const addsUsage = request.stream && !request.includeUsage;
-  const withUsage = { ...outline.stream_options, include_usage: true };
+  // The outline has placeholders for long texts.
+  const withUsage = () => ({
+    ...(outline.stream_options && request.body.stream_options),
+    include_usage: true,
+  });
   // Two parsers may disagree about a duplicate member, so the checked value is sent.
   if (layout === null || changesBody(outline, quirks)) {
     const body = { ...applyQuirks(request.body, quirks), model: name };
-    return [Buffer.from(JSON.stringify(addsUsage ? { ...body, stream_options: withUsage } : body))];
+    return [Buffer.from(JSON.stringify(addsUsage ? { ...body, stream_options: withUsage() } : body))];
   }
 
   const { model, streamOptions, maxCompletionTokensKey } = layout;
@@ -219,7 +223,7 @@ export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, qui
     edits.push({ ...maxCompletionTokensKey, text: quirks.maxTokensName });
   }
   if (addsUsage) {
-    if (streamOptions) edits.push({ ...streamOptions, text: JSON.stringify(withUsage) });
+    if (streamOptions) edits.push({ ...streamOptions, text: JSON.stringify(withUsage()) });
     else {
       const first = bytes.indexOf("{") + 1;
       edits.push({ start: first, end: first, text: '"stream_options":{"include_usage":true},' });

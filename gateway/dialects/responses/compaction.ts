@@ -16,7 +16,8 @@ import { responses } from "./responses.ts";
 export const compaction: Dialect = {
   ...responses,
   endpointName: "responses/compact",
-  readRequest: (bytes, limits) => ({ ...readResponsesRequest(bytes, limits), stream: false }),
+  // A spread would read the body, which may parse all bytes.
+  readRequest: (bytes, limits) => Object.assign(readResponsesRequest(bytes, limits), { stream: false }),
   toChatRequest: ({ body, model }) => ({
     model,
     messages: [

@@ -70,8 +70,10 @@ const sealPrefix = "gateway-reasoning-v1:";
  * messages. Returns the same request if there is nothing to change.
  */
 export function withoutSealedReasoning(request: DialectRequest): DialectRequest {
-  const { bytes, body } = request;
+  const { bytes } = request;
   if (!bytes.includes('"gateway-') && !bytes.includes('"rs_')) return request;
+  // Reading the body may parse all bytes, so the search comes first.
+  const { body } = request;
   if (!Array.isArray(body["input"])) return request;
   const input = body["input"] as unknown[];
   const rest = input.filter((item) => !isOurs(item)).map(withReadableSummary);

@@ -88,7 +88,7 @@ type ShownErrorCode = keyof typeof meanings & ErrorCode;
 
 export const responseHeaders = {
   "x-request-id": {
-    description: "The request ID, which is also the ID of the usage record.",
+    description: "The request ID. It is also the ID of the usage record, if the request has one.",
     schema: { type: "string", pattern: "^req_" },
   },
   "retry-after": { description: "Seconds to wait before retrying.", schema: { type: "integer" } },

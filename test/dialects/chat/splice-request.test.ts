@@ -109,6 +109,11 @@ for (const [what, sent, expected] of [
     `{"model":${upstreamJson},"stream":true,${messages},"stream_options":{"include_usage":true,"x":1}}`,
   ],
   [
+    "put beside a long text",
+    `{"model":"a/b","stream":true,${messages},"stream_options":{"text":"${"x".repeat(600)}"}}`,
+    `{"model":${upstreamJson},"stream":true,${messages},"stream_options":{"text":"${"x".repeat(600)}","include_usage":true}}`,
+  ],
+  [
     "left alone where the client asked for it",
     `{"stream_options" : { "include_usage" : true },"model":"a/b",${messages},"stream":true}`,
     `{"stream_options" : { "include_usage" : true },"model":${upstreamJson},${messages},"stream":true}`,

@@ -175,3 +175,11 @@ test("OpenAI receives no thoughts sealed here, and everything else unchanged", (
   const untouched = read([own, asked]);
   t.is(withoutSealedReasoning(untouched), untouched);
 });
+
+test("a long native request without seals is not parsed whole", (t) => {
+  const request = read([{ role: "user", content: "x".repeat(1_000) }]);
+  const watched = Object.defineProperty(Object.create(request) as typeof request, "body", {
+    get: () => t.fail("the body was read"),
+  });
+  t.is(withoutSealedReasoning(watched), watched);
+});
