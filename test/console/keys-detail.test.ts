@@ -188,19 +188,24 @@ browserTest("a member cannot open another person's key", async (t) => {
   await assertAccessible(t, page);
 });
 
-browserTest("Back restores the scroll position of the setup tab", async (t) => {
+browserTest("Back restores the scroll position of a key's tabs", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const viewport = { width: 360, height: 780 };
-  const path = `/keys/${id}?tab=setup`;
-  const page = await openSignedIn(t, { browser: browser(), gateway, path, viewport });
-  await page.getByText("Without download").waitFor();
-  await page.evaluate("scrollTo(0, 1000)");
-  t.is(await page.evaluate("scrollY"), 1000);
-  // A click would scroll to the link.
-  await page.getByRole("link", { name: "API keys" }).dispatchEvent("click");
-  await page.getByRole("heading", { name: "API keys" }).waitFor();
-  await page.goBack();
-  await page.getByText("Without download").waitFor();
-  t.is(await page.evaluate("scrollY"), 1000);
+  const page = await openSignedIn(t, { browser: browser(), gateway, viewport });
+  for (const [tab, last] of [
+    ["setup", page.getByText("Without download")],
+    ["limits", page.getByRole("button", { name: "Save limits" })],
+  ] as const) {
+    await page.goto(`/keys/${id}?tab=${tab}`);
+    await last.waitFor();
+    await page.evaluate("scrollTo(0, 900)");
+    t.is(await page.evaluate("scrollY"), 900, tab);
+    // A click would scroll to the link.
+    await page.getByRole("link", { name: "API keys" }).dispatchEvent("click");
+    await page.getByRole("heading", { name: "API keys" }).waitFor();
+    await page.goBack();
+    await last.waitFor();
+    t.is(await page.evaluate("scrollY"), 900, tab);
+  }
 });
