@@ -38,7 +38,7 @@ function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is the truncated list of an audit entry. */
+/** Whether a value is a list as audit entries store it: its length and its first items. */
 function isList(value: Members): value is { count: number; items: unknown[] } {
   return typeof value["count"] === "number" && Array.isArray(value["items"]);
 }

@@ -5,7 +5,7 @@ export function formatPrice(dollars: number | null): string {
   return dollars === null ? "unknown" : formatExactDollars(dollars);
 }
 
-/** Returns text such as "128K context · $2.50 in · $10.00 out", for lists. Omits unknown facts. */
+/** Returns text such as "128K context · $2.50 in · $10.00 out", for lists. */
 export function describeFacts({ contextWindow, prices: { input, output } }: Facts): string {
   const size = contextWindow === null ? null : `${formatTokens(contextWindow)} context`;
   const isPriced = input !== null || output !== null;

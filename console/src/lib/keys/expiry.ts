@@ -10,7 +10,7 @@ export function expiryOf(choice: string, now: number): number | null {
 
 /**
  * The end of a day in the browser's time zone.
- * @param date such as 2027-01-31. Anything else returns null.
+ * @param date such as 2027-01-31. Any other format returns null.
  */
 export function endOf(date: string): number | null {
   const [, year, month, day] = (/^(\d{4})-(\d\d)-(\d\d)$/.exec(date) ?? []).map(Number);

@@ -21,11 +21,11 @@ export function isSpent({ budgetUsd, spentUsd }: KeyUsage["budgets"][number]): b
   return budgetUsd !== null && spentUsd >= budgetUsd;
 }
 
-/** Spent shared budgets of the key also cause rejections. */
+/** The spent shared budgets, which also reject the key's requests. */
 export function spentShared({ sharedBudgets: { person, gateway, isGatewaySpent } }: KeyUsage) {
   const isUsedUp = ({ spentPercent }: { spentPercent: number }) => spentPercent >= 100;
   const ofOwner = person.filter(isUsedUp);
-  // Only administrators see the amount.
+  // Members do not see the gateway's budgets, only whether one is spent.
   return { ofOwner, ofGateway: gateway.filter(isUsedUp), isAny: ofOwner.length > 0 || isGatewaySpent };
 }
 

@@ -40,7 +40,7 @@ export const priceFields = [
 
 type PriceName = (typeof usualPriceFields | typeof advancedPriceFields)[number]["name"];
 
-/** The editable fields of a model, as text. Empty means unknown. `rules` is the text of `toRulesText`. */
+/** The editable fields of a model, as text. `rules` is the text of `toRulesText`. */
 export type ModelField =
   | "upstreamModel"
   | "contextWindow"
@@ -106,7 +106,7 @@ export function emptyFacts(): FactText {
 
 type Changes = Omit<Extract<Inputs["models"]["update"], { id: string }>, "id" | "revision">;
 
-/** The named fields in the gateway's format. Empty text becomes unknown. */
+/** The named fields in the gateway's format. An empty number becomes null. */
 export function toModelChanges(text: Partial<ModelText>, names: readonly ModelField[]): Changes {
   const has = (name: ModelField) => names.includes(name);
   const number = (name: ModelField) => readNumber(text[name] ?? "");

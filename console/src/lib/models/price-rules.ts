@@ -122,7 +122,7 @@ export function describeRule(rule: PriceRule): string {
   return `${conditions.join(", ")}: ${changes.join(", ")}`;
 }
 
-/** Every stored rule in words, for the notice about another user's change. */
+/** All rules in words, for the notice about another user's change. */
 export function describeRules(text: string): string {
   return toRules(text).map(describeRule).join("; ");
 }

@@ -61,7 +61,7 @@ export class Conversation {
       turn.state = "answered";
     } catch (error) {
       turn.state = abort.signal.aborted ? "stopped" : "failed";
-      // All other errors come from `fetch`, whose message differs between browsers.
+      // Other errors, such as those of `fetch`, have messages that differ between browsers.
       turn.error =
         error instanceof ChatError
           ? error

@@ -38,7 +38,7 @@ export function toBody(request: ChatRequest) {
 
 /**
  * Sends a chat through the public API, as any client would. Reports each piece of text as it arrives. Throws a
- * `ChatError`, or the signal's reason.
+ * `ChatError` for a rejected request or a broken response.
  */
 export async function sendChat(
   keyValue: string,

@@ -10,7 +10,7 @@ export type UpstreamChoice = {
   preset: string | null;
   label: string;
   hint: string;
-  /** Null if each customer has a different one. */
+  /** Null if customers have different ones, and for the demo. */
   baseUrl: string | null;
   keyPageUrl: string | null;
   /** Whether the upstream runs on this machine or network. */
@@ -52,7 +52,7 @@ function fromPreset({ kind, name, label, baseUrl, keyPageUrl, fields }: Preset):
   };
 }
 
-/** A tile has room only for the main domain. The form shows the whole URL. */
+/** A tile has room only for the main domain. The form shows the whole host. */
 function mainDomainOf(url: string): string {
   return new URL(url).hostname.split(".").slice(-2).join(".");
 }

@@ -84,7 +84,7 @@ function toRows(schemas: Schemas, schema: Schema, prefix = ""): Row[] {
   });
 }
 
-/** Returns a readable type, such as `integer, 1 or more` or `text or list`. */
+/** Returns a readable type, such as `integer, 1 or more` or `string or array`. */
 function describeType({ type, enum: values, const: value, anyOf, minimum, maximum }: Schema): string {
   if (value !== undefined) return JSON.stringify(value);
   if (values) return values.map((each) => JSON.stringify(each)).join(" or ");

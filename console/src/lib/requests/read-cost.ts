@@ -32,7 +32,7 @@ export type CostLine = {
 
 export type Cost = {
   costUsd: string | null;
-  /** `provider` if the provider reported the cost, otherwise `prices`. */
+  /** `provider` if the cost is the provider's own figure, otherwise `prices`. */
   costSource: string;
   providerCostUsd: string | null;
   leastCostUsd: string | null;

@@ -71,7 +71,7 @@ export function requestAddress(id: string): string {
   return `/requests/${encodeURIComponent(id)}${page.route.id?.includes("/requests/") ? page.url.search : ""}`;
 }
 
-/** Keeps this page's filters. A key's page adds `apiKeyId`. */
+/** The URL of the request list with this page's filters. A key's page also passes `apiKeyId`. */
 export function listAddress(apiKeyId?: string): string {
   const shared = ["period", "from", "to", "zone", ...filterNames];
   const filters = new URLSearchParams([...page.url.searchParams].filter(([name]) => shared.includes(name)));

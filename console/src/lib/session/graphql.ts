@@ -1,6 +1,6 @@
 import { session } from "./session.svelte.ts";
 
-/** An error of the usage history, with the API's message. */
+/** An error of the usage history, with the API's message if there is one. */
 export class GraphqlError extends Error {
   override readonly name = "GraphqlError";
   readonly code: string | null;

@@ -12,7 +12,7 @@ export type SignedInUser = SessionData["user"];
 class Session {
   status = $state<"restoring" | "signedOut" | "signedIn" | "expired">("restoring");
   user = $state<SignedInUser | null>(null);
-  /** The reason why restoring failed. Null if the user is signed out. */
+  /** The reason why restoring failed. Null otherwise, and if there was no session to restore. */
   problem = $state<string | null>(null);
   #accessToken = "";
   #expiresAt = 0;
@@ -38,7 +38,7 @@ class Session {
     }
   }
 
-  /** Starts a session from a sign-in, setup or join response. */
+  /** Starts or renews a session from a sign-in, setup, join or refresh response. */
   begin({ accessToken, expiresAt, user }: SessionData): void {
     // Another user's sign-in must not show the previous user's data.
     const isAnother = this.user !== null && this.user.id !== user.id;
@@ -50,7 +50,7 @@ class Session {
     if (isAnother) location.assign("/");
   }
 
-  /** A token that stays valid for at least one call. Empty when signed out. */
+  /** The access token, renewed if it expires soon. Empty before the first sign-in. */
   async token(): Promise<string> {
     if (this.status === "signedIn" && this.#expiresAt - Date.now() < marginMs) await this.renew();
     return this.#accessToken;

@@ -21,7 +21,7 @@ export type BreakdownRow = {
   charge: number | null;
   unpriced: number;
   share: number;
-  /** The change since the previous period, as a factor. Null for a new group. */
+  /** The change since the previous period, as a factor. Null if the previous value was 0. */
   change: number | null;
 };
 
@@ -30,7 +30,7 @@ export type BreakdownColumn = {
   title: string;
   hint: string;
   format: (row: BreakdownRow) => string;
-  /** A second line for screens that hide the column of its number. */
+  /** A second line for screens that are too narrow for the column with this number. */
   note?: (row: BreakdownRow) => string;
   /** The narrowest screen that shows the column. */
   from: "all" | "medium" | "wide";

@@ -27,7 +27,7 @@ type ChartOptions = {
   dimension: UsageDimension;
   metric: UsageMetric;
   intervals: Date[];
-  /** All values of the dimension, oldest first, including those not in the chart. The index selects the color. */
+  /** The known values of the dimension, oldest first, also those not in the chart. The index selects the color. */
   known: string[];
 };
 

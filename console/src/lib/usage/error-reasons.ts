@@ -3,7 +3,7 @@ import type { Outputs } from "#lib/session/api.ts";
 /** Details of an error code, in the gateway's own terms. */
 export type ErrorReason = NonNullable<Outputs["providers"]["health"][number]["lastErrorReason"]>;
 
-/** The gateway generates the codes that start with `http_`. */
+/** The reasons that contain no HTTP status. */
 type NamedReason = Exclude<ErrorReason, `http_${number}`>;
 type LimitReason = keyof typeof limits;
 
@@ -12,7 +12,7 @@ export function limitWords(reason: ErrorReason | null): string | null {
   return reason !== null && isLimit(reason) ? limits[reason] : null;
 }
 
-/** The provider's failure in lower case. Null for other reasons, such as the gateway's own codes. */
+/** The provider's failure as a phrase. Null for every other reason. */
 export function failureWords(reason: ErrorReason | null): string | null {
   if (reason === null || isLimit(reason)) return null;
   if (isStatus(reason)) return `provider returned HTTP status ${reason.slice("http_".length)}`;

@@ -1,7 +1,7 @@
 import { formatDollars } from "#lib/format/numbers.ts";
 import { isUnanswered, type UsageRecord } from "./read-usage-record.ts";
 
-/** A request's cost. A rejected request has none, and an unpriced one is not free. */
+/** A request's cost. An unanswered request has none, and an unpriced request is not free. */
 export function formatCost(record: UsageRecord): string {
   if (record.costUsd !== null) return formatDollars(Number(record.costUsd));
   return isUnanswered(record) ? "–" : "Unpriced";

@@ -35,8 +35,8 @@ type Known = {
 };
 
 /**
- * The IDs, slugs or names that a dimension can have, oldest first. New values do not change the colors of the
- * others.
+ * The IDs of keys, slugs of models or names of providers, oldest first. New values do not change the colors of the
+ * others. Empty for every other dimension.
  */
 export function knownNames(dimension: UsageDimension, { models = [], keys = [] }: Known): string[] {
   if (dimension === "API_KEY") return inOrder(keys).map(({ id }) => id);

@@ -70,7 +70,7 @@ export type UsageRecord = {
   model: string;
   provider: string;
   upstreamModel: string | null;
-  /** The number of upstream calls. 0 if the gateway rejected the request. */
+  /** The number of upstream calls. 0 if the request never reached a provider. */
   attempts: number;
   endpoint: string;
   /** Null for clients other than coding tools. */

@@ -1,7 +1,7 @@
 import { limitWords } from "./error-reasons.ts";
 import type { LimitScope, UsageRecord } from "./read-usage-record.ts";
 
-/** The part that rejected a request before any provider was called. Null if a provider was called. */
+/** The limit, budget or gateway that rejected a request before routing. Null for any other request. */
 export function refusedBy(record: UsageRecord): string | null {
   const limit = limitOf(record);
   if (limit !== null) return `the ${limit}`;

@@ -71,8 +71,8 @@ export function choosePeriod(period: Period): Promise<void> {
 const toDay = (time: number) => toMinuteText(time, readZone()).slice(0, "2026-11-21".length);
 
 /**
- * Periods until now start with a whole hour or day, so that the first bar is complete. Custom periods end now
- * at the latest.
+ * Rolling periods start with a whole hour or UTC day, so that the first bar of an hour or day is complete. Custom
+ * periods end now at the latest.
  */
 function timesOf(period: Period, now: number): { from: number; to: number } {
   const { hours } = periods[period];

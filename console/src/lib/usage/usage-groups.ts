@@ -2,7 +2,7 @@ import { capitalize, failureWords, limitWords, type ErrorReason } from "./error-
 import { nameModel, noModelChoice, noOwnerChoice, otherClientsChoice } from "./model-name.ts";
 import type { UsageDimension, UsageGroup } from "./summarize-usage.ts";
 
-/** The groupings of the page, by their value in the URL. `filter` is the URL's filter for a group. */
+/** The groupings of the page, by their value in the URL. `filter` is the URL parameter that selects a group. */
 export const groupings = {
   model: { dimension: "MODEL", label: "by model", title: "Model", filter: "model" },
   key: { dimension: "API_KEY", label: "by API key", title: "API key", filter: "key" },
