@@ -16,7 +16,7 @@ import { startFlags } from "./start-flags.ts";
 
 /**
  * `npm run bench` compares the CPU time per request with a bare `node:http` proxy under the same load.
- * `-- --profile <folder>` also writes a CPU profile of each case. Fails only on wrong responses, not on slow ones.
+ * `-- --profile <folder>` also writes a CPU profile of each case. Fails on wrong responses, wrong records and timeouts, not on missed targets.
  */
 async function bench(profileFolder: string | undefined): Promise<void> {
   const upstream = startProcess<ScriptedUpstream>("scripted-upstream.ts");
@@ -45,7 +45,7 @@ async function bench(profileFolder: string | undefined): Promise<void> {
     const results: Result[] = [];
     // OpenAI's format comes first, because most gateways serve only that format.
     for (const cases of [openAiCases, [...vendorCases, ...dialectCases]]) {
-      // All cases run before the measurement, because new kinds of requests make V8 deoptimize code.
+      // All cases of a group run before the first measurement, because new kinds of requests make V8 deoptimize code.
       for (const benchmarkCase of cases) {
         await runner.check(benchmarkCase);
         await runner.runBoth(benchmarkCase, benchmarkCase.warmUpRounds);

@@ -39,7 +39,7 @@ function answerOf(model: string, content: string): string {
 
 /**
  * Returns a stream: 50 events with text, one with the finish reason, one with the usage, then `[DONE]`. When the usage
- * is requested, OpenAI sends `"usage":null` in every other chunk.
+ * is requested, OpenAI sends `"usage":null` in all other chunks.
  */
 export function cannedEvents(model: string): { chunks: string[]; usage: string; done: string } {
   const event = (choices: object[], counts: object | null) =>

@@ -7,7 +7,7 @@ import type { Answer, ProviderKind, VendorForm } from "../helpers/native-upstrea
 import { answerText, cannedAnswer, cannedEvents, streamedText, upstreamModel } from "./canned-answers.ts";
 import { chatPath } from "./chat-request.ts";
 
-/** Sends the same bytes for every request. */
+/** An upstream with one fixed response and one fixed stream. */
 export type CannedUpstream = {
   kind: ProviderKind;
   /** The model's name for the gateway's clients. */
@@ -40,7 +40,7 @@ export const openAiUpstream: CannedUpstream = {
 
 const bedrockPath = `/model/${encodeURIComponent(bedrockForm.model)}/converse`;
 
-/** The benchmark's request as a model sees it. */
+/** Stands for the benchmark's request, which the forms need to build a response. */
 const asked: ClaudeAsked = {
   stream: true,
   system: "",

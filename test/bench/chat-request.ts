@@ -25,7 +25,7 @@ export function chatRequest({
     });
   const padding = promptBytes - Buffer.byteLength(withContent(""));
   const body = withContent(question.repeat(Math.ceil(padding / question.length)).slice(0, padding));
-  // The headers are as many and as long as those of OpenAI's Node client.
+  // The headers resemble those of OpenAI's Node client.
   const head = [
     `POST ${path} HTTP/1.1`,
     `host: ${host}`,

@@ -12,7 +12,7 @@ import { setUpGateway } from "./set-up-gateway.ts";
 
 /**
  * `npm run bench:compare -- <folder>` compares CPU time per request with another checkout. Noise affects both
- * checkouts alike, because they run in alternating turns of 50 ms.
+ * checkouts alike, because they run in alternating turns of about 50 ms.
  */
 async function compareCheckouts(other: string): Promise<void> {
   const upstream = startProcess<ScriptedUpstream>("scripted-upstream.ts");

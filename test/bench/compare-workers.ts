@@ -68,7 +68,7 @@ async function startWorkers(
   const token = /set-up\?token=(\S+)/.exec(gateway.stdout())?.[1] ?? "";
   const { free: key } = await setUpGateway(url, token, upstreamPort);
   const { slug, stream, clientPath, requestsPerRound: count } = benchmarkCase;
-  // Each connection reaches some worker. When all 16 find the model, every worker has loaded it.
+  // Each connection reaches some worker. When all 16 find the model, very likely every worker has loaded it.
   await eventually(async () => {
     const headers = { authorization: `Bearer ${key}`, connection: "close" };
     const asked = Array.from({ length: 16 }, () => fetch(`${url}/v1/models/${slug}`, { headers }));

@@ -16,7 +16,7 @@ export type MeasuredProcess<Answers extends AnswerTable> = {
 
 export type AnswerTable = Record<string, (given: never) => unknown>;
 
-/** Starts a file in its own process, so that its CPU time is separate. The path is relative to this folder. */
+/** Starts a file in its own process, so that its CPU time is separate. The path is absolute or relative to this folder. */
 export function startProcess<Answers extends AnswerTable>(
   file: string,
   nodeFlags: string[] = [],

@@ -11,7 +11,7 @@ export type Result = {
   gateway: Round[];
 };
 
-/** Returns a table of the best rounds, because other load only adds time. */
+/** Returns a table of the best rounds and the medians. The best rounds count, because other load only adds time. */
 export function formatResults(results: Result[]): string {
   const rows = results.flatMap(({ name, stream, aim, bare, gateway }) => [
     [`${name}, bare node:http`, ...formatRounds(bare, stream), "1.00", "1.00", ""],

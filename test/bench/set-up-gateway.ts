@@ -3,7 +3,7 @@ import type { AppRouter } from "../../gateway/trpc/app-router.ts";
 import type { BenchKeys } from "./round-runner.ts";
 import { cannedUpstreams } from "./canned-upstreams.ts";
 
-/** Returns keys for one priced model per upstream. */
+/** Creates an administrator and one priced model per upstream. Returns two keys for all the models. */
 export async function setUpGateway(
   url: string,
   setUpToken: string,

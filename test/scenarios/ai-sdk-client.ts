@@ -163,7 +163,7 @@ function toUsage(usage?: LanguageModelUsage): Outcome["usage"] {
   };
 }
 
-/** Returns the message of a stream error: the gateway's object, or an Error. */
+/** Returns the message of a stream error. The error is the gateway's object or an `Error`. */
 function messageOf(error: unknown): string {
   return String((error as { message?: unknown } | null)?.message ?? error);
 }

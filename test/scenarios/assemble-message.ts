@@ -34,7 +34,7 @@ export function assembleMessage(deltas: OpenAI.ChatCompletionChunk.Choice.Delta[
   return calls.length === 0 ? message : { ...message, tool_calls: calls };
 }
 
-/** Pieces of one index form one detail. Texts are concatenated, and other members are set once. */
+/** Pieces with the same index and type form one detail. Texts are concatenated, and other members are replaced. */
 function addDetail(details: Detail[], piece: Detail): void {
   const begun = details.find(({ index, type }) => index === piece.index && type === piece["type"]);
   if (begun === undefined || piece.index === undefined) return void details.push({ ...piece });

@@ -96,7 +96,7 @@ function answerOf(answers: Partial<Answer>[], { turns }: Asked, begunAt: number)
   return { ...plainAnswer, ...answer };
 }
 
-/** Returns whether the client's requests reach the vendor without translation. */
+/** Returns whether requests of a messages or responses client reach the vendor without translation. */
 function isNative({ dialect }: ScenarioClient, { form, responsesForm, preset }: Vendor): boolean {
   if (dialect === "messages") return form.kind === "anthropic";
   return dialect === "responses" && (responsesForm !== undefined || preset === "openai");

@@ -31,7 +31,7 @@ function answersOf({ answers }: Step) {
   return answers.flatMap((answer) => (answer instanceof Error ? [] : [answer]));
 }
 
-/** Returns the expected last request to the model, which is independent of the vendor's API. */
+/** Returns the expected last request to the model, adjusted for the client and the vendor. */
 export function expectedAsked(step: Step, { client, vendor }: Play): Partial<Asked> {
   const asked = { ...step.asked };
   if (client.hasNoStop && asked.stop !== undefined) asked.stop = [];

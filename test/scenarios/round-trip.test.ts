@@ -11,8 +11,8 @@ import { plainAnswer } from "./step.ts";
 import { vendors } from "./vendors.ts";
 
 /**
- * Every vendor's model receives the same request, and every client the same response. The upstream with OpenAI's API
- * receives requests unchanged and serves as the reference.
+ * Every vendor's model must receive the client's request, and the client must receive the model's response.
+ * `readOpenAiRequest` reads the client's request for the comparison.
  */
 const gateway = shareGateway();
 

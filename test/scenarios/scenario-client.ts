@@ -57,7 +57,7 @@ export type ScenarioTool = {
 };
 
 export type Outcome = {
-  /** The received text pieces. A single piece without streaming. */
+  /** The received text pieces. Without streaming, one piece per response with text. */
   text: string[];
   reasoning: string;
   calls: { name: string; input: unknown }[];
@@ -65,9 +65,9 @@ export type Outcome = {
   usage: { input: number; cached: number; output: number; thinking: number; total: number };
 };
 
-/** A client's failure, after the received text. */
+/** A client's failure, with the text received before the failure. */
 export class ScenarioFailure extends Error {
-  /** The status of the response. Null for a stream that started successfully. */
+  /** The status of the response. Null after a stream's start, or if the SDK's error has the wrong class. */
   readonly status: number | null;
   readonly text: string[];
 

@@ -17,7 +17,7 @@ export const weather: ScenarioTool = {
   results: { '{"city":"Zürich"}': "18 °C, sunny ☀️", '{"city":"Bern"}': '{"celsius":17,"rain":true}' },
 };
 
-/** A tool without arguments, because several vendors have special rules for those. */
+/** A tool without arguments. Several vendors have special rules for such tools. */
 const clock: ScenarioTool = {
   description: "The time.",
   parameters: { type: "object", properties: {}, additionalProperties: false },

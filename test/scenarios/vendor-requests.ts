@@ -12,7 +12,7 @@ export function post(url: string, headers: Record<string, string>, body: object)
   return { method: "POST", url, headers: all, body: JSON.stringify(body) };
 }
 
-/** A tool call and its result, the same for each vendor. */
+/** This and the other bodies contain the same tool call and its result. */
 export const openAiBody = {
   model: openAiForm.model,
   messages: [
@@ -88,7 +88,7 @@ export const converseBody = {
   ],
 };
 
-/** Adds an AWS signature if it is missing. Only Bedrock checks it. */
+/** Adds an AWS signature to a request without an Authorization header. Only Bedrock checks it. */
 export function signed(request: SeenRequest): SeenRequest {
   const [accessKeyId = "", secretKey = ""] = bedrockForm.credential.split(":");
   const identity = { accessKeyId, secretKey, region: "us-east-1", service: "bedrock" };

@@ -76,7 +76,7 @@ const openAi: Vendor = {
   takesThoughts: "sealed",
 };
 
-/** Returns every vendor with the API that the client's requests use. */
+/** Returns every vendor with the API that the gateway calls for this client. */
 export function vendorsFor({ dialect }: ScenarioClient): Vendor[] {
   const all = [...vendors, alwaysThinking];
   if (dialect !== "responses") return all;

@@ -40,7 +40,7 @@ for (const shell of shellNames) {
     t.timeout(120_000);
     const { value: key } = await createKey(gateway(), ["demo/echo"]);
     const { home, terminal, readHistory } = await openHome(t, shell);
-    // The command must work without comments and with history expansion.
+    // The command must work with interactive comments off and history expansion on.
     if (shell === "zsh") terminal.paste("unsetopt interactivecomments; setopt banghist\n");
     if (shell === "bash") terminal.paste("shopt -u interactive_comments; set -H\n");
     terminal.paste(generate(null));
@@ -151,7 +151,7 @@ function commandFor(baseUrl: string, key: string): string {
     .command;
 }
 
-/** Records the arguments of each program, which all users of the machine can see. */
+/** Records the program's arguments, because all users of the machine can see them. */
 async function watchProgram(file: string, log: string): Promise<void> {
   await rename(file, `${file}.real`);
   await writeFile(file, `#!/bin/sh\nprintf '%s\\n' "$0" "$@" >>'${log}'\nexec '${file}.real' "$@"\n`);

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { ShownFile } from "../../gateway/setup/emitted-setup.ts";
 import { findProgram } from "../helpers/system-packages.ts";
 
-/** Existing content, with text that would run if a shell or an awk evaluated it. */
+/** A text that a shell would run, with characters that an awk's `sub` and `printf` would replace. */
 const hostile = `"; touch "$HOME/canary"; '$(touch "$HOME/canary")' \`touch "$HOME/canary"\` \\1 & %s ü 😀`;
 
 const existingJson = {
@@ -71,7 +71,7 @@ function tomlAt(name: string): string {
   return name.includes(".grok/") ? existingGrokToml : existingToml;
 }
 
-/** Checks the parsed file: existing content plus the shown settings, without removed settings. */
+/** Returns the expected content: existing and shown settings, without removed ones. Parsed for JSON and TOML. */
 export function expectContent({ path: name, content, language, removes }: ShownFile, key: string): unknown {
   const ours = content.replaceAll("<your API key>", key);
   if (language === "json") return without(merge(existingJson, JSON.parse(ours)), removes);
@@ -79,7 +79,7 @@ export function expectContent({ path: name, content, language, removes }: ShownF
     const added = readToml(ours);
     const merged = merge(readToml(tomlAt(name)), added) as JsonObject;
     const table = name.includes(".grok/") ? "model" : "models";
-    // Two tools have their models in a TOML file.
+    // A setup removes the models of an older setup from this table.
     return table in added ? without(merged, [`${table} > gateway/gone`]) : merged;
   }
   return language === "ini" ? existingEnv + ours : ours;

@@ -33,7 +33,7 @@ test("hostile slugs, keys and addresses are rejected or harmless", (t) => {
     fc.property(fc.constantFrom(...toolIds), oneDisturbed, (tool, input) => {
       try {
         const { command } = generate(tool, input);
-        // Accepted values contain only characters without meaning in any shell, JSON, TOML or YAML.
+        // Accepted slugs and keys contain only characters that are literal in quoted strings.
         if (!/^[\w.:@+~/-]+$/.test(input.slug + input.key)) return false;
         const lines = command.split("\n");
         return lines.filter((line) => line === "MODEL_GATEWAY").length === 1 && !command.includes("canary");

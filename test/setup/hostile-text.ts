@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Texts that run or end a string if quoting fails. Each creates a file when it runs. */
+/** Texts that run, end a string or are changed if quoting fails. Commands create the file `canary`. */
 const pieces = [
   '"; touch "$HOME/canary"; "',
   "'; touch \"$HOME/canary\"; '",

@@ -106,7 +106,7 @@ test("own entries are replaced, and others stay in place", (t) => {
   }
 });
 
-/** A simple reference for the editor. Returns null if a path leads through a value that is not an object. */
+/** A simple reference for the editor. Returns null if a path leads through a value that is neither an object nor null. */
 function applyAll(before: JsonObject, operations: JsonOperation[]): Json {
   let value: JsonObject | null = before;
   for (const each of operations) value = value && apply(value, each, each.path);

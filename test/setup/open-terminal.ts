@@ -4,7 +4,7 @@ import type { ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
 import { findProgram } from "../helpers/system-packages.ts";
 
-/** Starts an interactive shell in a terminal of util-linux's `script`. It ends with the test. */
+/** Starts an interactive shell in a terminal of util-linux's `script`. The shell ends with the test. */
 export async function openTerminal(
   t: Pick<ExecutionContext, "teardown">,
   { shell, environment }: { shell: string; environment: Record<string, string> },

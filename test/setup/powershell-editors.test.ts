@@ -17,7 +17,6 @@ const toml: Merge = {
   ],
 };
 
-/** Cases from the tests of the macOS and Linux command that apply to every system. */
 const cases: { title: string; text: string; change: Merge; expected: string | RegExp }[] = [
   { title: "an empty file", text: "", change: sonnet, expected: '{\n  "model": "sonnet"\n}\n' },
   {

@@ -13,7 +13,7 @@ import { anyCharacter } from "../helpers/any-character.ts";
 
 const parse = await createPowerShellParser();
 
-/** Commands of PowerShell 5.1 and 7, and the programs of Windows and Linux that change file permissions. */
+/** Cmdlets of PowerShell 5.1 and 7, and `chmod` for macOS and Linux. */
 const commands =
   "Get-Command Get-Item New-Object Read-Host Set-StrictMode Test-Path Write-Host Write-Output chmod".split(
     " ",

@@ -36,7 +36,7 @@ export async function createSetupHome(
 }
 
 type SetupHomeOptions = {
-  /** Programs in addition to those of POSIX. */
+  /** Programs in addition to `sh`, an awk and `posixPrograms`. */
   programs?: string[];
   awk?: string;
   name?: string;
@@ -74,7 +74,7 @@ async function run(shell: string, command: string, environment: Record<string, s
   return { code, ...output };
 }
 
-/** Returns every file below the folder by path: its content or link target. Folders end with a slash. */
+/** Returns every entry below the folder by path: a file's content or a link's target. Folders end with a slash. */
 export async function readTree(folder: string): Promise<Record<string, string>> {
   const tree: Record<string, string> = {};
   for (const name of await readdir(folder, { recursive: true })) {

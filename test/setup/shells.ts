@@ -4,7 +4,7 @@ import { findProgram, installPackages } from "../helpers/system-packages.ts";
 export const shellNames = ["bash", "zsh", "dash"] as const;
 export const awkNames = ["mawk", "original-awk", "busybox", "gawk"] as const;
 
-/** Installs missing shells and awks if possible. Otherwise reports that their tests are skipped. */
+/** Installs missing shells, original-awk and busybox if possible. Otherwise reports that their tests are skipped. */
 export function provideShells(say: (line: string) => void): void {
   const wanted = [...shellNames, "fish", "original-awk", "busybox"];
   const missing = wanted.filter((name) => !findProgram(name));

@@ -13,7 +13,7 @@ import { chatUpstream, claudeUpstream, geminiUpstream } from "./tool-upstreams.t
 
 const gateway = shareGateway();
 const prepare = shareToolUpstreams(gateway);
-// The parameters select a workload's model. Claude Code uses the first by default.
+// The parameters select a workload's model. Without any, Claude Code uses the daily one.
 const workloads = [
   { workload: "daily", upstream: claudeUpstream, parameters: [] },
   { workload: "light", upstream: chatUpstream, parameters: ["--model", "haiku"] },

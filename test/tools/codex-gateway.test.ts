@@ -45,7 +45,7 @@ async function start(t: ExecutionContext, connection: ToolConnection, apiKey?: s
   return { project, run };
 }
 
-/** Lets Codex read a file with its own tool and answer, then asks again in the same thread. */
+/** Codex reads a file with its own tool and answers, then answers a second prompt in the same thread. */
 async function converse(t: ExecutionContext, connection: ToolConnection) {
   const { project, run } = await start(t, connection);
   const word = randomBytes(6).toString("hex");

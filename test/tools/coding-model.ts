@@ -35,7 +35,7 @@ export type ModelScript = {
   conclude(results: string): string[];
 };
 
-/** Returns whether every response to the prompt so far contains calls. */
+/** Returns whether the turns contain the prompt, and every later response contains a call. */
 function isOpen(turns: Turn[], prompt: string): boolean {
   const at = turns.findIndex(
     ({ role, parts }) =>

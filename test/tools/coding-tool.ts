@@ -9,21 +9,21 @@ export type CodingTool = {
   registry?: PythonRegistry;
   version: string;
   command: string;
-  /** Upstreams for the tests: one with the tool's native API, and others. */
+  /** Upstreams for the tests. The first has the API that the setup selects for the tool. */
   upstreams: ToolUpstream[];
   tab: ToolId;
   /** Whether only the full run includes it, because its installation or its start takes long. */
   isSlow?: boolean;
-  /** Initial files by path in the home folder, which disable other network access. */
+  /** Initial files by path in the home folder. They disable updates and telemetry. */
   files?: Record<string, string>;
-  /** Variables that disable other network access. */
+  /** Variables that disable updates, telemetry or other network access. */
   environment?: Record<string, string>;
   isInRepository?: boolean;
   /** Whether a shell profile contains the setup. */
   isSetUpByProfile?: boolean;
   /** Returns the arguments that run one prompt with all tools permitted. */
   run(prompt: string): string[];
-  /** Returns the model's call that reads a file. Null for a tool that adds the prompt's files to the request itself. */
+  /** Returns the model's call that reads a file. Null for a tool that itself sends the files named in the prompt. */
   readFile: ((file: string) => ToolCall) | null;
 };
 
@@ -32,7 +32,7 @@ export type PythonRegistry = { name: "pypi"; pythonAtLeast: PythonVersion; pytho
 
 export type PythonVersion = [major: number, minor: number];
 
-/** The settings that a user enters into a tool. */
+/** The values from which a tool's setup is generated. */
 export type GatewayAccess = {
   /** The URL without a path. */
   url: string;

@@ -16,7 +16,7 @@ import { openCode } from "./opencode.ts";
 import { pi } from "./pi.ts";
 import { qwenCode } from "./qwen-code.ts";
 
-/** The setup generator's tools that npm or PyPI provides. */
+/** The setup generator's tools that these tests install from npm or PyPI. */
 export const allTools: CodingTool[] = [
   claudeCode,
   codex,

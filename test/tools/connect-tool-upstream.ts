@@ -13,7 +13,7 @@ import type { GatewayAccess } from "./coding-tool.ts";
 import type { ToolUpstream } from "./tool-upstreams.ts";
 import { watchAnswers } from "./watch-answers.ts";
 
-/** Connects the upstream as the console does, under the provider's name, with a key for all its models. */
+/** Creates the upstream's provider and models as the console does, and a key for all these models. */
 export async function connectToolUpstream(
   t: Pick<ExecutionContext, "teardown">,
   gateway: TestGateway,
@@ -76,7 +76,7 @@ export type ToolConnection = {
   faults: string[];
   /** The paths of the tool's WebSocket connections. */
   upgrades: string[];
-  /** The pieces of responses that the tool has received. */
+  /** The chunks of the gateway's HTTP responses. */
   relayed: string[];
 };
 

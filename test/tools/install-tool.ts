@@ -35,7 +35,7 @@ export async function installTool(tool: Wanted, parameters: string[] = []): Prom
 
 type Wanted = Pick<CodingTool, "package" | "registry" | "version" | "command">;
 
-/** `tookMs` is 0 for a cached tool. `isRefused` means that the registry refuses the package. */
+/** `tookMs` is 0 for a cached tool. `isRefused` means a refusing registry or a missing Python. */
 export type Installation =
   | { folder: string; command: string; tookMs: number }
   | { isRefused: boolean; said: string };

@@ -42,7 +42,7 @@ export async function runProgram(
 export type ProgramSettings = { folder: string; environment: NodeJS.ProcessEnv; timeoutMs: number };
 
 export type ProgramResult = {
-  /** Null if a signal ended the program. */
+  /** Null if a signal killed the guard, as on a timeout. */
   code: number | null;
   stdout: string;
   stderr: string;

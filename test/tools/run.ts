@@ -6,7 +6,7 @@ import { toolMatrix } from "./tool-matrix.ts";
 
 /**
  * `npm run test:tools` installs missing coding tools outside of the project and tests all but those that a
- * registry refuses. `--fast` omits slow ones. The last line is `N passed, N failed[, N skipped]`.
+ * registry refuses. `--fast` omits slow tools and some upstreams. The last line is `N passed, N failed[, N skipped]`.
  */
 async function run(parameters: string[]): Promise<void> {
   for (const { tool, version, api, verified } of toolMatrix) {
@@ -28,7 +28,7 @@ async function run(parameters: string[]): Promise<void> {
   reportCounts(await runAva(config, rest, environment));
 }
 
-/** Reports each installation. Returns the names that a registry refuses. */
+/** Reports each installation. Returns the names of the refused tools. */
 async function installTools(tools: CodingTool[]): Promise<string[]> {
   // A pending installation ends with this process.
   const stop = () => process.exit(1);

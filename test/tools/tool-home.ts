@@ -44,7 +44,7 @@ export async function createToolHome(
   return { project, environment, wanted: proxy.wanted };
 }
 
-/** Runs the generated command as if pasted into a terminal. */
+/** Runs the generated command without a terminal. Throws if the command's check fails. */
 async function setUp(tool: CodingTool, access: GatewayAccess, settings: ProgramSettings): Promise<void> {
   const { url: baseUrl, apiKey: key, models } = access;
   const { command } = generateSetup({ tool: tool.tab, operatingSystem: "posix", baseUrl, key, models });

@@ -13,7 +13,7 @@ export type ToolUpstream = {
   provider: string;
   preset?: string;
   form: VendorForm;
-  /** The upstream's models, if it has several. Some tools treat known names differently. */
+  /** The upstream's models. By default, only the form's. Some tools treat known names differently. */
   models?: readonly string[];
 };
 

@@ -5,8 +5,8 @@ import type { ExecutionContext } from "ava";
 import { loadOpenAiSchemas, type OpenAiSchemas } from "../helpers/openai-schemas.ts";
 
 /**
- * Starts a proxy between a tool and the gateway. The proxy relays everything, and validates HTTP responses
- * against OpenAI's schemas, if available.
+ * Starts a proxy between a tool and the gateway. The proxy validates successful HTTP responses of OpenAI's
+ * APIs, if OpenAI's schemas are available.
  */
 export async function watchAnswers(
   t: Pick<ExecutionContext, "teardown">,

@@ -2,7 +2,7 @@ import type { Tree } from "./parse-powershell.ts";
 import type { Scope } from "./scope.ts";
 import type { System } from "./stand-in-system.ts";
 
-/** Callbacks that expressions need from the statement runner. */
+/** The parts of the statement runner that expressions need. */
 export type Machine = {
   /** Files, commands and variables. Undefined for the editors, which need none. */
   system: System | undefined;

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { Language, type Node, Parser } from "web-tree-sitter";
 
-/** A node of the syntax tree. A node with a single named child is replaced by the child. */
+/** A node of the syntax tree. A node whose only child is named is replaced by the child. */
 export type Tree = { type: string; text: string; line: number; children: Tree[] };
 
 export type ParsePowerShell = (text: string) => { tree: Tree; mistakes: string[] };

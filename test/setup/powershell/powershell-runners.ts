@@ -11,7 +11,7 @@ import { runPowerShell } from "./run-powershell.ts";
 import { Thrown } from "./values.ts";
 import { type Answer, createStandInSystem } from "./stand-in-system.ts";
 
-/** A Windows account as a command sees it. */
+/** A user's machine as a command for Windows sees it. */
 export type WindowsHome = {
   home: string;
   baseUrl: string;
@@ -37,7 +37,7 @@ export async function findPowerShells(say: (line: string) => void): Promise<Powe
       const text = isUndo ? await readFile(path.join(home, ".config/model-gateway", undo), "utf8") : command;
       const { tree, mistakes } = parse(text.replace("\ufeff", ""));
       t.deepEqual(mistakes, []);
-      // PowerShell prints an uncaught exception.
+      // PowerShell prints an uncaught exception and stays open.
       try {
         runPowerShell(tree, system);
       } catch (error) {

@@ -6,8 +6,8 @@ import type { System } from "./stand-in-system.ts";
 import { enumerate, Hash, isTrue, List, Native, Thrown, toNumber, toText } from "./values.ts";
 
 /**
- * Runs functions in the editors' subset of PowerShell, where PowerShell is not installed: uncaught output is
- * returned, scopes are dynamic, and StrictMode applies. Throws on unknown syntax.
+ * Interprets the subset of PowerShell that the setup commands use. Functions return their output, scopes are
+ * dynamic, and StrictMode applies. Throws on unknown syntax.
  */
 export function runPowerShell(
   tree: Tree,

@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import path from "node:path";
 import { Native, Thrown, toText } from "./values.ts";
 
-/** The part of .NET's file API that the command uses, on a real disk, with scripted gateway responses. */
+/** The cmdlets and .NET members that the command uses, on a real disk, with a scripted gateway response. */
 export type System = {
   statics: Record<string, (...parameters: unknown[]) => unknown>;
   commands: Record<string, (...parameters: unknown[]) => unknown>;
@@ -148,7 +148,7 @@ function environmentStatics(
   };
 }
 
-/** `GetResponse` throws for a status of 400 or above. Without a response, the exception's `Response` is null. */
+/** `GetResponse` throws for statuses from 400 and for status 0. Status 0 means that there is no response. */
 function webStatics({ status, text }: Answer): System["statics"] {
   const reader = new Native(
     {},
