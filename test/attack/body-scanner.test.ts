@@ -50,7 +50,7 @@ function compare(text: string, offset: number): "accepted" | "refused" {
   return "refused";
 }
 
-/** Compares the outline, which contains every value except long texts. */
+/** Compares the outline, which contains every value except long texts named `text` or `content`. */
 function compareOutline(bytes: Buffer, expected: object): void {
   const { outline, readWhole } = outlineModelBody(bytes, bodyLimits, noMembers);
   assert.deepEqual(readWhole(), expected);

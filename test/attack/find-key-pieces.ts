@@ -1,4 +1,4 @@
-/** Returns the 8-character pieces of a key in a text, raw or after the decoding of escapes and encodings. */
+/** Returns the key's 8-character pieces that occur in a text. Ignores case, and also searches decoded forms of the text. */
 export function findKeyPieces(text: string, key: string): string[] {
   const readings = new Set([text]);
   for (let round = 0; round < 4; round++) {

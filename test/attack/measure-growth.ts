@@ -20,5 +20,5 @@ async function msOf(run: () => unknown): Promise<number> {
 const ratioMax = 8;
 /** Garbage collection slows down some attempts, but not all. */
 const triesMax = 15;
-/** Differences below this are noise. */
+/** Shorter times are mostly noise. */
 const floorMs = 20;

@@ -3,7 +3,7 @@ import type { ExecutionContext } from "ava";
 import { cannedUpstreams } from "../bench/canned-upstreams.ts";
 import { listenOnLoopback } from "../bench/listen.ts";
 
-/** Serves every kind of provider and stores nothing. Returns the port. */
+/** Serves the canned responses, without streams, and stores no requests. Returns the port. */
 export async function startQuietUpstream(t: Pick<ExecutionContext, "teardown">): Promise<number> {
   const server = createServer((request, response) => {
     request.resume();

@@ -19,7 +19,7 @@ export type DialectName = "chat" | "messages" | "count_tokens" | "responses" | "
 export type RequestPipeline = {
   dialect: DialectName;
   kind: ProviderKindName;
-  /** Returns false if the provider's kind cannot express the request. */
+  /** Returns false if the gateway rejects the request. */
   run(bytes: Buffer): Promise<boolean>;
 };
 

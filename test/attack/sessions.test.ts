@@ -24,7 +24,7 @@ const contentTypesAllowed = contentTypes.slice(0, 3);
 
 type Sent = { method?: string; site: string | undefined; contentType?: string | undefined; body?: string };
 
-/** Sends exactly these headers. `fetch` adds no content-type to bytes. */
+/** Sends the body as bytes, because `fetch` adds no content-type to bytes. */
 async function send(path: string, browser: Browser, { method = "POST", site, contentType, body }: Sent) {
   const response = await fetch(`${shared().url}${path}`, {
     method,

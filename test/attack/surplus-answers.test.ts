@@ -7,7 +7,7 @@ import { figures, isFull } from "../helpers/scale.ts";
 const rounds = isFull ? 60 : 20;
 const answerOf = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
-/** Sends a second response without a request, at once or after a delay. */
+/** Sends the response and a surplus one, at once or after a delay. */
 const surplusAfter: Record<string, (connection: RawConnection, answer: string) => void> = {
   "in the same packet": ({ socket }, answer) => socket.write(answer + answerOf("surplus")),
   "a turn later": ({ socket }, answer) => {

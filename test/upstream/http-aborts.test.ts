@@ -113,7 +113,7 @@ for (const { when, isSent, answer = "", play } of phases) {
     await eventually(() => upstream.connections.filter(({ isClosed }) => !isClosed).length === 1);
     t.is(upstream.connections.at(-1)?.isClosed, false);
 
-    // Further calls have no effect.
+    // These methods have no effect on an aborted call.
     call.abort();
     call.pause();
     call.resume();

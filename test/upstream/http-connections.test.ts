@@ -78,7 +78,7 @@ for (const bodyBytes of [5, 64 * 1024 * 8]) {
     for (let round = 0; round < 20; round++) {
       const second = Promise.withResolvers<Outcome>();
       const first = callUpstream(upstreams, `${url}/first`);
-      // The second call starts in the same turn, before any other event.
+      // The second call starts in the turn in which the first one ends, before any other event.
       void first.outcome.then(() => second.resolve(callUpstream(upstreams, `${url}/second`).outcome));
       t.is((await first.outcome).body, body);
       t.like(await second.promise, { error: null, body: "hello" });

@@ -14,7 +14,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 const authority = makeCertificate({ name: "Test authority" });
-// Like NODE_EXTRA_CA_CERTS, but without a new process.
+// Unlike NODE_EXTRA_CA_CERTS, this function needs no new process.
 setDefaultCACertificates([authority.certificate]);
 
 function identify(hosts: string[], { issuer = authority, days = 1 } = {}) {
@@ -138,7 +138,7 @@ test("an authority of NODE_EXTRA_CA_CERTS is trusted", async (t) => {
 
 for (const scheme of ["http", "https"] as const) {
   test(`an unreachable address falls back to the next one, ${scheme}`, async (t) => {
-    // The first address is unreachable.
+    // Only the last address has a server.
     const upstreams = createUpstreams(t, { guard: new TestGuard(["127.0.0.2", "::1", "127.0.0.1"]) });
     const { port } =
       scheme === "https"

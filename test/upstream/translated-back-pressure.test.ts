@@ -24,8 +24,8 @@ const collectGarbage = runInNewContext("gc") as () => void;
 const MB = 1024 * 1024;
 const sharedGateway = shareGateway();
 
-// Sockets opened in this process, and sockets accepted by the gateway, by remote port. A socket counts read and written
-// bytes independently of system buffers.
+// `dialled` contains the sockets that this process opened, and `accepted` the gateway's client sockets by remote port.
+// A socket counts its bytes independently of system buffers.
 const dialled = new Set<Socket>();
 const accepted = new Map<number | undefined, Socket>();
 
@@ -63,7 +63,7 @@ for (const form of forms) {
         heldMost = Math.max(heldMost, heldBytes);
       }
     }
-    // All test files share the resident set, so it is only logged.
+    // The resident set also contains freed memory, so its growth is only logged.
     const rssMore = process.memoryUsage().rss - before.rss;
     const keptBytes = await keptAtMost(16 * MB, before);
 

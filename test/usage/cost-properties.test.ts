@@ -136,7 +136,7 @@ test("a part of a prompt above a threshold costs its price, the rest the usual o
     cacheWriteInputTokens: null,
     reasoningTokens: null,
   };
-  // The cached 400 come first, then 600 at the usual price, then 500 above it.
+  // The cached 400 come first, then 600 at the usual price, then 500 above the threshold.
   t.is(costOf(list, used, at), 400 * 100 + 600 * 1_000 + 500 * 3_000 + 100 * 5_000);
 });
 
@@ -156,7 +156,7 @@ for (const [what, details] of unknown) {
 }
 
 test("a million costs lose nothing by rounding", (t) => {
-  // Prices of DeepSeek, whose tokens cost fractions of a nano-dollar.
+  // At these prices, no token costs a whole number of nano-dollars.
   const list = {
     inputPrice: 3_625_000,
     cachedInputPrice: 2_800_000,

@@ -29,7 +29,7 @@ test.before(async () => {
   }
 });
 
-/** 100 words are about as many tokens, and the request has about 60. */
+/** 100 words are about 100 tokens, and the request has about 60 tokens. */
 const word = " word";
 const words = Array.from({ length: 100 }, () => word);
 const padding = " and some more of it".repeat(10);

@@ -149,7 +149,7 @@ for (const kind of allDatabaseKinds) {
 
     const rows = await queryDatabase(url, "SELECT id, created_at FROM usage_records ORDER BY id");
     const left = rows.map(({ id }) => String(id));
-    // MySQL keeps a whole month while one of its days is needed.
+    // MySQL and MariaDB keep a whole month while one of its days is needed.
     const oldest = kind === "sqlite" ? now - 60 * dayMs : Date.UTC(2026, 8, 1);
     const all = [...ids, ...during].toSorted();
     const kept = firstIdAt("req", oldest);

@@ -187,7 +187,7 @@ const formats: Record<string, Format> = {
         stop_reason: "end_turn",
         usage,
       }),
-    // The first event reports the input, and the last one reports all counts.
+    // `message_start` reports the input, and `message_delta` reports all counts.
     stream: ({ usage, model }) => {
       const message = {
         id: "msg_1",

@@ -56,7 +56,6 @@ const nested: [title: string, body: () => string][] = [
     "objects in an unknown field",
     () => withContent(`"","x":${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`),
   ],
-  // JSON.parse takes the last duplicate. The first must not pass unchecked.
   [
     "arrays in a model given twice",
     () => withContent(`"","model":${"[".repeat(levels)}${"]".repeat(levels)}`),

@@ -85,7 +85,7 @@ test("a stream of single bytes arrives complete", async (t) => {
 const upstreamName = "its-own-name-2026";
 
 type Written = {
-  /** The events up to the first text. */
+  /** The first events. */
   begun: string;
   /** The remaining events except the last. */
   rest: string;

@@ -29,7 +29,7 @@ test.before(async () => {
 
 const said = "The upstream says no.";
 
-/** Sends an upstream response with an error body in the upstream's format. */
+/** Sends an upstream response. `refusal` formats an error body as the upstream's API does. */
 type Failure = (response: ServerResponse, refusal: (message: string) => object) => void;
 
 function sendJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
@@ -145,7 +145,7 @@ function refuseChat(message: string): object {
   return { error: { message, type: "invalid_request_error", param: "messages", code: "too_long" } };
 }
 
-/** OpenAI's format has more of the upstream's members. Anthropic's format has only the message. */
+/** Returns the row with the `type`, `param` and `code` of the upstream's error. */
 function inUpstreamsWords({ refusal }: ClientDialect, isNative: boolean, row: ErrorRow): ErrorRow {
   const { error } = (isNative ? refusal : refuseChat)("") as { error: Partial<ErrorRow> };
   const { type = row.type, param = null, code = null } = error;

@@ -21,7 +21,7 @@ test.before(async () => {
     await connectUpstream(gateway, upstream, { name, ...provider });
 });
 
-/** Sends a request whose upstream responds with a text, as JSON or a stream. Also returns the usage record. */
+/** Sends a request whose upstream responds with `sent`. Returns the response, the record and the upstream's requests. */
 async function send(path: "messages" | "responses", body: object, sent: string) {
   const prompt = `prompt ${(promptCount += 1)}`;
   upstream.scripts.set(prompt, (response) => {

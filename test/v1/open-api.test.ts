@@ -101,7 +101,7 @@ async function keptResponse(keyValue: string): Promise<string> {
   return (await responsesClient(gateway(), keyValue).create(input)).id;
 }
 
-/** Creates the models of the example. The demo has no embeddings, so another provider serves them. */
+/** Returns the models for the path's example. The demo has no embeddings, so another provider serves them. */
 async function modelsOf(t: Parameters<typeof createUpstream>[0], path: string): Promise<string[]> {
   if (path !== "/v1/embeddings") return ["demo/echo"];
   const upstream = await createUpstream(t, (_request, response) => {

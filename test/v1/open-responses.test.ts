@@ -24,7 +24,7 @@ const vendors: Record<string, Vendor> = {
   Gemini: { name: "gemini", form: geminiForm({ name: "gemini-3-flash", generation: 3 }), takesThoughts },
 };
 
-/** Calls a tool if there is one. Otherwise, repeats the code words of the conversation. */
+/** Calls a tool if there is one without a result. Otherwise, repeats the code words of the conversation. */
 function answer({ turns, tools, system }: Asked): Answer {
   const text = JSON.stringify([system, turns]);
   const words = text.match(/papaya|cobalt|Alice|pirate|slate/g) ?? [];

@@ -39,7 +39,7 @@ async function send(body: string, headers: Record<string, string> = {}) {
   return { answer, seen, marked, records: await usageOf(gateway, key.id), key };
 }
 
-/** A request with unusual formatting and every member that clients return to OpenAI. */
+/** A request with unusual formatting, unknown members, and members that clients return to OpenAI. */
 const spelled = (model: string, stream: boolean) => `{
   "future" : {"id":12345678901234567890, "share":1.0, "text":"\\u00e4\\/😀"},
   "stream": ${stream},
