@@ -20,7 +20,7 @@ async function backUp(t: ExecutionContext, environment: Record<string, string>, 
   return { exitCode: await command.exited, output: command.stdout(), errors: command.stderr() };
 }
 
-/** Starts a gateway with a key, whose upstream accepts only the stored credential. */
+/** Starts a gateway whose upstream accepts only the stored credential, and creates a key. */
 async function startBusy(t: ExecutionContext, options: Parameters<typeof startTestGateway>[1] = {}) {
   const gateway = await startTestGateway(t, options);
   const upstream = await createUpstream(t, ({ headers }, response) => {

@@ -1,4 +1,4 @@
-/** Returns the key's 8-character pieces that occur in a text. Ignores case, and also searches decoded forms of the text. */
+/** Returns the key's 8-character pieces that occur in a text or its decoded forms. Ignores case. */
 export function findKeyPieces(text: string, key: string): string[] {
   const readings = new Set([text]);
   for (let round = 0; round < 4; round++) {

@@ -199,7 +199,7 @@ test("a broken key file is reported by name and left unchanged", async (t) => {
 test("an unreadable key file is not replaced", async (t) => {
   const folder = await createTestFolder(t);
   const file = path.join(folder, "master.key");
-  // A file in place of a folder also stops root, which ignores permissions.
+  // A folder in place of the file also stops root, which ignores permissions.
   readOrCreateKeyFile(path.join(file, "inner.key"), { randomBytes });
   await chmod(file, 0o700);
   t.throws(() => readOrCreateKeyFile(file, { randomBytes }), { code: "EISDIR" });

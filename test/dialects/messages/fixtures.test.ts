@@ -15,7 +15,7 @@ import { bodyLimits } from "../../helpers/body-limits.ts";
 import { envelope, readEvents, requestFrom, viaJson, writeStream } from "./messages-dialect.ts";
 import { putTogether } from "./put-together.ts";
 
-/** Optional inputs and expected results. The events are in a separate file. */
+/** Inputs and optional expected results. The events are in a separate file. */
 type Fixture = {
   request: object;
   chatRequest?: unknown;
