@@ -99,7 +99,7 @@ for (const bug of [undefined, "answer-unrecorded.ts"]) {
     t.is(result.missing, 0);
     t.is(result.duplicated, 0);
     t.is(result.failedWithFullDisk, 0);
-    // These requests were in flight when the disk became full.
+    // These requests were in flight when the gateway began to reject requests.
     t.true(result.endedWithoutBoth <= plan.clients);
     t.true(result.refused > 0);
     return t.is(result.otherFailures, 0);

@@ -117,7 +117,7 @@ for (const kind of databaseKinds) {
     const answers: string[] = [];
     for (let round = 0; round < 20; round++) {
       const requests = Array.from({ length: 20 }, () => beginRequest(gateway.url, value));
-      // The first request triggers the key lookup. The others then wait for their bodies.
+      // The first request triggers the key lookup. The gateway then waits for the last bytes of the others.
       answers.push((await requests[0]?.end()) ?? "");
       const renaming = gateway.admin.keys.rename.mutate({ id: key.id, name: `Laptop ${round}` });
       const rest: Promise<string>[] = [];

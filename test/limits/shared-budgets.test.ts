@@ -100,7 +100,7 @@ for (const kind of databaseKinds) {
     await eventually(() => held.length === 3);
     held[0]?.();
     t.is((await Promise.race(underWay)).status, 200);
-    // The budget is unspent, so another request starts and spends it.
+    // Part of the budget is left, so another request may start.
     const another = send(value);
     await eventually(() => held.length === 4);
     for (const answer of held.slice(1)) answer();

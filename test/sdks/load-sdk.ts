@@ -4,7 +4,7 @@ import { installTool } from "../tools/install-tool.ts";
 
 /**
  * Installs an SDK outside of the project: another version than the project's, or one with a large tree.
- * Returns its `require`, or null if the registry does not provide it.
+ * Returns its `require`, or null if the installation fails.
  */
 export async function loadSdk(name: string, version: string): Promise<NodeJS.Require | null> {
   const parameters = ["--ignore-scripts", "--fetch-retries=0"];

@@ -13,7 +13,7 @@ const registry: PythonRegistry = { name: "pypi", pythonAtLeast: [3, 10], pythonB
 
 /**
  * Installs Python packages in a folder outside of the project that later runs reuse, without compiling anything.
- * Returns null if PyPI does not provide them.
+ * Returns null if the installation fails.
  */
 export async function installPythonSdk(...packages: string[]): Promise<PythonSdk | null> {
   const uv = await installTool({ package: "uv", version: "0.13.8", registry, command: "uv" });

@@ -188,7 +188,7 @@ export const graphChecks: Record<number, Check> = {
 
 const leak = /Calling \[toString\]|\[object |undefined|\bNaN\b|04da6b54-80e4-46f7-96ec-b56ff0331ba9/;
 
-/** Returns whether a task needs the resource to start, beyond the names in its definition. */
+/** Returns whether a task needs the resource to start, although the task's definition does not name it. */
 function isNeededToRun({ type, name }: GraphResource): boolean {
   if (type.startsWith("aws:vpc/securityGroup")) return !/^edge-\d/.test(name);
   if (type === "aws:ec2/vpcEndpoint:VpcEndpoint") return name !== "s3";
