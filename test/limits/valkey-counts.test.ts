@@ -68,7 +68,7 @@ if (valkeyProgram) {
     clock.now += 59_000;
     first.end(-50);
     second.end(5);
-    // Commands are ordered only within a client. The reply to this one shows that `end` was processed.
+    // Commands are ordered only within a client. This reply shows that Valkey has processed the client's `end`.
     await other.reserve([holderOf("key_else", {})], 0);
     t.deepEqual((await one.reserve([holder], 1))?.used, [{ requests: 3, tokens: 56 }]);
     clock.now += 1_000;
@@ -126,7 +126,7 @@ if (valkeyProgram) {
     t.true(places.every(Boolean));
     t.is(await isIn(one), null);
     places[1]?.end(0);
-    // Commands are ordered only within a client. The reply to this one shows that `end` was processed.
+    // Commands are ordered only within a client. This reply shows that Valkey has processed the client's `end`.
     await other.reserve([holderOf("key_else", {})], 0);
     t.truthy(await isIn(one));
     t.is(await isIn(one), null);

@@ -41,7 +41,7 @@ export async function tryTool(
   const result = await runProgram(command, parameters, { folder: project, environment, timeoutMs: 200_000 });
   if (wanted.length > 0) t.log(`${tool.name} wanted to reach ${[...new Set(wanted)].join(", ")}`);
   t.deepEqual(upstream.refusals, []);
-  // Native responses are relayed unchanged, so only translated ones are validated.
+  // Native responses keep the upstream's members, so only translated ones are validated.
   if (!["openai-compatible", "azure-openai"].includes(upstream.kind)) t.deepEqual(connection.faults, []);
   check(t, result, `The word is ${word}.`, connection.gatewayLog);
   const records = await connection.newRecords();

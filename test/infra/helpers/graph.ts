@@ -1,4 +1,4 @@
-/** The resources that a program registers, sorted by name. */
+/** The resources that a program registers, sorted by URN, with its outputs and calls. */
 export type Graph = {
   phase: "preview" | "update";
   stack: string;

@@ -39,12 +39,12 @@ class Conversation:
         return result.output
 
     def ask_for_summary(self, question):
-        """As a tool, which is the default, and as the provider's own structured output."""
+        """Asks with a tool, which is the default, and with the provider's own structured output."""
         results = [self.run(question, output_type=each) for each in self.output_types]
         return same_of([result.output.model_dump() for result in results])
 
     def run(self, question, **parameters):
-        """With a handler of events, the agent streams."""
+        """Streams if there is an event handler."""
         history = {"message_history": self.messages, "event_stream_handler": self.handler}
         return self.agent.run_sync(question, **history, **parameters)
 

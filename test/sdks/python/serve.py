@@ -65,7 +65,7 @@ def get_weather(city: str) -> str:
 
 
 def same_of(objects):
-    """Returns the object, or all of them if they differ."""
+    """Returns the first object if all are equal, otherwise all of them."""
     return objects[0] if all(each == objects[0] for each in objects) else objects
 
 
