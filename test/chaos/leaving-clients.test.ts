@@ -90,7 +90,7 @@ function placeOf(client: number): Place {
   return places[client % places.length] ?? { name: "", stream: false, words: 0 };
 }
 
-/** Resolves when the response has reached the position at which the client disconnects. */
+/** Resolves at the position where the client disconnects. The resulting function disconnects it. */
 async function openRequest({ url, key, model }: Stage, client: number, hasArrived: Promise<void>) {
   const { stream, words } = placeOf(client);
   const request = httpRequest(`${url}/v1/chat/completions`, {

@@ -46,7 +46,7 @@ export type SdkClient = {
   dialect: "chat" | "messages" | "responses";
   /** The upstream whose stored state the client uses. */
   usesStateOf?: string;
-  /** Claude's model, if not the latest. */
+  /** Claude's model, by default `claudeOpus`. */
   claude?: ClaudeModel;
   /** Starts a conversation that keeps its history as the SDK documents. */
   start(options: SdkOptions): SdkConversation;

@@ -100,7 +100,7 @@ declare("Codex: function calls, matching results, and a final answer", async (t)
 declare("Codex: correct model routing and per-user attribution", async (t) => {
   const connection = await prepare(claudeUpstream);
   await converse(t, connection);
-  // The records belong to the user's key. The upstream rejects every other model.
+  // The connection reads only records of the user's key.
   const records = await connection.newRecords();
   t.is(records.length, 3);
   for (const record of records) t.like(record, { model: slug, status: "SUCCEEDED", endpoint: "responses" });
