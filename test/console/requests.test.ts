@@ -59,7 +59,7 @@ browserTest("a request after a failed attempt shows the time of each phase", asy
   await rows.nth(1).waitFor();
   const texts = (await rows.allInnerTexts())
     .map((text) => text.replace(/\s+/g, " ").trim())
-    // On a busy machine, the upload and the queue take long enough to be shown.
+    // Only on a busy machine do these phases take long enough to be shown.
     .filter((text) => !/^(Upload|Queue|Wait before retry) /.test(text));
   t.is(texts.length, 4, texts.join());
   t.is(texts[0], "Phase Start Duration");

@@ -21,7 +21,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 const kills = isFull ? 10 : 3;
 const runtime = { randomBytes, now: Date.now, hashStrength: recommendedStrength, log: console };
 
-/** Creates credentials sealed by a key file, in a database whose gateway has no KMS yet. */
+/** Creates credentials that a key file seals, as a gateway without KMS does. */
 async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {
   const kms = await startFakeKms(t);
   Object.assign(process.env, awsEnvironment(kms));

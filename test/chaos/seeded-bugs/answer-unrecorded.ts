@@ -1,4 +1,4 @@
 import { DirectWriter } from "../../../gateway/usage/recording/shipper.ts";
 
-/** Ignores failed disk writes. */
+/** Ends responses whose records the disk rejected, and drops these records. */
 DirectWriter.prototype.write = (ended) => ended.forEach((each) => each.proceed());
