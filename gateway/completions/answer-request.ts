@@ -99,5 +99,5 @@ class HeldRequest<Request> {
   }
 }
 
-/** Below this size, keeping the parsed body costs less than parsing it again for a token estimate. */
+/** Up to this size, keeping the parsed body costs less than parsing it again for a token estimate. */
 const parsedBytesMax = 64 * 1024;

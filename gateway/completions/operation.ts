@@ -13,7 +13,7 @@ import type { Upstreams } from "../upstream/upstreams.ts";
 import type { Exchange } from "./exchange.ts";
 
 /**
- * The part of a request that depends on its endpoint: read the body, and prepare an attempt with one
+ * The part of a request that depends on its endpoint: reading the body, and preparing an attempt with one
  * candidate.
  */
 export type Operation<Request extends ModelRequest = ModelRequest> = {

@@ -47,7 +47,7 @@ export class ValkeyStore implements ResponseStore {
     return this.#connection.attempted();
   }
 
-  /** Does not wait for Valkey. If the command fails later, the response is unknown. */
+  /** Does not wait for Valkey. If the command fails later, follow-ups do not find the response. */
   keep(keyId: string, id: string, kept: KeptResponse): boolean {
     const { keyBytesMax, secretBox, keptMs } = this.#options;
     if (!this.#connection.isThere || secretBox.sealingKeyId === null) return false;

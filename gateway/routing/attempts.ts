@@ -181,7 +181,7 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
     this.dropped = attempt.dropped ?? null;
     this.#calls++;
     const call = attempt.begin(this);
-    // A call that failed at once has already been replaced.
+    // A call that failed at once may already have been replaced.
     if (this.#events === attempt.events) this.#call = call;
   }
 

@@ -14,7 +14,7 @@ export type AnswerHead = {
 
 /**
  * Parses strictly, because a misread length would mix up two answers.
- * @param text from the status line, without the final empty line, with one character per byte
+ * @param text the status line and the fields, without the final empty line, with one character per byte
  * https://www.rfc-editor.org/rfc/rfc9112.html#section-6.3
  */
 export function parseAnswerHead(text: string, limits: HttpLimits): AnswerHead {

@@ -14,7 +14,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
   readonly #connections = new Set<Connection>();
   /**
    * An array, because a Map that is filled and emptied on every call retains old tables until V8's next full
-   * collection. That cost a tenth of all CPU time.
+   * collection. The old tables cost a tenth of all CPU time.
    */
   #waiting: WaitingCall[] = [];
   /** The number of finished calls in the array. */
@@ -134,7 +134,7 @@ class IdleConnections {
   readonly #onRested: () => void;
   /** Connections that became idle since the last tick. */
   #resting: Connection[] = [];
-  /** Connections that became idle before the last tick. */
+  /** Connections that became idle between the last two ticks. */
   #restingLonger: Connection[] = [];
   /** Lists by credential. They are arrays, because Sets that change on every call keep the garbage collector busy. */
   readonly #rested = new Map<string, Connection[]>();

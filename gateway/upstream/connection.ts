@@ -166,7 +166,7 @@ export class Connection implements CallHolder {
   }
 }
 
-/** Below this size, copying the body costs less than two writes. */
+/** Up to this size, copying the body costs less than two writes. */
 const joinedBytesMax = 8 * 1024;
 
 type DiallerOptions = {

@@ -8,7 +8,7 @@ export type UpstreamEvents = {
   onEnd(): void;
   /**
    * The last event, in place of `onEnd`. Never follows an abort.
-   * @param wasSent whether any byte may have reached the upstream
+   * @param wasSent whether any byte of the request may have reached the upstream
    */
   onError(error: GatewayError, wasSent: boolean): void;
 };
@@ -16,7 +16,7 @@ export type UpstreamEvents = {
 export type UpstreamHeaders = Record<string, string | string[] | undefined>;
 
 export type UpstreamCall = {
-  /** Whether any byte may have reached the upstream. */
+  /** Whether any byte of the request may have reached the upstream. */
   readonly wasSent: boolean;
   /** Stops reading. The upstream stops writing once the buffers are full. */
   pause(): void;

@@ -85,7 +85,7 @@ function toFileBlock(part: ContentPart, at: string): DocumentBlock | ImageBlock 
 function toSource(fileData: string, param: string): DocumentBlock["source"] {
   if (/^https:\/\//i.test(fileData)) return { type: "url", url: fileData };
   const data = parseDataUrl(fileData);
-  // OpenAI's API accepts only PDF files, so bare base64 is a PDF.
+  // Bare base64 counts as a PDF, the usual file type.
   if (data === null) return { type: "base64", media_type: pdf, data: fileData };
   if (data.mediaType === pdf && data.base64 !== null) {
     return { type: "base64", media_type: pdf, data: data.base64 };

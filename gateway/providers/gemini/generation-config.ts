@@ -122,7 +122,7 @@ export function googleOptions(body: ChatRequestBody): Record<string, unknown> {
 
 /** Differences between models, which only their names reveal. */
 export type ModelTraits = {
-  /** Whether the model accepts a token budget for thinking. Other models accept a level instead. */
+  /** Whether the model accepts a token budget for thinking. If not, the gateway sends a level. */
   thinksByBudget: boolean;
   cannotStopThinking: boolean;
   /** Whether the model rejects returned function calls without signatures. */
