@@ -2,9 +2,10 @@
 export async function measureGrowth(runSmall: () => unknown, runLarge: () => unknown): Promise<number> {
   let [smallMs, largeMs] = [Infinity, Infinity];
   for (let tries = 0; tries < triesMax; tries++) {
-    smallMs = Math.min(smallMs, await msOf(runSmall));
     largeMs = Math.min(largeMs, await msOf(runLarge));
-    if (largeMs < floorMs || largeMs / smallMs < ratioMax) return 0;
+    if (largeMs < floorMs) return 0;
+    smallMs = Math.min(smallMs, await msOf(runSmall));
+    if (largeMs / smallMs < ratioMax) return 0;
   }
   return largeMs / smallMs;
 }
