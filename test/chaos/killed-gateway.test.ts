@@ -8,7 +8,7 @@ import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
 
 // Promise L1: every complete response has a usage record, however often the process is killed.
-const plan = isFull ? { kills: 20, clients: 64, answers: 400 } : { kills: 3, clients: 16, answers: 60 };
+const plan = isFull ? { kills: 20, clients: 64, answers: 400 } : { kills: 2, clients: 16, answers: 60 };
 
 async function killUnderLoad(stage: Stage, patienceMs: number) {
   const { url, key, model } = stage;
