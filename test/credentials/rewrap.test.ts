@@ -82,7 +82,7 @@ for (const kind of lockingKinds) {
     for (let kill = 0; kill < kills; kill++) {
       const before = await countMoved();
       const running = rewrap();
-      await eventually(async () => (await countMoved()) > before);
+      await eventually(async () => (await countMoved()) > before, 40_000);
       running.child.kill("SIGKILL");
       t.is(await running.exited, null, "it was at work when it was killed");
       t.is(await countIntact(fileKey), count);
