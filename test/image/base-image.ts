@@ -37,7 +37,7 @@ export function fillBaseImage(folder: string): void {
   );
   writeFileSync(path.join(folder, "etc/group"), "root:x:0:\nnode:x:1000:\n");
   copyProgram(folder, process.execPath, "/usr/local/bin/node");
-  for (const name of ["sh", "env", "mkdir", "rm", "find"])
+  for (const name of ["sh", "env", "mkdir", "rm", "find", "chown", "chmod"])
     copyProgram(folder, findProgram(name) ?? name, `/bin/${name}`);
   copyCLibrary(folder);
   mkdirSync(path.join(folder, "usr/bin"), { recursive: true });

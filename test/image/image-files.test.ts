@@ -52,7 +52,7 @@ const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [
     {
       title: "the container runs as user 1000, by number",
       holds: (stages) => valueOf(stages[2], "USER") === "1000:1000",
-      breaks: ["USER 1000:1000", "USER root"],
+      breaks: [/USER 1000:1000(?!.*USER)/s, "USER root"],
     },
     {
       title: "the user owns only /data",
@@ -76,6 +76,18 @@ const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [
         );
       },
       breaks: [/CMD .*/, "CMD node gateway/main.ts"],
+    },
+    {
+      title: "the build fills the compile cache as the image's user, with the flags of its command",
+      holds: (stages) => {
+        const build = stages[1] ?? [];
+        const fills = build.findIndex(({ value }) => value.includes("node_modules/.cache/data"));
+        const user = build.slice(0, Math.max(0, fills)).findLast(({ name }) => name === "USER");
+        const [, ...flagsAndFile] = wordsOf(stages[2], "CMD");
+        const list = `[${flagsAndFile.map((word) => `'${word}'`).join(", ")}]`;
+        return user?.value === "1000:1000" && build[fills]?.value.includes(list) === true;
+      },
+      breaks: ["['--max-semi-space-size=16'", "['--max-semi-space-size=8'"],
     },
     {
       title: "the image has standard labels",

@@ -197,7 +197,8 @@ suite("the image contains only expected files, and its user owns only the data",
 });
 
 suite("the image serves as user 1000 on a read-only root and drains on SIGTERM", async (t) => {
-  const running = await runImage(t, undefined, ["PORT=0"]);
+  // In production, a first start prints no key.
+  const running = await runImage(t, undefined, ["PORT=0", "NODE_ENV=development"]);
   const url = await eventually(() => /listening at (http\S+)/.exec(running.said.stdout)?.[1], 30_000);
   const key = await eventually(() => /sk-gateway-[0-9A-Za-z]{49}/.exec(running.said.stdout)?.[0]);
   const processId = await running.processId();
@@ -212,6 +213,18 @@ suite("the image serves as user 1000 on a read-only root and drains on SIGTERM",
   t.true(await stream.ended);
   t.true(stream.text().endsWith("data: [DONE]\n\n"));
   t.is(await running.exited, 0, running.said.stderr);
+});
+
+suite("the image's start compiles no file, because the build filled the compile cache", async (t) => {
+  const environment = ["PORT=0", "NODE_DEBUG_NATIVE=COMPILE_CACHE"];
+  const { said, exited, processId } = await runImage(t, undefined, environment);
+  await eventually(() => said.stdout.includes("listening at"), 30_000);
+  process.kill(await processId(), "SIGTERM");
+  t.is(await exited, 0);
+  const reads = [...said.stderr.matchAll(/reading cache from \S+ for .*/g)].map(([line]) => line);
+  t.true(reads.length > 500);
+  t.true(reads.every((line) => line.includes("success")));
+  t.notRegex(said.stderr, /was rejected/);
 });
 
 suite("the root file system is read-only, and the data folder is writable", async (t) => {
