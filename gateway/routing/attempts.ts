@@ -16,7 +16,7 @@ export type AttemptsOptions = {
 };
 
 export type Attempt = {
-  /** The names of the request's parts that its translation drops, separated by commas. */
+  /** The names of the request's parts that the attempt drops, separated by commas. */
   dropped?: string | null;
   /** Receives the call's events, unless the call fails and another call follows. */
   events: UpstreamEvents;
@@ -39,7 +39,7 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   readonly #groups: readonly (readonly Candidate[])[];
   readonly #caller: Caller;
   readonly #tried: Candidate[] = [];
-  /** Unreachable providers. Another credential would not help. */
+  /** The IDs of providers that a call did not reach. Another credential would rarely help. */
   readonly #unreachable: string[] = [];
   /** The first error of `prepare`. */
   #refusal: unknown = null;
