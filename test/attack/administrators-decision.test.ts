@@ -13,7 +13,7 @@ const decided = { status: "disabled", disabledBy: "admin", models: [kept], withh
 
 type Role = "admin" | "owner" | "other";
 
-/** All changes to a key, and whether each one undoes a decision. */
+/** The changes to a key that its owner can make, and whether each one undoes a decision. */
 const attempts = [
   { name: "activate", isUndoing: true },
   { name: "setModels", input: { models: [kept, taken] }, isUndoing: true },

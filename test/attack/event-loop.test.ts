@@ -71,7 +71,7 @@ test.serial("a body of 1,000 bytes does not block the event loop for 20 ms", (t)
   checkBlocks(t, { blockMsMax: 20, count: (shape) => countFor(shape, 1_000) }),
 );
 
-/** Returns the item count of the largest body within all limits. */
+/** Returns the item count of a body just within all limits. */
 function largestCount(shape: Shape): number {
   const { requestTextBytesMax, requestJsonValuesMax } = limits;
   const counts = [

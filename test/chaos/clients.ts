@@ -5,7 +5,7 @@ import type { RecordedRequest } from "../helpers/recorded-requests.ts";
 export type Ledger = {
   complete: string[];
   errors: Map<number, number>;
-  /** The number of broken connections without a complete response. */
+  /** The number of requests that broke off before a complete response. */
   broken: number;
 };
 

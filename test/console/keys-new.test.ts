@@ -27,7 +27,7 @@ browserTest("a key is created by keyboard alone, out of 500 models", async (t) =
   await page.getByText("1 of 501 selected").waitFor();
   t.true(await page.getByRole("checkbox", { name: "demo/echo" }).isChecked());
 
-  // These keys return to the search and select all matches of one provider: 17, 117, 170 … 179, 217.
+  // These key presses return to the search and select all matches of one provider: 17, 117, 170 … 179, 217.
   await press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab");
   await page.keyboard.type("SECOND 17");
   await page.getByText("0 of 13 shown, 250 in total").waitFor();

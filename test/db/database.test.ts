@@ -69,7 +69,7 @@ for (const kind of allDatabaseKinds) {
     await inserted.promise;
 
     const reading = database.read(({ users }) => users.find("usr_1"));
-    // A read that does not queue returns within this time. A queued read returns only after the write ends.
+    // A read that does not queue returns within these turns. A queued read returns only after the write ends.
     await Promise.race([reading, turns(200)]);
     end.resolve();
 

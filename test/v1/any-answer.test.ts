@@ -145,7 +145,7 @@ function spoil(json: unknown): string[] {
   return [...spoilJson(json, oddTexts)].filter((_text, index) => isTried(index));
 }
 
-/** Yields streams with one malformed event, the first of each kind. */
+/** Yields streams in which one event is malformed. Only the first event of each kind is changed. */
 function* oddStreams(form: VendorForm): Generator<Sent> {
   const { streamContentType: type } = form;
   const events = [...form.streamStart(said, asked), ...form.streamEnd(said, asked)];

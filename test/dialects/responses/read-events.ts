@@ -46,7 +46,7 @@ export function writeStream(
   return choices.map((choice) => writer.write(choice, usage)).join("") + writer.finish(usage);
 }
 
-/** Assembles the items as a client does, from the events before the last. */
+/** Assembles the items as a client does, without those in the last event. */
 export function gatherItems(events: WrittenEvent[]): unknown[] {
   const added = new Map<unknown, unknown>();
   const done: unknown[] = [];

@@ -1,7 +1,7 @@
 import type { ChunkChoice, ChunkDelta, FinishReason } from "../../../gateway/wire/chat-completion.ts";
 import { requestFrom } from "./read-events.ts";
 
-/** A request with one tool of each kind and all optional output. */
+/** A request with several kinds of tools and with optional output. */
 export const request = requestFrom({
   model: "a/b",
   input: "x",
