@@ -120,7 +120,7 @@ for (const kind of databaseKinds) {
         for (const { exchange } of processes) await exchange.run();
       }
     };
-    // Both processes cache the key, so neither reads it later.
+    // Both processes create a meter for the key, so neither reads the key's past minute later.
     for (const { ask } of [one, two]) ask(4_000).end();
     await pass(1_000);
 

@@ -13,7 +13,7 @@ type RunOptions = {
   /** A program other than infra/index.ts. */
   program?: string;
   runsHooks?: boolean;
-  /** The variables of an otherwise empty environment, so that no test finds real credentials. */
+  /** Variables in addition to Pulumi's. The program inherits no others, so no test finds real credentials. */
   environment?: Record<string, string>;
 };
 
