@@ -43,7 +43,7 @@ async function bench(profileFolder: string | undefined): Promise<void> {
     };
 
     const results: Result[] = [];
-    // OpenAI's format comes first, because most gateways serve only that format.
+    // OpenAI's format is measured before other formats run, because most gateways serve only that format.
     for (const cases of [openAiCases, [...vendorCases, ...dialectCases]]) {
       // All cases of a group run before the first measurement, because new kinds of requests make V8 deoptimize code.
       for (const benchmarkCase of cases) {

@@ -21,7 +21,7 @@ export type CodingTool = {
   isInRepository?: boolean;
   /** Whether a shell profile contains the setup. */
   isSetUpByProfile?: boolean;
-  /** Returns the arguments that run one prompt with all tools permitted. */
+  /** Returns the arguments that run one prompt without asking the user. */
   run(prompt: string): string[];
   /** Returns the model's call that reads a file. Null for a tool that itself sends the files named in the prompt. */
   readFile: ((file: string) => ToolCall) | null;
