@@ -113,7 +113,7 @@ export const responses: ClientDialect = {
   errorEvent: (message) =>
     `event: error\ndata: ${JSON.stringify({ type: "error", sequence_number: 9, code: "server_error", message, param: null })}\n\n`,
 
-  /** The Responses API returns 400 for a missing model, because Codex retries a 404 endlessly. */
+  /** The gateway returns 400 for a missing model here, because Codex retries a 404 six times. */
   assertError: (t, answer, row) =>
     assertError(t, answer, row.code === "model_not_found" ? { ...row, status: 400 } : row),
 
