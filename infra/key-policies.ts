@@ -80,8 +80,12 @@ export function storageKeyPolicy(allowed: {
         },
       },
     },
-    alarmsBy("cloudwatch.amazonaws.com", "Alarms", accountId),
-    alarmsBy("events.amazonaws.com", "Events", accountId),
+    {
+      ...alarmsBy("cloudwatch.amazonaws.com", "Alarms"),
+      Condition: { StringEquals: { "aws:SourceAccount": accountId } },
+    },
+    // EventBridge sends no source account, so its statement has no condition.
+    alarmsBy("events.amazonaws.com", "Events"),
   );
 }
 
@@ -96,17 +100,16 @@ const use = [
 ];
 
 /**
- * Allows a service to publish to the encrypted alarm topic, for this account only.
- * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-encryption-key-policy.html
+ * Allows a service to publish to the encrypted alarm topic.
+ * https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
  */
-function alarmsBy(service: string, sid: string, accountId: string): Statement {
+function alarmsBy(service: string, sid: string): Statement {
   return {
     Sid: sid,
     Effect: "Allow",
     Principal: { Service: service },
     Action: ["kms:Decrypt", "kms:GenerateDataKey"],
     Resource: "*",
-    Condition: { StringEquals: { "aws:SourceAccount": accountId } },
   };
 }
 
