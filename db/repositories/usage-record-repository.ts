@@ -129,7 +129,9 @@ export class UsageRecordRepository {
    * driver is synchronous, so the loop lets requests run after every `rowsPerTurn` rows.
    */
   async #insertIntoSqlite(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
-    const { properties, insert, row } = this.#insertion("INSERT INTO");
+    if (records.length === 0) return [];
+    // The statement omits columns without values, because each parameter takes time.
+    const { properties, insert, row } = this.#insertion("INSERT INTO", hasValueIn(records));
     const statement = sqliteOf(this.#manager)?.prepare(`${insert} ${row} ON CONFLICT (id) DO NOTHING`);
     const inserted: UsageRecordRow[] = [];
     for (const [index, record] of records.entries()) {
@@ -180,9 +182,7 @@ export class UsageRecordRepository {
     // Building blocks the process, so the previous statement is sent first.
     await nextTurn();
     // The statement omits columns without values, because parsing time grows with the text.
-    const isThere = (property: keyof UsageRecordRow) =>
-      part.some((record) => record[property] !== null && record[property] !== undefined);
-    const { properties, insert, row } = this.#insertion("INSERT IGNORE INTO", isThere);
+    const { properties, insert, row } = this.#insertion("INSERT IGNORE INTO", hasValueIn(part));
     const parameters = part.flatMap((record) => toParameters(properties, record));
     return format(`${insert} ${part.map(() => row).join(", ")}`, parameters);
   }
@@ -194,9 +194,9 @@ export class UsageRecordRepository {
     return new Set(rows.map(({ id }) => id));
   }
 
-  #insertion(verb: string, isThere: (property: keyof UsageRecordRow) => boolean = () => true) {
+  #insertion(verb: string, isUsed: (property: keyof UsageRecordRow) => boolean = () => true) {
     const { columns: all } = this.#manager.connection.getMetadata(UsageRecord);
-    const columns = all.filter(({ propertyName }) => isThere(propertyName as keyof UsageRecordRow));
+    const columns = all.filter(({ propertyName }) => isUsed(propertyName as keyof UsageRecordRow));
     const names = columns.map((column) => column.databaseName);
     return {
       properties: columns.map((column) => column.propertyName as keyof UsageRecordRow),
@@ -213,6 +213,11 @@ const rowsPerTurn = 100;
 const rowsPerStatement = 500;
 
 type OldestRecords = { fromId: string; beforeId: string; limit: number };
+
+function hasValueIn(records: readonly UsageRecordRow[]) {
+  return (property: keyof UsageRecordRow) =>
+    records.some((record) => record[property] !== null && record[property] !== undefined);
+}
 
 function toParameters(properties: readonly (keyof UsageRecordRow)[], record: UsageRecordRow): RawValue[] {
   return properties.map((property) => toRaw(record[property]));
