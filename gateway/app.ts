@@ -16,7 +16,7 @@ export function createApp(options: AppOptions): RequestListener {
   };
 }
 
-/** Loads the application at its first request. Its modules would take a quarter of a start's time. */
+/** Loads the application at its first request. Its modules would take a fifth of a start's time. */
 function lateApplication(options: ApplicationOptions) {
   let loading: Promise<RequestListener> | undefined;
   const load = async () => (await import("./application.ts")).createApplication(options);
