@@ -14,25 +14,32 @@ for (const kind of allDatabaseKinds) {
   };
 
   test(`${kind}: two hundred keys are paged newest first, each once`, async (t) => {
-    const names = Array.from({ length: 200 }, (_, index) => `Key ${index}`);
-    const { keys } = await addOwner("pages@example.com", ...names);
+    const { admin, services } = shared();
+    const { keys } = admin;
+    const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
+    const search = "paged key";
+    // One transaction takes a fifth of the CPU time of two hundred calls.
+    await services.database.write(async (repositories) => {
+      for (let index = 0; index < 200; index++)
+        await services.keys.createFirst(repositories, `${search} ${index}`, modelId);
+    });
 
     const seen: string[] = [];
     const sizes: number[] = [];
     let cursor: string | null | undefined;
     do {
-      const page = await keys.list.query({ cursor, limit: 45 });
+      const page = await keys.list.query({ search, cursor, limit: 45 });
       sizes.push(page.items.length);
       seen.push(...page.items.map(({ id }) => id));
       cursor = page.nextCursor;
       // A key created while paging neither repeats nor hides another.
-      if (sizes.length === 2) await keys.create.mutate({ name: "A latecomer" });
+      if (sizes.length === 2) await keys.create.mutate({ name: `${search}, a latecomer` });
     } while (cursor !== null);
 
     t.deepEqual(sizes, [45, 45, 45, 45, 20]);
     t.is(new Set(seen).size, 200);
     t.deepEqual(seen, seen.toSorted().toReversed());
-    const whole = await keys.list.query({ limit: 200 });
+    const whole = await keys.list.query({ search, limit: 200 });
     t.deepEqual(
       whole.items.slice(1).map(({ id }) => id),
       seen.slice(0, 199),
