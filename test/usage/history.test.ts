@@ -101,9 +101,10 @@ for (const kind of allDatabaseKinds) {
   });
 
   test(`${kind}: sums equal those of the paged records, to the millisecond`, async (t) => {
-    for (const [person, criteria] of wishes()) {
-      for (const interval of [null, "hour", "day", "month"] as const) {
-        for (const groupBy of groupings) {
+    for (const [row, [person, criteria]] of wishes().entries()) {
+      for (const [place, interval] of ([null, "hour", "day", "month"] as const).entries()) {
+        // Below full scale, half of the groupings are tried with each filter and interval.
+        for (const groupBy of groupings.filter((_, index) => isFull || (row + place + index) % 2 === 0)) {
           const rows = await history().summarize(person, criteria, { groupBy, interval });
           const shown = rows
             .map(({ startsAt, requests, inputTokens, cost, markup, unknownCosts, outcomes, ...row }) => [
