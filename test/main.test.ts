@@ -70,9 +70,8 @@ test.serial("created files are private to their owner", async (t) => {
 });
 
 test.serial("the next start reuses the compile cache", async (t) => {
-  const { environment } = await startFirst(t);
-  const migrate = () =>
-    startGatewayProcess(t, { ...environment, NODE_DEBUG_NATIVE: "COMPILE_CACHE" }, "migrate");
+  const environment = { DATA_DIR: await createTestFolder(t), NODE_DEBUG_NATIVE: "COMPILE_CACHE" };
+  const migrate = () => startGatewayProcess(t, environment, "migrate");
   t.is(await migrate().exited, 0);
   const second = migrate();
   t.is(await second.exited, 0);
