@@ -74,11 +74,12 @@ export function pythonClients(
 }
 
 function start(sdk: PythonSdk, program: string, owner: ReturnType<typeof sharedByFile>): ChildProcess {
-  const child = spawn(sdk.python, [path.join(import.meta.dirname, "python", program)], {
+  const folder = path.join(import.meta.dirname, "python");
+  const child = spawn(sdk.python, [path.join(folder, program)], {
     // Compiling the packages takes 10 s of CPU time, so later runs reuse the bytecode.
     env: {
       PATH: process.env["PATH"],
-      PYTHONPATH: sdk.packages,
+      PYTHONPATH: [folder, sdk.packages].join(path.delimiter),
       PYTHONPYCACHEPREFIX: `${sdk.packages}.bytecode`,
     },
     stdio: ["pipe", "pipe", "inherit"],
