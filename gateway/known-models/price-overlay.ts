@@ -83,7 +83,7 @@ const rules: Record<string, OverlayRule[]> = {
   google: [{ models: /^gemini/, rule: { when: { serviceTier: "flex" }, factor: 0.5 }, ...google }],
 };
 
-/** @param seller the package's ID */
+/** @param seller the seller's ID in the package */
 export function overlayModels(seller: string): readonly ModelInfo[] {
   return models[seller] ?? [];
 }

@@ -19,7 +19,7 @@ const plan = isFull
 
 type Hostile = { stage: Stage; upstream: ScriptedUpstream; otherKey: string };
 
-/** Attacks a gateway with a small heap and limits the growth of its resident memory. */
+/** Attacks a gateway with a small heap. Asserts that its resident memory grows by at most `growthMbMax`. */
 function attack(title: string, growthMbMax: number, run: (hostile: Hostile) => Promise<void>): void {
   test.serial(title, async (t) => {
     const hostile = await startWithSmallHeap(t);

@@ -24,7 +24,7 @@ export function playThreeTurns(clients: SdkClient[]): void {
   for (const [row, client] of clients.entries()) {
     for (const [column, [name, vendor]] of Object.entries(upstreamsFor(client)).entries()) {
       const connectionKey = `${name} ${client.claude?.name}`;
-      // Below full scale, half of the upstreams are streamed.
+      // Below full scale, each client runs once per upstream, and streams on every other one.
       for (const stream of isFull ? [false, true] : [(row + column) % 2 === 0]) {
         const title = `${client.name} holds three turns on ${name}${stream ? ", streamed" : ""}`;
         test.serial(title, async (t) => {
@@ -66,7 +66,7 @@ export type SdkConversation = {
   askForSummary(question: string): Promise<unknown>;
 };
 
-/** The client's own dialect, and three that need translation. Claude is native to a client of messages. */
+/** Returns four upstreams: one speaks the client's dialect, and three need translation. */
 function upstreamsFor({ dialect, claude: model = claudeOpus }: SdkClient): Record<string, Vendor> {
   const takesThoughts = "sealed";
   const native = { name: "openai", preset: "openai", form: withStore(responsesForm), takesThoughts } as const;

@@ -109,7 +109,7 @@ function written(fiveMinutes: number, oneHour: number) {
  * - gpt-6.1-sol: 2, 0.10, 10, written 2.50, and above 272k 4, 0.20, 15
  */
 export const openai: PricedAnswer[] = [
-  // The example of the guide on prompt caching: 215 + 2,400 + 3,000 millionths.
+  // The example in OpenAI's guide to prompt caching, in millionths of a dollar: 215 + 2,400 + 3,000.
   chat("gpt-4o", { prompt_tokens: 2_006, cached: 1_920, completion_tokens: 300 }, "0.005615"),
   chat("gpt-4o", { prompt_tokens: 1_000, image_tokens: 700, completion_tokens: 100 }, "0.0035"),
   chat("gpt-5", { prompt_tokens: 1_000, completion_tokens: 2_000, reasoning: 1_500 }, "0.02125"),

@@ -141,7 +141,7 @@ for (const vendor of vendors) {
 function bodyOf(client: Client, prompt: string): object {
   if (client === "responses") return { input: prompt };
   const messages = [{ role: "user", content: prompt }];
-  // Where a provider lacks `parallel_tool_calls`, the gateway itself permits only one call.
+  // `false` makes the gateway cut translated answers to one tool call, which must not change the usage.
   return client === "messages" ? { messages, max_tokens: 100 } : { messages, parallel_tool_calls: false };
 }
 

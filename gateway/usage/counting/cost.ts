@@ -70,7 +70,8 @@ function usualCost(
 }
 
 /**
- * The minimum cost of an unpriced request. Parts without a price count at the usual price, or not at all.
+ * The minimum cost of an unpriced request, for budgets. Audio and images without a price count as text, other
+ * unpriced parts as 0.
  */
 function leastCost(prices: Prices, usage: TokenUsage, at: Date): number {
   const { priceDetails = null, inputPrice: input, outputPrice: output } = prices;

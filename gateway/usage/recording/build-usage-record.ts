@@ -12,7 +12,7 @@ export type RecordedRequest = TimedRequest & {
   readonly endpoint: string;
   /** The client's coding tool. Null for any other client. */
   readonly clientTool: string | null;
-  /** Empty for a name that could be a text or a secret, and for too many unknown models in an hour. */
+  /** Empty if the name looks like prose or a secret, or if it exceeds the hourly limit of unknown names. */
   readonly requestedModel: string;
   readonly stream: boolean;
   /** Returns the parsed body, to estimate its tokens. Null if the request was never read. */

@@ -167,7 +167,7 @@ test("lines without data pass unchanged", (t) => {
 });
 
 test("a chunk's result does not depend on earlier chunks", (t) => {
-  // Only a few heads and models occur, so most chunks start like the previous one. Some of them are prefixes of others.
+  // There are few heads and names, so chunks often start like the previous one. Some heads are prefixes of others.
   const head = fc.constantFrom(
     "{",
     '{"id":"1",',

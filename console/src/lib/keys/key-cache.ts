@@ -12,7 +12,6 @@ export function keyUsageQuery(id: string) {
   return { queryKey: ["keys", "limits", id], queryFn: () => api.keys.usage.query({ id }) };
 }
 
-/** The connected models, as the setup generator needs them. */
 export function setupModelsQuery(slugs: string[]) {
   return { queryKey: ["models", "forSetup", slugs], queryFn: () => api.models.forSetup.query({ slugs }) };
 }

@@ -7,7 +7,7 @@ export function canActivate({ disabledBy }: ApiKey): boolean {
   return disabledBy !== "admin" || isAdmin();
 }
 
-/** Whether the user is an administrator, and the key belongs to someone else. */
+/** Whether an administrator acts on another user's key. The owner then cannot undo the change. */
 export function isOverruling({ owner }: ApiKey): boolean {
   return isAdmin() && owner !== null && owner.id !== session.user?.id;
 }

@@ -1,4 +1,4 @@
-/** Converts the API description for the page. Throws if its structure is unexpected. */
+/** Converts the API description for the page. Throws a TypeError if a required member is missing. */
 export function readReference(document: OpenApiDocument): Reference {
   const schemas = document.components.schemas;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -30,7 +30,7 @@ export type BreakdownColumn = {
   title: string;
   hint: string;
   format: (row: BreakdownRow) => string;
-  /** A second line for screens that are too narrow for the column with this number. */
+  /** A second line in the cell. It shows the value of another column that narrow screens hide. */
   note?: (row: BreakdownRow) => string;
   /** The narrowest screen that shows the column. */
   from: "all" | "medium" | "wide";
