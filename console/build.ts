@@ -59,7 +59,7 @@ function moveInlineScriptOut(): void {
   const name = `_app/immutable/start-${createHash("sha256").update(script).digest("hex").slice(0, 12)}.js`;
   write(join(built, name), script);
   const started = html.replace(element, () => `<script src="/${name}" defer></script>`);
-  // Styles come first, so that the first paint is early.
+  // Modules have a low priority, so that the styles and the first paint do not wait for them.
   write(page, started.replaceAll('rel="modulepreload"', 'rel="modulepreload" fetchpriority="low"'));
 }
 
@@ -80,7 +80,7 @@ async function listPreloads(): Promise<void> {
     if (!page) return [];
     const used = [...page.layouts, ...page.errors, page.leaf].flatMap((index) => nodes[index ?? -1] ?? []);
     const files = [...new Set([...everywhere, ...used.flatMap(({ imports }) => imports)])];
-    // Over HTTP/1.1, six files download at once. The largest are first, because the app waits for them.
+    // Over HTTP/1.1, a browser downloads six files at once. The app waits for the largest, so they come first.
     const scripts = files.toSorted((one, another) => sizeOf(another) - sizeOf(one));
     return {
       pattern: pattern.source,

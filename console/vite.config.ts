@@ -3,12 +3,10 @@ import { sveltekit } from "@sveltejs/kit/vite";
 import tailwindcss from "@tailwindcss/vite";
 import { defineConfig } from "vite";
 
-/** The gateway's URL for `npm run dev`. */
+/** The URL of the gateway that `npm run dev` starts. */
 const gateway = "http://127.0.0.1:8080";
 
-/**
- * Two files hold the code that most pages share. Separate files would start a key's page with 71 requests.
- */
+/** Two files hold the code that several pages share. Separate files would start a key's page with 71 requests. */
 const everywhere = {
   name: "parts",
   test: /src.lib.(shell|session|entrance|when-idle)|@tanstack|@lucide.*icons/,
@@ -25,7 +23,7 @@ const output = {
   strictExecutionOrder: true,
 };
 
-/** A static app, served by the gateway from `console/build`. Rendering never shares a thread with streams. */
+/** A static app, served by the gateway from `console/build`. The gateway streams answers and renders no pages. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [

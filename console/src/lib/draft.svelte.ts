@@ -2,8 +2,8 @@ import { explainError } from "#lib/session/explain-error.ts";
 import { typedSince } from "#lib/typed-since.ts";
 
 /**
- * An edit of an entity that other users may change meanwhile. Saves only changed fields. After another user's
- * change, `conflict` holds their version until the user decides.
+ * An edit of an entity that other users may change meanwhile. Saves only changed fields. If another user saved
+ * first, `conflict` holds their version until the user decides.
  */
 export class Draft<Thing extends { revision: number }, Name extends string> {
   text: Record<Name, string>;
@@ -42,7 +42,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
     this.error = null;
   }
 
-  /** Returns the saved version. Null after a failure: see `error` or `conflict`. */
+  /** Returns the saved version. Null during another save or after a failure: see `error` and `conflict`. */
   async save({ send, readCurrent }: DraftCalls<Thing, Name>): Promise<Thing | null> {
     if (this.isSaving) return null;
     this.isSaving = true;
@@ -76,7 +76,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
       });
   }
 
-  /** Applies the user's changes to the other version, without saving it. */
+  /** Applies this user's changes to the other user's version, without saving it. */
   keepMine(): void {
     const { conflict, changed } = this;
     if (conflict === null) return;

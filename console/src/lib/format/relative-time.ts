@@ -10,7 +10,7 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const day = 24 * 3600;
-/** Below this count, future times are in days. The form offers expiries of up to 90 days. */
+/** Future times of fewer days are in days, because a key's form offers expiries of up to 90 days. */
 const daysMax = 91;
 
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));

@@ -37,7 +37,7 @@ export async function rememberKey(queries: QueryClient, key: ApiKey): Promise<vo
   ]);
 }
 
-/** Removes a deleted key. The key's page must not query it again. */
+/** Removes a deleted key from the cache. The key's page must stop its query first. */
 export async function forgetKey(queries: QueryClient, id: string): Promise<void> {
   await Promise.all([
     queries.invalidateQueries({ queryKey: ["keys", "list"] }),

@@ -30,7 +30,7 @@ function advanced<Name extends string>(name: Name, empty: string) {
   return { name, label: componentLabel(name), param: `prices.${name}`, empty } as const;
 }
 
-/** The prices for users who do not manage the model. */
+/** The prices that members see. */
 export const priceFields = [
   usualPriceFields[0],
   usualPriceFields[1],

@@ -32,7 +32,7 @@ export type RuleText = {
   factor: string;
   prices: Record<RulePrice, string>;
   isPartOnly: boolean;
-  /** The stored rule. Saving keeps its members that have no field. */
+  /** The stored rule. Saving keeps its prices that have no field. */
   stored: PriceRule | null;
 };
 

@@ -10,7 +10,7 @@ export type Turn = {
   error: unknown;
 };
 
-/** A chat, kept until the page is closed or the chat is cleared. */
+/** A chat, kept until the user leaves the page or clears the chat. */
 export class Conversation {
   turns = $state<Turn[]>([]);
   system = $state("");
@@ -23,7 +23,7 @@ export class Conversation {
     return this.turns.at(-1)?.state === "answering";
   }
 
-  /** The request for a question, as the raw view shows it. */
+  /** Builds the request for a question, with the earlier questions and answers. */
   requestFor(model: string, question: string): ChatRequest {
     const messages: ChatMessage[] = this.system.trim() ? [{ role: "system", content: this.system }] : [];
     for (const turn of this.turns) {

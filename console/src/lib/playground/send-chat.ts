@@ -21,7 +21,7 @@ export type AnswerFacts = {
   durationMs: number;
 };
 
-/** A rejected request or a broken response, with the API's message. */
+/** A rejected request or a broken response, with the API's message if there is one. */
 export class ChatError extends Error {
   override readonly name = "ChatError";
   readonly requestId: string | null;

@@ -10,7 +10,7 @@ export function createProvidersQuery(isWanted: () => boolean = () => true) {
   }));
 }
 
-/** Provider health, shared with the overview. */
+/** Provider health. The overview uses the same query key, so both share the response. */
 export function createHealthQuery() {
   return createQuery(() => ({
     queryKey: ["providers", "health"],
@@ -19,7 +19,7 @@ export function createHealthQuery() {
   }));
 }
 
-/** The known upstreams, which change only with the gateway's version. */
+/** The presets for new providers. They change only with the gateway's version. */
 export function createPresetsQuery(isWanted: () => boolean = () => true) {
   return createQuery(() => ({
     queryKey: ["providers", "presets"],

@@ -4,16 +4,16 @@ type Preset = Outputs["providers"]["presets"][number];
 type ProviderKind = Preset["kind"];
 
 export type UpstreamChoice = {
-  /** A part of the page's URL. */
+  /** The value of `from` in `/providers/new?from=…`. */
   id: string;
   kind: ProviderKind;
   preset: string | null;
   label: string;
   hint: string;
-  /** Null if customers have different ones, and for the demo. */
+  /** Null if each customer has another URL, and for the demo. */
   baseUrl: string | null;
   keyPageUrl: string | null;
-  /** Whether the upstream runs on this machine or network. */
+  /** Whether users run the upstream themselves, as with Ollama. */
   isLocal: boolean;
   fields: Preset["fields"];
 };

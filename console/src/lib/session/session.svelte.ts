@@ -93,7 +93,7 @@ class Session {
   }
 }
 
-/** Calls that need only the cookie. */
+/** The client for calls that need only the cookie. */
 const cookieApi = createTRPCClient<AppRouter>({
   links: [httpLink({ url: "/trpc", fetch: (url, options) => takeEarlyRefresh(url) ?? fetch(url, options) })],
 });
