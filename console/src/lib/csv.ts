@@ -21,7 +21,7 @@ export function saveCsv(text: string, name: string): void {
  */
 function formatCell(value: string | number | boolean | null): string {
   if (value === null) return "";
-  // Costs are decimal strings.
+  // Costs are decimal strings, which need no quotes.
   if (typeof value !== "string" || /^\d+(\.\d+)?$/.test(value)) return String(value);
   const text = value.replaceAll(formulaStart, "$1'");
   return `"${text.replaceAll('"', '""')}"`;

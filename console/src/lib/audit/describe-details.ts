@@ -1,9 +1,7 @@
 import { formatExactTime } from "#lib/format/relative-time.ts";
 import { memberWords, valueWords } from "./member-words.ts";
 
-/**
- * One line per value: old and new, or only new. Objects get a line per changed or set member. IDs come last.
- */
+/** One line per value: old and new, or only new. Objects get a line per changed or set member. */
 export function describeDetails(details: Members, name = ""): DetailLine[] {
   if ("from" in details && "to" in details) return describeChange(name, details["from"], details["to"]);
   const members = Object.entries(details).toSorted(([a], [b]) => Number(a === "id") - Number(b === "id"));

@@ -40,7 +40,7 @@ function toDollars(dollars: number, maximumFractionDigits: number): string {
 
 /** Returns texts such as "340 ms", "1.2 s" and "2 min 5 s". */
 export function formatDuration(milliseconds: number): string {
-  // The limits apply to rounded values, to avoid "1000 ms" and "60.0 s".
+  // The rounded value selects the unit, to avoid "1000 ms" and "60.0 s".
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
   const tenths = Math.round(milliseconds / 100);
   if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;

@@ -14,7 +14,7 @@ const day = 24 * 3600;
 const daysMax = 91;
 
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
-/** A 24-hour clock everywhere, because budgets reset at "00:00". */
+/** All times use a 24-hour clock, because the texts about budgets say "00:00 UTC". */
 export const dayTime = { hourCycle: "h23" } as const;
 const moment = lazy(
   () =>

@@ -18,7 +18,7 @@ const countMax = 2 ** 31 - 1;
 const budgetMax = 1_000_000;
 const rangesMax = 50;
 
-/** Returns all problems at once. The gateway reports a date only when all other fields are valid. */
+/** Returns all problems at once. The gateway reports a past expiry only if all other fields are valid. */
 export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitProblems {
   const problems: LimitProblems = {};
   for (const name of limitNames) {

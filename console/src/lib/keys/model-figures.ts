@@ -2,8 +2,8 @@ import { formatCompact, formatExactDollars } from "#lib/format/numbers.ts";
 import type { ModelChoice } from "./model-groups.ts";
 
 /**
- * The known facts, as in "200K context · $3.00 in, $15.00 out". Prices are per million tokens. Unpriced
- * models are marked, because they don't count toward budgets.
+ * The known facts, as in "200K context · $3.00 in, $15.00 out". Prices are per million tokens. A model without
+ * prices shows "price unknown", because budgets undercount its requests.
  */
 export function describeModel({ contextWindow, prices }: Omit<ModelChoice, "slug">): string {
   const cost = [

@@ -10,7 +10,7 @@ export type UpstreamChoice = {
   preset: string | null;
   label: string;
   hint: string;
-  /** Null if each customer has another URL, and for the demo. */
+  /** Null if each customer has their own URL, and for the demo. */
   baseUrl: string | null;
   keyPageUrl: string | null;
   /** Whether users run the upstream themselves, as with Ollama. */

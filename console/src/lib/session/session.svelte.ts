@@ -56,7 +56,7 @@ class Session {
     return this.#accessToken;
   }
 
-  /** Replaces a rejected token, or waits for the user to sign in again. */
+  /** Replaces the access token. If the session has ended, waits until the user signs in again. */
   async renew(): Promise<void> {
     try {
       await this.refresh();
