@@ -49,7 +49,7 @@ async function writeUntil(operation: Promise<unknown>, send: () => Promise<strin
   return ids;
 }
 
-/** Starts a gateway in an empty folder, on a restored database, with the key material of another folder. */
+/** Copies the key material to an empty folder. `start` starts a gateway there, on a restored database. */
 async function restore(t: ExecutionContext, dataDir: string, databaseUrl?: string) {
   const DATA_DIR = await createTestFolder(t);
   for (const name of ["master.key", "jwt.key"]) {

@@ -6,7 +6,7 @@ import { isFull } from "../helpers/scale.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 
-// Promise S17: a member cannot undo an administrator's decision about their key.
+// A member cannot undo an administrator's decision about their key.
 const kept = "demo/echo";
 const taken = "demo/second";
 const decided = { status: "disabled", disabledBy: "admin", models: [kept], withheldModels: [taken] } as const;

@@ -25,7 +25,7 @@ test.serial("the body scanner and JSON.parse agree on every text", (t) => {
 
 /** Throws if the gateway and `JSON.parse` differ about the text. */
 function compare(text: string, offset: number): "accepted" | "refused" {
-  // The scanner reads long texts word by word, so the position of the text in memory matters.
+  // The result must not depend on the position of the text in its buffer.
   const bytes = Buffer.from(`${"-".repeat(offset)}${text}`).subarray(offset);
   const members: [name: string, value: unknown][] = [];
   const visit = (keyStart: number, keyEnd: number, start: number, end: number) => {

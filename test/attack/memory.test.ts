@@ -11,7 +11,7 @@ import { openSocket } from "../helpers/send-raw.ts";
 import { createMigratedDatabase } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
-// Promise S14: hostile bodies leave a process with a heap of 512 MB alive and responsive.
+// Hostile bodies leave a process with a heap of 512 MB alive and responsive.
 const megabyte = 1024 * 1024;
 const plan = isFull
   ? { strangers: 14, strangersBytes: 6 * megabyte, unfinished: 150, keysBytes: 60 * megabyte }

@@ -220,7 +220,7 @@ test.serial("an error of 60 KB of escapes blocks for less than 200 ms", async (t
   }
 });
 
-// This hook is registered before those that stop the gateway, because all of them run at once.
+// `test.after` hooks run before the `test.after.always` hook that stops the gateway.
 test.after("neither the log nor a record contains part of a key", async (t) => {
   const records = await usageOf(gateway, key.id);
   t.true(records.length > 0);

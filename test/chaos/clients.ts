@@ -16,7 +16,7 @@ export type ClientsOptions = {
   count: number;
   /** By default, every second request is a stream. */
   onlyStreams?: boolean;
-  /** The pause after each response. */
+  /** The pause after each complete response. After a failure, a client waits 100 ms. */
   pauseMs?: number;
 };
 

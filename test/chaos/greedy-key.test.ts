@@ -60,8 +60,8 @@ async function play(t: ExecutionContext, bug?: string) {
   };
   let askedOften = 0;
   /**
-   * Returns request durations of the modest clients, with or without the greedy ones.
-   * @param leastAsked the minimum number of requests, for slow machines
+   * Returns the request durations of the modest clients in ms, with or without the greedy keys.
+   * @param leastAsked the minimum total of `often` requests, for slow machines
    */
   const playRound = async (isLoud: boolean, leastAsked = 0): Promise<number[]> => {
     const times: number[] = [];
@@ -87,7 +87,7 @@ async function play(t: ExecutionContext, bug?: string) {
   };
   await playRound(false);
   const [quiet, loud]: [number[], number[]] = [[], []];
-  // Alternating rounds spread noise over both. The best round counts, because noise only adds.
+  // Alternating rounds spread noise over `quiet` and `loud`. The fastest round counts, because noise only slows.
   const rounds = bug ? plan.rounds / 2 : plan.rounds;
   for (let round = 1; round <= rounds; round++) {
     quiet.push(p99(await playRound(false)));

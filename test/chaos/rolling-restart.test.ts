@@ -26,7 +26,7 @@ const plan = isFull
 
 const mysqlTest = serverKind ? test.serial : test.serial.skip;
 
-/** Starts gateways that share only the database, behind a balancer. */
+/** Starts gateways behind a balancer. They share the database and the secrets, but no data folder. */
 async function setUp(t: ExecutionContext, more: Record<string, string>) {
   const upstream = await createUpstream(t, async (_request, response) => {
     beginStream(response);

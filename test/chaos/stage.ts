@@ -8,7 +8,7 @@ import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-pro
 import { createConsoleClient } from "../helpers/test-gateway.ts";
 import { type RecordedRequest, recordedRequests } from "../helpers/recorded-requests.ts";
 
-/** Gateway processes that can be killed and restarted at the same address, with one upstream. */
+/** A gateway process that can be killed and restarted at the same address, with one upstream. */
 export type Stage = {
   url: string;
   key: string;

@@ -116,7 +116,7 @@ function readRed(png: Buffer): number {
 
 const isOverlay = /\/_app\/.*\/chunks\//;
 
-/** A page whose menus are not loaded yet, because the browser is never idle. */
+/** Opens a page whose menus are not loaded yet, because the browser is never idle. */
 async function openBusy(t: ExecutionContext, gateway: TestGateway, path: string): Promise<ConsolePage> {
   const page = await openConsole(t, { browser: browser(), gateway, path: null });
   await page.addInitScript(

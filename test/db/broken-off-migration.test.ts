@@ -90,7 +90,7 @@ async function breakOffEverywhere(url: string): Promise<number> {
 
 class Killed extends Error {}
 
-/** Blocks all statements after the first change that is not in `seen`. */
+/** Rejects all statements after the first change that is not in `seen`. */
 function killedAfterNew(seen: Set<string>): (runner: QueryRunner) => QueryRunner {
   let isDead = false;
   return (runner) => {

@@ -7,7 +7,7 @@ const root = new URL("../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
 const dockerfile = read("infra/Dockerfile");
 
-/** Conditions, each with a change to the file that violates it. */
+/** Conditions for the Dockerfile, each with a change that violates it. */
 const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [string | RegExp, string] }[] =
   [
     {

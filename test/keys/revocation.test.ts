@@ -12,7 +12,7 @@ import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** Returns two gateways on a database server, and the same one twice on SQLite, which serves one process. */
+/** Returns two gateways on a database server. SQLite supports one process, so it gets the same gateway twice. */
 async function startPair(t: ExecutionContext, kind: DatabaseKind) {
   const here = await startTestGateway(t, { kind });
   if (kind === "sqlite") return { here, there: { url: here.url } };

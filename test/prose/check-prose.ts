@@ -37,7 +37,7 @@ function checkComment(text: string): [string, string][] {
   const problems: [string, string][] = [];
   const [opening] = /^(Who|Whom|Whose|What|Why|How|Which)\b/.exec(text) ?? [];
   if (opening) problems.push([`comment begins with "${opening}": name the subject with a noun`, text]);
-  // The limit excludes the paragraphs of parameters.
+  // The limit applies to the first paragraph. Each `@param` starts another.
   const { length } = (text.split(/\n\s*\n/)[0] ?? "").replaceAll(/\s+/g, " ").trim();
   if (length > commentLengthMax) {
     problems.push([`comment of ${length} characters, at most ${commentLengthMax}`, text]);

@@ -6,7 +6,7 @@ import { readSvelte } from "./read-svelte.ts";
 import { readTypeScript } from "./read-typescript.ts";
 import type { Text } from "./text.ts";
 
-/** Checks the repository's documents, code and console. Prints the findings, and exits with 1 if there are any. */
+// Checks the repository's documents, code and console. Prints the findings, and exits with 1 if there are any.
 const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
   encoding: "utf8",
 });

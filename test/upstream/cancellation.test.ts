@@ -128,7 +128,7 @@ for (const departure of departures) {
       model: "test/model",
       upstreamModel: "upstream-model",
     });
-    // The upstream had reported usage, although the client left.
+    // The upstream reported its usage before the client left.
     if (departure.when.startsWith("at the last chunk"))
       t.like(records[0], { inputTokens: 5, outputTokens: 2 });
     t.false(gateway.services.openExchanges.keyIds().includes(key.id));

@@ -65,7 +65,7 @@ for (const [what, request] of [
   });
 }
 
-// The larger body exceeds the read buffer, so part of it waits in the system's buffer.
+// The larger response fills the 64 KiB read buffer eight times, so the bytes after it wait in the system's buffer.
 for (const bodyBytes of [5, 64 * 1024 * 8]) {
   test(`bytes after a response of ${bodyBytes} bytes do not reach the next one`, async (t) => {
     const upstreams = createUpstreams(t);

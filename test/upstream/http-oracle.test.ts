@@ -55,7 +55,7 @@ function makePlan(random: SeededRandom): Plan {
 }
 
 function inChunks(body: string, fault: Plan["fault"], random: SeededRandom): string {
-  // Extensions have no meaning, but Node parses them.
+  // Node rejects damaged chunk extensions, and the gateway skips them.
   const extension = fault !== "changed bytes" && random.chance(0.2) ? ";a=b" : "";
   const trailers = random.chance(0.2) ? "x-sum: 1\r\nx-more: 2\r\n" : "";
   let chunks = "";

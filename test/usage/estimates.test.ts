@@ -12,7 +12,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Unreported usage is estimated from the received part and marked. Reported usage is kept.
+// Usage that the upstream does not report is estimated from the received answer and marked as estimated.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -29,7 +29,7 @@ test.before(async () => {
   }
 });
 
-/** 100 words are about 100 tokens, and the request has about 60 tokens. */
+/** About one token. */
 const word = " word";
 const words = Array.from({ length: 100 }, () => word);
 const padding = " and some more of it".repeat(10);

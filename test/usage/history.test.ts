@@ -24,7 +24,7 @@ for (const kind of allDatabaseKinds) {
   let records: OwnedRecord[];
 
   test.serial.before(`a history on ${kind}`, async () => {
-    // Only Bob exists, so the other owners count as deleted users.
+    // Of the owners, only Bob exists. The others count as deleted users.
     await shared().services.database.write(({ users }) => users.insert(userRow(member.id, { name: "Bob" })));
     records = (await addUsage(shared(), 2_000, { from, to })).map((record) => ({
       ...record,

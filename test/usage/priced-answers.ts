@@ -18,7 +18,7 @@ export type PricedAnswer = {
  */
 export const anthropic: PricedAnswer[] = [
   sonnet({ input_tokens: 1_000, output_tokens: 500 }, "0.0105"),
-  // The example of the page on prompt caching: 63 + 705,322.5 + 5,895 millionths.
+  // The example in Claude's guide to prompt caching, in millionths of a dollar: 63 + 705,322.5 + 5,895.
   sonnet({ input_tokens: 21, ...written(188_086, 0), output_tokens: 393 }, "0.7112805"),
   sonnet(
     { input_tokens: 2_048, cache_read_input_tokens: 1_800, ...written(148, 100), output_tokens: 503 },
@@ -28,7 +28,7 @@ export const anthropic: PricedAnswer[] = [
   sonnet({ input_tokens: 200_000, output_tokens: 1_000 }, "0.615"),
   sonnet({ input_tokens: 1, cache_read_input_tokens: 200_000, output_tokens: 0 }, "0.120006"),
   sonnet({ input_tokens: 100_000, ...written(0, 150_000), output_tokens: 2_000 }, "2.445"),
-  // The example of the page on web search, at $10 per thousand searches.
+  // The example in Claude's guide to web search. A thousand searches cost $10.
   sonnet(
     {
       input_tokens: 105,
@@ -46,7 +46,7 @@ export const anthropic: PricedAnswer[] = [
     "0.048",
   ),
   opus({ input_tokens: 300_000, output_tokens: 1_000 }, "1.525"),
-  // Fast mode costs six times the usual price, and US-only inference 1.1 times.
+  // For Opus 4.6, fast mode costs six times the usual price, and US-only inference 1.1 times.
   opus({ input_tokens: 1_000, output_tokens: 1_000, speed: "fast" }, "0.18"),
   opus({ input_tokens: 1_000, output_tokens: 1_000, inference_geo: "us" }, "0.033"),
   opus(
@@ -127,7 +127,7 @@ export const openai: PricedAnswer[] = [
   chat("gpt-4.1", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "priority"),
   chat("gpt-4.1-nano", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.001", "priority"),
   chat("o3", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.005", "flex"),
-  // In fast mode, the next three models cost 3.50 input and 14 output, then 2, 0.50 cached and 8, then 8.75 and 26.25.
+  // Fast mode: o3 costs 3.50 input and 14 output, o4-mini 2, 0.50 cached and 8, gpt-4o-2024-05-13 8.75 and 26.25.
   // See https://openai.com/api-priority-processing/
   chat("o3", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "priority"),
   chat("o4-mini", { prompt_tokens: 1_000, cached: 400, completion_tokens: 1_000 }, "0.0094", "priority"),
@@ -204,7 +204,7 @@ const search = (action: string) => ({
 
 /** Uses the prices of `openai`, and $10 per thousand searches. Pages opened afterwards are free. */
 export const responses: PricedAnswer[] = [
-  // The example of the API reference: 45 + 870 millionths.
+  // The example in OpenAI's API reference, in millionths of a dollar: 45 + 870.
   response("gpt-5", [36, 0, 87], "0.000915"),
   response("gpt-5", [1_000, 0, 500], "0.02625", {
     output: [search("search"), search("open_page"), search("search")],

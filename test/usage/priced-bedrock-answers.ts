@@ -20,7 +20,7 @@ export const bedrock: PricedAnswer[] = [
   converse(regional(), { inputTokens: 1_000, ...written(0, 1_000), outputTokens: 0 }, "0.0099"),
   // 4,000 tokens at $4.125, 6,000 at $6.60 and 100 at $16.50 per million.
   converse(regional(), { inputTokens: 0, ...written(4_000, 6_000), outputTokens: 100 }, "0.05775"),
-  // Without details, writes are for 5 minutes.
+  // Without `cacheDetails`, all cache writes count as 5-minute writes.
   converse(regional(), { inputTokens: 10, cacheWriteInputTokens: 2_000, outputTokens: 10 }, "0.008448"),
   converse(global(), { inputTokens: 1_000, ...written(200, 100), outputTokens: 100 }, "0.00585"),
   converse(global(), { inputTokens: 5, cacheReadInputTokens: 20_000, outputTokens: 300 }, "0.010515"),

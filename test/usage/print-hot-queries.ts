@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { printHotQueries } from "../helpers/hot-queries.ts";
 
-// `node test/usage/print-hot-queries.ts` writes the checked-in statements after an intended change.
+// After an intended change to the queries, `node test/usage/print-hot-queries.ts` updates `hot-queries.sql`.
 writeFileSync(new URL("hot-queries.sql", import.meta.url), printHotQueries());

@@ -77,7 +77,7 @@ for (const kind of serverKinds) {
   });
 }
 
-/** Requests a table from MySQL, whose default is a tree. MariaDB expects EXPLAIN after `SET STATEMENT … FOR`. */
+/** Requests a table, because MySQL's default is a tree. MariaDB expects EXPLAIN after `SET STATEMENT … FOR`. */
 function explained(kind: ServerKind, { sql }: HotQuery["query"]): string {
   return sql.replace("SELECT", `EXPLAIN ${kind === "mysql" ? "FORMAT=TRADITIONAL " : ""}SELECT`);
 }

@@ -21,7 +21,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 
 const from = new Date("2026-11-03T12:00:00Z");
 const to = new Date("2026-11-05T12:00:00Z");
-/** Of the random models, two have a current price and one has none. */
+/** The current prices of models 0 and 1. Model 2 has no price. */
 const prices = {
   inputPrice: 3_000_000_000,
   cachedInputPrice: 300_000_000,
@@ -171,7 +171,7 @@ test("sqlite: other processes can write between the parts of a recomputation", a
 
   t.true(parts > 4);
   t.is(writes, 2 * parts, "the database is unlocked at the start and at the end of every gap");
-  // Each gap must be long enough for other processes that poll for it.
+  // Other processes poll for the lock, so each gap must be long enough.
   t.is(gapsMs.length, parts);
   for (const gapMs of gapsMs) t.true(gapMs >= 19, `${gapMs} ms`);
 });

@@ -4,7 +4,7 @@ import { postTo } from "../helpers/post-chat.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// A refused request's record contains the requested model, unless the name could be something else.
+// A refused request's record contains the requested model, unless the name looks like prose or a secret.
 const gateway = shareGateway();
 
 const refusedFor: [reason: string, path: string, more: object][] = [

@@ -91,7 +91,7 @@ type Written = {
   rest: string;
   end: string;
   error: string;
-  /** Malformed events of relevant types. */
+  /** Malformed events, each of which must fail the stream. */
   garbage: string[];
 };
 

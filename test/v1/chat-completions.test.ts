@@ -85,7 +85,7 @@ for (const includeUsage of [false, true]) {
   });
 }
 
-// These tests cover the rows "missing field" and "wrong type or value" of the contract's error table.
+// The following tests cover missing members, and members of a wrong type or value.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let key: { id: string; value: string };

@@ -15,7 +15,7 @@ let gateway: TestGateway;
 let upstream: ScriptedUpstream;
 const statuses = new Set<number>();
 
-/** For each dialect, one native model and one whose upstream speaks chat completions. */
+/** One key per dialect, for a native model, a model whose upstream speaks chat completions, and the demo. */
 const keys = new Map<ClientDialect, string>();
 
 test.before(async () => {

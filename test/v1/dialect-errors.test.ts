@@ -7,7 +7,7 @@ import { type Answer, postTo } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// These tests cover the contract's error table for requests in the other dialects. `errors.test.ts`,
+// These tests cover the gateway's own errors in the other dialects. `errors.test.ts`,
 // `chat-completions.test.ts` and `bad-input.test.ts` cover chat completions.
 const shared = sharedByFile();
 const bodyBytesMax = 10_000;

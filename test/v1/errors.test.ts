@@ -7,7 +7,7 @@ import { type Answer, chatBody, postChat } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// These tests cover the contract's error table for requests. `upstream-errors.test.ts` covers the other rows.
+// These tests cover the gateway's own errors. `upstream-errors.test.ts` covers upstream failures.
 const shared = sharedByFile();
 const bodyBytesMax = 10_000;
 /** Moves the gateway's clock, so that a key can expire without waiting. */

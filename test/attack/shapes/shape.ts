@@ -4,7 +4,7 @@ import type { DialectName } from "../request-pipelines.ts";
 export type Shape = {
   name: string;
   dialects: readonly DialectName[];
-  /** Returns a value, or the text of the body itself. */
+  /** Returns the body as a value, or as its JSON text. */
   body(count: number): object | string;
 };
 
@@ -20,7 +20,7 @@ export function toBytes(body: object | string): Buffer {
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-/** Returns the item count for a body of about this many bytes, or of another quantity. */
+/** Returns the item count of a body that measures about `most`, in bytes unless `measure` counts another unit. */
 export function countFor(
   { body }: Shape,
   most: number,

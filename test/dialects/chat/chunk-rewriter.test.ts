@@ -47,7 +47,7 @@ const otherMembers = fc
 const chunk = fc.tuple(otherMembers, fc.integer(), fc.boolean()).map(([members, seed, hasModel]): Piece => {
   const random = seededRandom(seed);
   const all = [...members];
-  // A unique number marks the position of the name.
+  // A unique number marks the position of the model's name.
   if (hasModel) all.splice(random.upTo(all.length), 0, ["model", 7_654_321.25]);
   const json = spellObject(all, random)
     .replaceAll(/[\r\n]/g, " ")

@@ -91,7 +91,7 @@ for (const file of globSync("*.native.txt", { cwd: folder }).toSorted()) {
   }
 }
 
-/** Requests of coding tools recorded in November 2026, with accepted responses. They are not part of the project. */
+/** Requests of coding tools, recorded in November 2026. They are not part of the project. */
 const toolFolder = path.resolve(import.meta.dirname, "../../../../shared/fixtures/coding-tools");
 
 type Sent = { url: string; body: Record<string, unknown> };

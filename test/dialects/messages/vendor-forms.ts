@@ -15,7 +15,7 @@ export function translationOf(kind: "anthropic" | "bedrock" | "gemini", name: st
 }
 
 /**
- * Converts a request of this dialect to a chat completion request, and the result to the vendor's request.
+ * Converts a Messages request to a chat completion request, and the result to the vendor's request.
  */
 export function buildVia(
   kind: "anthropic" | "bedrock" | "gemini",

@@ -69,7 +69,7 @@ type Recorded = { body: { model: string; stream?: boolean; tools?: { type: strin
 
 for (const file of files) {
   const text = readFileSync(path.join(toolFolder, file), "utf8");
-  // Recorded schemas were cut to plain texts.
+  // In the recordings, a short text replaces each schema.
   const { body } = JSON.parse(text.replaceAll(/"parameters": "[^"]*"/g, '"parameters": {}')) as Recorded;
 
   test(`${file} becomes a chat completion`, (t) => {

@@ -125,7 +125,7 @@ test("any request becomes a chat completion or a GatewayError", (t) => {
         const chat = responses.toChatRequest(request);
         translated++;
         t.true(chat.messages.length > 0);
-        // The response to an accepted request matches OpenAI's schemas.
+        // The stream of an accepted request must match OpenAI's schemas.
         const events = readEvents(writeStream(request, choices));
         for (const event of events)
           t.deepEqual(schema?.faultsOfEvent(event) ?? [], [], JSON.stringify(event));

@@ -15,7 +15,7 @@ import { chunk, piece, request } from "./sample-stream.ts";
 const schema = loadOpenAiSchemas();
 const testWithSchema = schema === null ? test.skip : test;
 
-/** Deltas of any kind. Calls start with their first piece. */
+/** Deltas of any kind. Only the first piece of a call has its ID and name. */
 const deltas = fc
   .array(
     fc.oneof(
