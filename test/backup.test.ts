@@ -37,7 +37,7 @@ async function startBusy(t: ExecutionContext, options: Parameters<typeof startTe
   return { gateway, send, DATA_DIR, DATABASE_URL };
 }
 
-/** Sends requests from four clients until an operation ends. Returns the IDs. */
+/** Sends requests from four clients until an operation ends. Returns the request IDs. */
 async function writeUntil(operation: Promise<unknown>, send: () => Promise<string>): Promise<string[]> {
   const ids: string[] = [];
   let isOver = false;

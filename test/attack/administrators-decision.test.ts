@@ -228,7 +228,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  // SQLite runs one transaction at a time.
+  // SQLite runs one transaction at a time, so no other can intervene.
   const testThere = kind === "sqlite" ? () => {} : test.serial;
   for (const { name, input } of attempts.filter(({ isUndoing }) => isUndoing)) {
     testThere(`${kind}: ${name} checks the key after the row lock`, async (t) => {

@@ -1,4 +1,7 @@
-/** Returns the ratio of the CPU times for a size and four times that size. 0 for linear growth and for short times. */
+/**
+ * Returns the CPU time of `runLarge`, which has four times the size, divided by that of `runSmall`. Returns 0 for
+ * linear growth and for short times.
+ */
 export async function measureGrowth(runSmall: () => unknown, runLarge: () => unknown): Promise<number> {
   let [smallMs, largeMs] = [Infinity, Infinity];
   for (let tries = 0; tries < triesMax; tries++) {

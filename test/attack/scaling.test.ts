@@ -29,7 +29,7 @@ test.serial("every kind of body takes linear time with every kind of provider", 
           () => run(small),
           () => run(large),
         );
-      // A full processor cache slows down one measurement. Superlinear code is slow in both.
+      // A full processor cache slows down one measurement. Superlinear code slows down both.
       const ratio = (await measure(bodies)) && (await measure(bodiesOf(shape, 4 * count)));
       pairs++;
       if (ratio > 0)

@@ -130,7 +130,7 @@ test("there are at least forty forgeries", (t) => {
 test("a single changed character invalidates a token", async (t) => {
   const token = forge();
   for (let at = 0; at < token.length; at++) {
-    // Two bits of the signature's last character are ignored.
+    // Decoders ignore two low bits of the signature's last character, so a higher bit changes.
     const changed = String.fromCharCode(token.charCodeAt(at) ^ 0x10);
     const altered = token.slice(0, at) + changed + token.slice(at + 1);
     if ((await tokens.verify(altered)) !== null) t.fail(`not noticed at ${at}`);

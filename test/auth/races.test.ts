@@ -45,7 +45,7 @@ for (const kind of lockingKinds) {
     });
   }
 
-  // SQLite runs one transaction at a time.
+  // SQLite runs one transaction at a time, so no other can intervene.
   const testThere = kind === "sqlite" ? () => {} : test;
   testThere(`${kind}: a link used during a password change takes precedence`, async (t) => {
     const { gateway, person, token } = await createLink(shared());

@@ -11,7 +11,7 @@ import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage } from "./stage.ts";
 
-// Promise L6: with a full disk, records go straight to the database. Without both, new requests receive 503.
+// With a full disk, records go straight to the database. Without both, new requests receive 503.
 const plan = isFull ? { clients: 32, answers: 500 } : { clients: 8, answers: 60 };
 
 /** Mounts a disk of 64 KB. Returns null without permission. */

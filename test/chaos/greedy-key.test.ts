@@ -7,7 +7,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage } from "./stage.ts";
 
-// Promise B4: a key at ten times its limit receives its limit and delays no other key.
+// A key at ten times its limit receives its limit and delays no other key.
 const plan = isFull
   ? { rounds: 12, roundMs: 2_000, modest: 8, slowerMax: 0.2 }
   : { rounds: 2, roundMs: 1_000, modest: 4, slowerMax: 4 };

@@ -7,7 +7,7 @@ import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
 
-// Promise L1: every complete response has a usage record, however often the process is killed.
+// Every complete response has a usage record, however often the process is killed.
 const plan = isFull ? { kills: 20, clients: 64, answers: 400 } : { kills: 2, clients: 16, answers: 60 };
 
 async function killUnderLoad(stage: Stage, patienceMs: number) {

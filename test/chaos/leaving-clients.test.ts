@@ -8,7 +8,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
 
-// Promise L5: a disconnecting client stops the upstream, and the generated part is recorded.
+// A disconnecting client stops the upstream, and the generated part is recorded.
 const plan = isFull
   ? { clients: 1_000, together: 20, stopMs: 50 }
   : { clients: 40, together: 4, stopMs: 2_000 };
@@ -90,7 +90,7 @@ function placeOf(client: number): Place {
   return places[client % places.length] ?? { name: "", stream: false, words: 0 };
 }
 
-/** Resolves at the position where the client disconnects. The resulting function disconnects it. */
+/** Resolves at the position where the client disconnects, with a function that disconnects it. */
 async function openRequest({ url, key, model }: Stage, client: number, hasArrived: Promise<void>) {
   const { stream, words } = placeOf(client);
   const request = httpRequest(`${url}/v1/chat/completions`, {

@@ -19,7 +19,7 @@ import { compare, startClients } from "./clients.ts";
 import { recordedRequests } from "../helpers/recorded-requests.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 
-// Promise L7: a rolling restart behind a balancer stays invisible to clients.
+// A rolling restart behind a balancer stays invisible to clients.
 const plan = isFull
   ? { machines: 3, restarts: 6, clients: 48, words: 160 }
   : { machines: 2, restarts: 1, clients: 6, words: 30 };

@@ -9,7 +9,6 @@ export async function createTcpProxy(t: ExecutionContext, targetPort: number): P
   const pass = (from: Socket, to: Socket) => {
     sockets.add(from);
     from.on("data", (bytes) => {
-      // A partition drops data without closing the connection.
       if (!isCut) to.write(bytes);
     });
     from.on("close", () => {

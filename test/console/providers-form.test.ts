@@ -32,7 +32,7 @@ browserTest("a refused private address is reported beside its field with the rem
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=ollama" });
   t.is(await page.getByLabel("Base URL").inputValue(), "http://localhost:11434/v1");
   await page.getByText(/listed in UPSTREAM_PRIVATE_HOSTS/).waitFor();
-  // A browser parses the second as a URL with the scheme "localhost".
+  // A browser parses the second address as a URL with the scheme "localhost".
   for (const schemeless of ["127.0.0.1:11434", "localhost:11434/v1"]) {
     await page.getByLabel("Base URL").fill(schemeless);
     await page.getByRole("button", { name: "Save and test" }).click();
@@ -85,7 +85,7 @@ browserTest("AWS requires a region and one or two keys, and Azure its endpoint",
   await page.getByLabel("Access key ID").fill("AKIAEXAMPLE");
   await page.getByLabel("Secret access key").fill("secret-of-aws-0123456789");
   await assertAccessible(t, page);
-  // The provider is saved before this call.
+  // The console saves the provider before it calls `providers.test`.
   await page.route("**/trpc/providers.test*", (route) => route.abort());
   await page.getByRole("button", { name: "Save and test" }).click();
   await page.waitForURL(/\?provider=/);

@@ -111,7 +111,7 @@ for (const own of ownServers) {
       operationTimeoutMs: 300,
     });
     t.teardown(() => database.close());
-    // Another process migrates for longer than the timeout.
+    // This lock stands for another process that migrates for longer than the timeout.
     await root.query("SELECT GET_LOCK('gateway_migrate_gateway', 0)");
     const migrating = database.migrate();
     await eventually(async () => {

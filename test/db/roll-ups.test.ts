@@ -23,7 +23,7 @@ for (const kind of allDatabaseKinds) {
     const url = await createMigratedDatabase(t, kind);
     const first = await Database.open(url, limits);
     await first.migrate();
-    // SQLite has one writer.
+    // SQLite supports one writing process.
     const databases = [first];
     if (kind !== "sqlite")
       for (let more = 0; more < 3; more++) databases.push(await Database.open(url, limits));

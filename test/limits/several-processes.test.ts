@@ -50,7 +50,7 @@ for (const kind of databaseKinds.filter((each) => each !== "sqlite")) {
       t.is(services.limiter.statusOf(key).requestsInMinute, inMinute(through, now), "each knows of all");
     }
 
-    // Processes stop exchanging for more than a minute.
+    // The processes exchange nothing for more than a minute.
     now += 2_000_001_000;
     const alone = gateways.map(({ services }) => {
       let admitted = 0;
@@ -154,7 +154,7 @@ if (serverKind) {
     const within = through.map(
       ({ at }) => through.filter((each) => each.at >= at && each.at < at + boundMs).length,
     );
-    // Within the bound, two of three processes admit this many requests, plus the requests in flight.
+    // Within `boundMs`, two of three processes admit this many requests, plus the requests in flight.
     const overshootMax = Math.ceil((Math.max(...within) * 2) / 3) + 3 * 8;
     t.log(
       `${through.length} of ${answers.length} let through, the stated overshoot at this pace is ${overshootMax}`,

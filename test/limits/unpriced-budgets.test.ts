@@ -8,7 +8,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { lockingKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// A cost can be unknown. Budgets count the known parts of such a request at the usual price.
+// Budgets count requests of unknown cost at the usual price: audio and images as text, and unpriced parts as 0.
 const quotaError = { status: 402, type: "insufficient_quota", param: null, code: "insufficient_quota" };
 const counts = { prompt_tokens: 1_000, completion_tokens: 100 };
 const usualUsd = 0.002;
@@ -96,7 +96,7 @@ for (const kind of lockingKinds) {
     await assertRollUpsMatch(DATABASE_URL);
     t.is(await countedFor(again, key.id), least * unpriced.length);
 
-    // A price entered after the request replaces the lower bound.
+    // Recomputing with a price that was entered after the requests replaces the lower bound.
     await again.admin.models.update.mutate({ slug: echo, prices: { output: 3 } });
     await recomputeCosts(again.services.database, { from: new Date(0), to: new Date("2100-01-01") });
     const records = await allOf(again, key.id);

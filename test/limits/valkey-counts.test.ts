@@ -130,7 +130,7 @@ if (valkeyProgram) {
     await other.reserve([holderOf("key_else", {})], 0);
     t.truthy(await isIn(one));
     t.is(await isIn(one), null);
-    // A dead process's session is not extended.
+    // The deletion stands for the expiry of a dead process's session.
     const client = new Redis(url);
     const [, dead = ""] = Object.keys(await client.hgetall("{model-gateway}:under-way:key_open")).toSorted();
     await client.del(`{model-gateway}:session:${dead}`);

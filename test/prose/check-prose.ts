@@ -15,7 +15,7 @@ const commentLengthMax = 220;
 
 const english = unified().use(retextEnglish).use(retextPassive).freeze();
 
-/** Violations of the rules in CONTRIBUTING.md: long texts, vague subjects, hidden agents, retired phrases. */
+/** Returns violations of the rules in CONTRIBUTING.md: long texts, vague subjects, hidden agents, retired phrases. */
 export function checkProse({ file, line, kind, text }: Text): Finding[] {
   const problems: [problem: string, text: string][] = [];
   if (kind === "title" && text.length > titleLengthMax) {

@@ -57,9 +57,9 @@ for (const kind of databaseKinds) {
     test.serial(
       `${kind}: ${path} ${isForAdministrators ? "refuses members" : "accepts members"}`,
       async (t) => {
-        // Procedures of `auth` need the table's password or end the person's sessions.
+        // Procedures of `auth` need the table's password or end sessions, so each one gets a new person.
         const { accessToken } = path.startsWith("auth.") ? await addGuard() : member;
-        // The response is the same whether the entity exists or not.
+        // A member receives the same error whether the entity exists or not.
         const entity = input && "id" in input ? await makeEntity(shared().admin, path) : {};
         const isAboutKey = path.startsWith("keys.") && input && "id" in input;
         const own = isAboutKey ? await makeEntity(member.console, path) : {};

@@ -29,7 +29,7 @@ test.before(async () => {
   }
 });
 
-/** About one token. */
+/** Counts as about one token. */
 const word = " word";
 const words = Array.from({ length: 100 }, () => word);
 const padding = " and some more of it".repeat(10);

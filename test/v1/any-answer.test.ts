@@ -171,7 +171,7 @@ function openTextEvent(event: Buffer): OpenEvent {
 }
 
 /**
- * Reads only the header `:event-type`. The name precedes the value's type in one byte and its length in two.
+ * Reads only the header `:event-type`. After its name come one byte for the value's type and two for its length.
  */
 function openAwsEvent(event: Buffer): OpenEvent {
   const headersEnd = 12 + event.readUInt32BE(4);

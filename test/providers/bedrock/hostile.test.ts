@@ -39,7 +39,7 @@ const parameters =
 
 const request = requestsOf(words, parameters);
 
-/** A value that cannot become text. */
+/** Converting this value to a string throws an error. */
 const part = { type: [{ toString: null }] };
 const unprintable = {
   model: "m",
