@@ -36,7 +36,7 @@ test.serial("a start, a request for a model and a health check load only six dep
   const used = Object.keys(dependencies).filter((name) =>
     loaded.some((url) => url.includes(`/node_modules/${name}/`)),
   );
-  // Only the tests' client of the console's API imports `@trpc/server`.
+  // The gateway does not load `@trpc/server` here. The tests' client of the console's API imports it.
   const expected = [
     "@trpc/server",
     "better-sqlite3",

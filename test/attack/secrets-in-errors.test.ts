@@ -59,7 +59,7 @@ const endpoints: Record<string, object> = {
   embeddings: { input: "Hello" },
 };
 
-/** Every endpoint with every kind of provider that supports it. */
+/** Each of `endpoints` with every provider that supports it. */
 const ways = Object.entries(endpoints).flatMap(([path, body]) =>
   providers
     .filter(({ name }) => path !== "embeddings" || name !== "claude")
@@ -103,7 +103,7 @@ for (const [row, { path, name, body }] of ways.entries()) {
   });
 }
 
-/** Below full scale, each endpoint gets a third of the quotes, and each quote goes to a third of the endpoints. */
+/** Below full scale, each endpoint gets a third of the errors, and each error goes to a third of the endpoints. */
 const isTried = (row: number, index: number) => isFull || (row + index) % 3 === 0;
 
 const wireForms: Record<string, (secret: string) => string> = {

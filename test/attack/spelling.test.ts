@@ -40,7 +40,7 @@ const answers: Record<string, object> = {
 const messages = [{ role: "user", content: "Hello" }];
 const chat = { messages, max_tokens: 10 };
 
-/** Every kind of request, native or translated, with member names that the gateway reads. */
+/** Kinds of requests, native and translated, with member names that the gateway reads. */
 const ways: [title: string, path: string, body: Record<string, unknown>, names: string[]][] = [
   [
     "chat",

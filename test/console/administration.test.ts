@@ -39,7 +39,6 @@ browserTest("an invited person joins by the link, which works once", async (t) =
   await theirs.getByLabel("Password").fill("a password of Grace");
   await theirs.getByRole("button", { name: "Join" }).click();
   await theirs.getByRole("heading", { name: "Overview" }).waitFor();
-  // Members do not manage people.
   t.is(await theirs.getByRole("link", { name: "People" }).count(), 0);
   await theirs.goto("/people");
   await theirs.getByRole("heading", { name: "Administrators only" }).waitFor();

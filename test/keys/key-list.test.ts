@@ -133,7 +133,7 @@ for (const kind of allDatabaseKinds) {
       disabled: 0,
     });
 
-    // Every filter returns only the member's own keys.
+    // For a member, filters return only their own keys.
     t.deepEqual(await ids(member.console, { modelSlug: slug }), [own.key.id]);
     t.deepEqual(await member.console.keys.counts.query({ modelSlug: slug }), {
       total: 1,

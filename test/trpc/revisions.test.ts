@@ -7,7 +7,7 @@ import type { TestGateway } from "../helpers/test-gateway.ts";
 
 type Edit = (id: string, revision: number | undefined, round: number) => Promise<{ revision: number }>;
 
-/** Every mutation with a revision, and the query of its entity. */
+/** Mutations that accept a revision, each with the query of its entity. */
 const edits: Record<
   string,
   (gateway: TestGateway) => { edit: Edit; get: (id: string) => Promise<object | undefined> }

@@ -94,7 +94,7 @@ test("records of one turn are written together, and a failing callback blocks no
     const [folder = ""] = readdirSync(spool).filter((name) => !name.endsWith(".lock"));
     return decodeRecords(readFileSync(path.join(spool, folder, "0000000001.records"))).records;
   };
-  // These records exceed the buffer.
+  // These records exceed the spool's buffer of 64 KiB.
   const seen = ids.map(
     (id) =>
       new Promise<string[]>((resolve) => {

@@ -27,7 +27,6 @@ export function buildVia(
   return viaJson(request) as Record<string, unknown>;
 }
 
-/** The signature of the first thought in `content`. */
 export const signature = "EqQBCgIYAhIM1gbcDa9GJwZA2b3hGgxBdjrkzLoky3dl1pkiMOYds";
 export const content = [
   { type: "thinking", thinking: "The tool.", signature },
