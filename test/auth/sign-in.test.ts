@@ -4,8 +4,7 @@ import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
-// Each test uses its own loopback addresses, because limits apply per address. Tests run serially: a guess costs 20 ms of
-// CPU.
+// Each test uses its own loopback addresses, because limits apply per address.
 const shared = shareGateway();
 const behindProxy = shareGateway({ environment: { TRUSTED_PROXIES: "1" } });
 
