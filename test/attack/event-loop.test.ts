@@ -53,7 +53,7 @@ test.before(async () => {
   const { url, setUpToken } = await gateway.ask("start", upstreamPort);
   const { free: key } = await setUpGateway(url, setUpToken ?? "", upstreamPort);
   target = { url, key };
-  // The first requests also load code, so they are not measured.
+  // The first requests also load code, so their blocks do not count.
   for (const shape of otherShapes.filter(({ name }) => name === "tools")) {
     for (const slug of slugs) await measureBlock(shape, slug, toBytes(shape.body(10)), 0);
   }
