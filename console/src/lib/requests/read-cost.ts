@@ -41,7 +41,7 @@ export type Cost = {
   costLines: CostLine[];
 };
 
-/** Null until a new record is stored. */
+/** Null for a request that the user may not see, and until a new record is stored. */
 export async function readCost(id: string): Promise<Cost | null> {
   const { usageRecord } = await askGraphql<{ usageRecord: Cost | null }>(costDocument, { id });
   return usageRecord;

@@ -3,7 +3,7 @@ import { urlState } from "#lib/url-state.ts";
 import type { UsageStatus } from "#lib/usage/read-usage-record.ts";
 import { readPeriod, readUsageFilter, type UsageFilter } from "#lib/usage/usage-filter.ts";
 
-/** Adds the filters of the request list. Sums do not support the status class and the duration. */
+/** The filter of the request list. Sums of usage do not support `httpStatusClass` and `minLatencyMs`. */
 export type RequestFilter = UsageFilter & {
   statuses?: UsageStatus[];
   httpStatusClass?: number;

@@ -45,7 +45,7 @@ export function knownNames(dimension: UsageDimension, { models = [], keys = [] }
   return dimension === "PROVIDER" ? [...new Set(slugs.map(providerOf))] : [];
 }
 
-/** Keys as options. Keys with equal names also show the end of their value, as in the list of keys. */
+/** Keys as options. Keys with equal names also show the end of their masked value. */
 export function keyOptions(keys: Outputs["keys"]["list"]["items"]): { value: string; label: string }[] {
   const byName = Map.groupBy(keys, ({ name }) => name);
   return keys.map(({ id, name, maskedValue }) => ({

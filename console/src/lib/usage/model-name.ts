@@ -1,4 +1,4 @@
-/** The label of requests whose stored model name is empty, because the client sent an invalid one. */
+/** The label of requests without a stored model name. Names that may be prose or secrets are not stored. */
 const noModel = "none recorded";
 
 export function nameModel(model: string | null): string {

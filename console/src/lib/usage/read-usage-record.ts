@@ -79,7 +79,7 @@ export type UsageRecord = {
   status: UsageStatus;
   httpStatus: number;
   errorCode: string | null;
-  /** The holder of the limit or budget that rejected the request. Null for any other outcome. */
+  /** The scope of the limit or budget that rejected the request. Null for any other outcome. */
   limitedBy: LimitScope | null;
   /** The limit that rejected the request, or the provider's failure. Null without details. */
   errorReason: ErrorReason | null;
