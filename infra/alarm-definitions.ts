@@ -114,5 +114,5 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
   ];
 }
 
-/** A log filter counts lines with level error. */
+/** The metric of the log filter that counts lines with the level `error`. */
 export const loggedErrorsMetric = "LoggedErrors";

@@ -37,7 +37,7 @@ export class Data extends pulumi.ComponentResource {
       // RDS must use another parameter group before this one is deleted.
       { ...parent, deleteBeforeReplace: false },
     );
-    // RDS would create the groups without retention and without the stack's key.
+    // RDS would create the log groups without retention and without the stack's key.
     const logs = { "database-error": names.logs.databaseError, "database-slow": names.logs.databaseSlow };
     const logGroups = Object.entries(logs).map(([part, group]) =>
       logGroup(part, { name: group, config, storageKeyArn }, parent),

@@ -33,7 +33,7 @@ export class Firewalls extends pulumi.ComponentResource {
     this.#allowBetween("edge-app", edge, app, gatewayPort);
     this.#allowBetween("app-database", app, database, databasePort);
     this.#allowBetween("migrate-database", migrate, database, databasePort);
-    // The gateway needs HTTPS access to providers, the registry, logs, secrets and KMS.
+    // Both tasks need HTTPS access to the registry, logs and secrets, and the gateway also to providers and KMS.
     this.#allowOut("app-internet", app, 443, anyone);
     this.#allowOut("migrate-internet", migrate, 443, anyone);
 

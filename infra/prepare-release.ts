@@ -40,7 +40,7 @@ export function prepareRelease({ region, secretArns, migration }: PrepareRelease
   });
 }
 
-/** When the hook runs, all dependencies of the service exist. */
+/** Resolves, because all dependencies of the service exist when the hook runs. */
 function valueOf<Value>(output: pulumi.Output<Value>): Promise<Value> {
   return new Promise((resolve) => {
     output.apply((value) => resolve(value));

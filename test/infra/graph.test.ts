@@ -36,7 +36,7 @@ const wide = {
 const aws = await startFakeAws(goodRelease);
 test.after.always(() => aws.close());
 
-/** Pulumi's language host runs each program once. All checks share the graphs. */
+/** Pulumi's language host runs once per stack and phase. All checks share the graphs. */
 const recorded = new Map(
   Object.entries({
     ...(isFull && {

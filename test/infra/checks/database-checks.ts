@@ -107,7 +107,7 @@ function routesFrom(graph: Graph, instance: GraphResource): number {
   const routes = ofType(graph, "aws:ec2/route:Route").filter(({ propertyDependencies }) =>
     propertyDependencies["routeTableId"]?.some((urn) => tables.includes(urn)),
   );
-  // Subnets without their own table use the network's.
+  // A subnet without its own table uses the network's main table, so its routes are unknown.
   return tables.length === subnets.length && subnets.length > 1 ? routes.length : -1;
 }
 

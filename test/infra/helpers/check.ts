@@ -11,7 +11,7 @@ export type Check = {
 
 /** Graphs that a check compares with the tested one. */
 export type Others = {
-  /** The same stack in the other phase: preview or update. */
+  /** The same stack in the other phase, preview or update. The tested graph if that phase was not run. */
   otherPhase: Graph;
   /** The checked-in text of the graph. Null for graphs without a file. */
   agreed: string | null;

@@ -68,7 +68,7 @@ export async function runProgram(options: RunOptions): Promise<Run> {
   }
 }
 
-/** Returns a stack's example configuration from infra/. Parses only the YAML of those files. */
+/** Returns a stack's example configuration from infra/. Supports only the YAML syntax of those files. */
 export function exampleConfig(stack: "dev" | "prod"): Record<string, string> {
   const yaml = readFileSync(path.join(infraFolder, `Pulumi.${stack}.yaml`), "utf8");
   const lines = yaml.matchAll(/^ {2}([\w:-]+): (.+)$/gm);
