@@ -2,7 +2,7 @@ import { goto } from "$app/navigation";
 import { page } from "$app/state";
 
 /**
- * Keeps a list's state in the URL, so that reloading, going back and sharing work. Omits empty values and
+ * Keeps a page's state in the URL, so that reloading, going back and sharing work. Omits empty values and
  * null. "Back" undoes a step (`isStep`).
  */
 export function setUrlState(changes: Record<string, string | null>, { isStep = false } = {}): Promise<void> {

@@ -4,7 +4,7 @@ import type { AttemptTiming, UsageRecord } from "#lib/usage/read-usage-record.ts
 export type Phase = {
   kind: "wait" | "failed" | "first" | "output";
   label: string;
-  /** The attempt's provider and model. Null for other phases. */
+  /** The provider and model, shown below the label. Null if the phase shows none. */
   target: string | null;
   startMs: number;
   durationMs: number;

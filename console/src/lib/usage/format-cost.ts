@@ -7,7 +7,7 @@ export function formatCost(record: UsageRecord): string {
   return isUnanswered(record) ? "–" : "Unpriced";
 }
 
-/** A sum of costs. Zero is "Unpriced" if it omits unpriced requests, because they are not free. */
+/** A sum of costs. Zero or null is "Unpriced" with unpriced requests, because they are not free. */
 export function formatCostSum(costUsd: number | null, unpriced: number): string {
   if (!costUsd && unpriced > 0) return "Unpriced";
   return costUsd === null ? "–" : formatDollars(costUsd);

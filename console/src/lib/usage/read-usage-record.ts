@@ -91,7 +91,7 @@ export type UsageRecord = {
   reasoningTokens: number | null;
   estimated: boolean;
   costUsd: string | null;
-  /** The cost with the factors of the provider and the key. */
+  /** The cost, multiplied by the factors of the provider and the key. */
   chargeUsd: string | null;
   latencyMs: number;
   timeToFirstTokenMs: number | null;

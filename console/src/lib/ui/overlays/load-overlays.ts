@@ -3,7 +3,7 @@ import { reportError } from "../report-error.ts";
 
 export type Overlays = typeof import("./overlays.ts");
 
-/** Loads the parts that need bits-ui, a third of the scripts. Pages show plain controls until one is used. */
+/** Loads the controls of bits-ui, a third of the console's scripts. Pages show plain controls until one is used. */
 export const loadOverlays = (): Promise<Overlays> => import("./overlays.ts");
 
 /** Replaces a plain control with one of bits-ui that has the same `id`, and moves the focus to it. */
