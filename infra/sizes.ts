@@ -8,7 +8,7 @@ export function isFargatePair(cpu: number, memoryMib: number): boolean {
   return gib >= fromGib && gib <= toGib && (gib - fromGib) % stepGib === 0;
 }
 
-/** The source is "Task CPU and memory" in the ECS guide for Fargate. */
+/** The sizes in "Task CPU and memory" of Amazon's ECS documentation for Fargate. */
 const fargateSizes = new Map([
   [256, { fromGib: 1, toGib: 2, stepGib: 1 }],
   [512, { fromGib: 1, toGib: 4, stepGib: 1 }],

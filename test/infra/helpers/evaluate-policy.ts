@@ -12,8 +12,8 @@ type Question = {
 };
 
 /**
- * Returns whether KMS permits an operation on a key. The key's policy must permit the principal, or the
- * account. If only the account is permitted, the principal's own policies must permit the operation.
+ * Returns whether KMS permits an operation on a key. No policy may deny it. The key's policy must permit the
+ * principal, or permit the account while the principal's own policies permit the operation.
  * https://docs.aws.amazon.com/kms/latest/developerguide/policy-evaluation.html
  */
 export function isAllowed(question: Question): boolean {
