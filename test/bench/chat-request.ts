@@ -1,4 +1,4 @@
-/** Returns a chat completion request in the usual order: the model, then the messages. */
+/** Returns an HTTP request for a chat completion. Its body has the usual order: the model, then the messages. */
 export function chatRequest({
   host,
   path,

@@ -25,7 +25,7 @@ function sendAnswer({ answer }: CannedUpstream, response: ServerResponse): void 
 
 function sendStream({ streamContentType, events }: CannedUpstream, response: ServerResponse): void {
   response.writeHead(200, { "content-type": streamContentType });
-  // Corking the response would put all events into one HTTP chunk.
+  // The socket is corked, because corking the response would put all events into one HTTP chunk.
   response.socket?.cork();
   for (const event of events) response.write(event);
   response.end();

@@ -44,7 +44,7 @@ async function ship(name: string, databaseUrl: string, dataDir: string, count: n
     const { recorder } = gateway.services;
     const client = await connectClient(gateway);
     const rows = (much: number) => Array.from({ length: much }, () => usageRow(createId("req", runtime)));
-    // The first runs also compile the code.
+    // These records are not measured, because the first runs also compile the code.
     for (const row of rows(5_000)) recorder.record(row, null, () => {});
     await recorder.flush();
 

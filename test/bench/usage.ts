@@ -19,7 +19,7 @@ import { askDomain, questions, toGraphql } from "./usage-questions.ts";
 import { fillHistory } from "./usage-rows.ts";
 
 /**
- * Measures the write rate and queries of the usage history, over HTTP and on SQLite, MariaDB and MySQL.
+ * Measures the write rate and queries of the usage history on SQLite, MariaDB and MySQL, with and without HTTP.
  * Usage: `npm run bench:usage [-- --rows 10000000] [--only sqlite] [--batch 500]`
  */
 async function bench(): Promise<void> {
@@ -126,7 +126,7 @@ async function post(url: string, accessToken: string, body: object): Promise<voi
   if (response.status !== 200) throw new Error(text);
 }
 
-/** A million records need a larger buffer pool than the test server's minimum. */
+/** A million records need a larger buffer pool and log than the test servers have. */
 async function makeRoom(url: string, logSize: string): Promise<void> {
   const connection = await mysql.createConnection(url);
   await connection.query("CREATE DATABASE bench");

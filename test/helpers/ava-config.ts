@@ -5,7 +5,7 @@ import type { Event, ObservedRun } from "ava/internal";
 import manifest from "../../package.json" with { type: "json" };
 
 /**
- * ava's configuration under `npm test`, which also sends ava's counts to run.ts. The default reporter has no
+ * ava's configuration under `npm test`, which also sends the test counts to run-ava.ts. The default reporter has no
  * total after a failure, and the TAP reporter stops at a test that never ends
  * (https://github.com/avajs/ava/issues/3461).
  */

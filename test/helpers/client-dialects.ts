@@ -7,7 +7,7 @@ export type ClientDialect = {
   name: "messages" | "responses";
   /** A provider that speaks the dialect natively, without translation. */
   provider: { kind: "anthropic" | "openai-compatible"; preset: "anthropic" | "openai" };
-  /** Returns the smallest valid request. */
+  /** Returns the body of a short valid request, with the members of `more`. */
   body(model: string, prompt?: string, more?: object): object;
   /** The member that contains the conversation. */
   conversation: "messages" | "input";
@@ -16,7 +16,7 @@ export type ClientDialect = {
   events(model: string): string[];
   /** The event that ends only successful streams. */
   endEvent: string;
-  /** An error response, and an error event mid-stream. */
+  /** The body of an upstream's error response. */
   refusal(message: string): object;
   errorEvent(message: string): string;
   /** Checks an error response. Returns its message. */
@@ -113,7 +113,7 @@ export const responses: ClientDialect = {
   errorEvent: (message) =>
     `event: error\ndata: ${JSON.stringify({ type: "error", sequence_number: 9, code: "server_error", message, param: null })}\n\n`,
 
-  /** The gateway returns 400 for a missing model here, because Codex retries a 404 six times. */
+  /** For an unknown model, the gateway returns 400 in this dialect, because Codex retries a 404 six times. */
   assertError: (t, answer, row) =>
     assertError(t, answer, row.code === "model_not_found" ? { ...row, status: 400 } : row),
 

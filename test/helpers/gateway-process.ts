@@ -4,8 +4,8 @@ import type { ExecutionContext } from "ava";
 import { eventually } from "./eventually.ts";
 
 /**
- * Starts a gateway process, to test signals, exit codes and output. The process receives only PATH and these
- * environment variables, and is killed with the test.
+ * Starts a gateway process, to test signals, exit codes and output. The process receives only PATH and the
+ * given environment variables, and is killed with the test.
  */
 export function startGatewayProcess(
   t: Pick<ExecutionContext, "teardown">,

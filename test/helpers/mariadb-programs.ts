@@ -21,7 +21,7 @@ export function provideMariadb(say: (line: string) => void): ServerPrograms | un
 /** The first package's installer runs `my_print_defaults` of the second. The third has `mariadb-dump`. */
 const packages = ["mariadb-server-core", "mariadb-client-core", "mariadb-client"];
 
-/** MySQL's `mysqld` is ignored, because MySQL has no such installer. */
+/** Ignores MySQL, which also has a `mysqld`, but no `mysql_install_db`. */
 function findMariadb(): ServerPrograms | undefined {
   const installer = findProgram("mariadb-install-db", "mysql_install_db");
   const server = findProgram("mariadbd", "mysqld");

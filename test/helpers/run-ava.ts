@@ -5,7 +5,7 @@ import type { TestCounts } from "./ava-config.ts";
 
 /**
  * Runs ava and counts its tests. A failure outside of tests counts as a failed test.
- * @param config a configuration that sends its counts, such as ava-config.ts
+ * @param config a configuration that sends the test counts, such as ava-config.ts
  */
 export async function runAva(
   config: URL,

@@ -1,6 +1,6 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Runs a function in the next database write, just before it locks a key's row. Does not work on SQLite. */
+/** Runs a function in the next database write, before a key's row is locked. Fails on SQLite, which has one writer. */
 export function runBeforeLock({ services: { database } }: TestGateway, run: () => Promise<void>): void {
   const write = database.write.bind(database);
   database.write = (work) => {

@@ -50,7 +50,7 @@ export function jsonMembers(): fc.Arbitrary<JsonMembers> {
   });
 }
 
-/** Some texts exceed 32 bytes, because longer strings are searched differently. */
+/** Some texts exceed 32 bytes, because the gateway's JSON scan skips such strings in another way. */
 function trickyString(): fc.Arbitrary<string> {
   return fc.oneof(
     fc.string({ unit: anyCharacter, maxLength: 12 }),

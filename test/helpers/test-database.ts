@@ -29,7 +29,7 @@ export type DatabaseKind = "sqlite" | ServerKind;
 
 const serverUrls = { mariadb: process.env.TEST_MARIADB_URL, mysql: process.env.TEST_MYSQL_URL };
 
-/** The database servers of this run. `npm test` provides them through these variables. */
+/** The database servers of this run. `npm test` starts them and sets the variables of their URLs. */
 export const serverKinds: ServerKind[] = (["mariadb", "mysql"] as const).filter((kind) => serverUrls[kind]);
 
 /** The databases for tests of the schema and of queries: `for (const kind of allDatabaseKinds) test(…)`. */

@@ -60,7 +60,7 @@ export type TestGateway = RunningGateway & {
 type TestGatewayOptions = {
   kind?: DatabaseKind;
   /**
-   * Environment variables in addition to the test defaults. DATABASE_URL joins another gateway's database.
+   * Environment variables that extend or replace the test defaults. DATABASE_URL joins another gateway's database.
    */
   environment?: Record<string, string>;
   runtime?: Partial<Runtime>;

@@ -13,7 +13,7 @@ export const admin: Person = {
   sessionId: "ses_1",
 };
 
-/** Inserts records at random times of a period. Returns them, newest first. The result is always the same. */
+/** Inserts records at random times of a period. Returns them, newest first. The same count gives the same records. */
 export async function addUsage(
   { services }: TestGateway,
   count: number,

@@ -12,10 +12,9 @@ import { plainAnswer, user } from "./step.ts";
 import { asCall, bern, weather, zurich } from "./tool-steps.ts";
 import { type Vendor, vendorsFor } from "./vendors.ts";
 
-/**
- * Users switch models mid-conversation. Sealed thoughts are unreadable for other vendors, and some vendors reject such
- * thoughts. The conversation must continue with everything else.
- */
+// Users switch models mid-conversation. Sealed thoughts are unreadable for other vendors, and some vendors reject such
+// thoughts. The conversation must continue with everything else.
+
 const gateway = shareGateway();
 
 const request: ScenarioRequest = {
@@ -52,7 +51,7 @@ for (const client of [openAiClient, messagesClient, responsesClient]) {
   for (const [row, first] of connected.entries()) {
     for (const [column, next] of connected.entries()) {
       if (first === next) continue;
-      // Below full scale, half of the changes are streamed.
+      // Below full scale, each change runs once, and every other one is streamed.
       for (const stream of isFull ? [false, true] : [(row + column) % 2 === 0]) {
         const how = `${client.name}${stream ? ", streamed" : ""}`;
         test.serial(

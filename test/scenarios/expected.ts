@@ -47,7 +47,7 @@ export function expectedAsked(step: Step, { client, vendor }: Play): Partial<Ask
   return {
     ...asked,
     turns: asked.turns.map(({ role, parts }) => {
-      // Gemini's signature of a call also identifies the thoughts before it.
+      // Gemini's signature of a call also restores the thoughts before it.
       const isSealedByCall =
         client.returnsCallSignatures && vendor.form.kind === "gemini" && parts.some((part) => "call" in part);
       return { role, parts: (isSealedByCall ? parts : parts.filter(isThere)).map(toPart) };

@@ -16,8 +16,8 @@ type InputItem = OpenAI.Responses.ResponseInputItem;
 type Body = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, "stream"> & { input: InputItem[] };
 
 /**
- * The official SDK with OpenAI's newer API, used as documented without storage: the whole conversation is sent each
- * time, with unchanged response items.
+ * The official SDK with the Responses API, used as documented without storage: each request contains the whole
+ * conversation, with unchanged response items.
  */
 export const responsesClient: ScenarioClient = {
   name: "openai, responses",
@@ -87,7 +87,7 @@ async function askStreaming(
     onText?.(event.delta);
   }
   const response = await stream.finalResponse();
-  // Codex reads items one by one, and other clients read all of them at the end of the stream.
+  // Both must be equal: Codex reads items one by one, and other clients read all items at the stream's end.
   const [first, second] = [done, response.output].map((items) => JSON.stringify(toResponseInputItems(items)));
   if (first !== second) throw new Error(`The items were not the same at the end: ${first}, but ${second}`);
   return response;

@@ -10,10 +10,9 @@ import { connectVendor } from "./connect-vendor.ts";
 import { plainAnswer } from "./step.ts";
 import { vendors } from "./vendors.ts";
 
-/**
- * Every vendor's model must receive the client's request, and the client must receive the model's response.
- * `readOpenAiRequest` reads the client's request for the comparison.
- */
+// Every vendor's model must receive the client's request, and the client must receive the model's response.
+// `readOpenAiRequest` reads the client's request for the comparison.
+
 const gateway = shareGateway();
 
 for (const vendor of vendors) {
@@ -60,7 +59,7 @@ function read(request: RandomRequest): Asked {
   return readOpenAiRequest({ method: "POST", url: "", headers, body: JSON.stringify(request) }, null);
 }
 
-/** Ignores how texts are split into parts, and whether system messages are joined. */
+/** Ignores how texts are split into parts, and which whitespace separates system messages. */
 function meaningOf(asked: Asked | undefined): object {
   return {
     ...comparableAsked(asked ?? {}, ["tools", "forcedTool", "stop"]),

@@ -52,7 +52,7 @@ export type AssistantMessage = {
 export type ScenarioTool = {
   description: string;
   parameters: Record<string, unknown>;
-  /** The results by arguments, as JSON. */
+  /** Maps the arguments of a call, as JSON, to its result. */
   results: Record<string, string>;
 };
 

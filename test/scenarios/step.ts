@@ -7,7 +7,7 @@ export type Step = {
   request: ScenarioRequest;
   /** The model's responses, one per request. Defaults come from `plainAnswer`. */
   answers: (Partial<Answer> | VendorRefusal)[];
-  /** A client without streaming receives each response's text in one piece. */
+  /** The outcome with streaming. Without streaming, each response's text is one piece. */
   outcome: Partial<Outcome> | Failure;
   /** The expected part of the last request that the model receives. */
   asked?: Partial<Asked>;

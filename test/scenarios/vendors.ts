@@ -59,7 +59,7 @@ export const vendors: Vendor[] = [
   },
 ];
 
-/** This vendor is not in `vendors`, because it rejects the forced tools of random requests. */
+/** This vendor is not in `vendors`, because round-trip.test.ts forces tools, which it rejects. */
 const alwaysThinking: Vendor = {
   name: "anthropic, always thinking",
   form: anthropicForm(claudeOpus55),
@@ -90,8 +90,8 @@ export type Vendor = {
   responsesForm?: VendorForm;
   preset?: string;
   /**
-   * The format in which the vendor accepts thoughts: `as text`, `as text of chat` only from chat completion clients, or
-   * `sealed` in `reasoning_details`.
+   * The format in which the vendor accepts thoughts. `as text of chat` requires a client of the same API, and `sealed`
+   * requires a client that returns signatures.
    */
   takesThoughts: "as text" | "as text of chat" | "sealed";
   thinksByBudget?: true;

@@ -17,7 +17,7 @@ type Method = "jsonSchema" | "functionCalling";
 /** The methods of structured output that the client itself supports, whole and streamed. */
 type Methods = { whole: Method[]; streamed: Method[] };
 
-/** LangChain's parsers cannot stream objects from content blocks, as the tests without the gateway show. */
+/** LangChain 1.x cannot stream objects from responses or Claude's tool calls, as the tests without the gateway show. */
 const methods = {
   chat: { whole: ["jsonSchema", "functionCalling"], streamed: ["jsonSchema", "functionCalling"] },
   responses: { whole: ["jsonSchema", "functionCalling"], streamed: [] },
@@ -108,7 +108,7 @@ function withAnthropic(name: string, { ChatAnthropic }: typeof anthropic, core: 
     {
       name,
       dialect: "messages",
-      // LangChain 0.3 always sends a temperature to models with unknown names.
+      // LangChain 0.3 always sends a temperature to models with unknown names. Claude Opus rejects it.
       claude: claudeHaiku,
       start({ baseUrl, apiKey, model, ...options }) {
         const anthropicApiUrl = baseUrl.replace(/\/v1$/, "");

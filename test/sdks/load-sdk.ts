@@ -3,7 +3,7 @@ import path from "node:path";
 import { installTool } from "../tools/install-tool.ts";
 
 /**
- * Installs an SDK outside of the project: another version than the project's, or one with a large tree.
+ * Installs an SDK outside of the project: another version than the project's, or one with many dependencies.
  * Returns its `require`, or null if the installation fails.
  */
 export async function loadSdk(name: string, version: string): Promise<NodeJS.Require | null> {

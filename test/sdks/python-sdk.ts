@@ -12,7 +12,7 @@ import type { SdkClient, SdkConversation } from "./three-turns.ts";
 const registry: PythonRegistry = { name: "pypi", pythonAtLeast: [3, 10], pythonBelow: [3, 15] };
 
 /**
- * Installs Python packages in a folder outside of the project that later runs reuse, without compiling anything.
+ * Installs Python packages as wheels, in a folder outside of the project that later runs reuse.
  * Returns null if the installation fails.
  */
 export async function installPythonSdk(...packages: string[]): Promise<PythonSdk | null> {
@@ -90,7 +90,7 @@ function start(sdk: PythonSdk, program: string, owner: ReturnType<typeof sharedB
 
 type Message = { answer?: unknown; error?: string; city?: string };
 
-/** Returns a function that sends a request, answers tool calls, and returns the result or throws. */
+/** `exchange` sends a message, answers tool calls, and returns the answer. Throws if the program reports an error. */
 function openLines({ stdin, stdout }: ChildProcess) {
   if (stdin === null || stdout === null) throw new Error("The program has no pipes.");
   const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();

@@ -30,7 +30,7 @@ playThreeTurns([
   ]),
   ...pythonClients(litellm, "litellm_client.py", [{ name: "LiteLLM in chat", dialect: "chat" }]),
   ...pythonClients(llamaIndex, "llama_index_client.py", [
-    // LlamaIndex always sends a temperature.
+    // LlamaIndex always sends a temperature, which Claude Opus rejects.
     { name: "LlamaIndex", dialect: "chat", claude: claudeHaiku },
   ]),
 ]);

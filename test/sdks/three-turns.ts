@@ -14,8 +14,8 @@ import type { Vendor } from "../scenarios/vendors.ts";
 import { answerAboutWeather, answers, questions, results, summary } from "./weather-model.ts";
 
 /**
- * Tests a client with three turns on four upstreams, streamed and not: two with a tool call, and one with
- * structured output. The upstreams reject the same requests as the vendors. The model rejects an incomplete history.
+ * Tests a client with three turns on four upstreams. Two turns call a tool, and the third has structured output. The
+ * upstreams reject the same requests as the vendors, and the model rejects an incomplete history.
  */
 export function playThreeTurns(clients: SdkClient[]): void {
   const shared = sharedByFile();

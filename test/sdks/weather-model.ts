@@ -20,7 +20,7 @@ export const summarySchema = {
 
 /**
  * A scripted model that calls the tool in the first two turns. The model rejects a request without the
- * earlier questions, answers, calls or results.
+ * earlier answers, calls or results.
  */
 export function answerAboutWeather(question: Asked): Answer {
   const { turns, tools } = question;

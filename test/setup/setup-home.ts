@@ -60,9 +60,9 @@ const posixPrograms =
 async function run(shell: string, command: string, environment: Record<string, string>): Promise<Outcome> {
   const file = findProgram(shell);
   if (!file) throw new Error(`This machine has no ${shell}.`);
-  // The process is detached from the test runner's terminal.
   // fish does not read commands from the kind of pipe that Node creates.
   const options = { zsh: ["-f"], fish: ["--no-config", "-c", command] }[shell] ?? [];
+  // The process is detached from the test runner's terminal.
   const program = spawn(file, options, { env: environment, detached: true, cwd: "/" });
   const output = { stdout: "", stderr: "" };
   program.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));

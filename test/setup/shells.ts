@@ -1,7 +1,7 @@
 import { findProgram, installPackages } from "../helpers/system-packages.ts";
 
-/** Shells for a setup command, and the awks of macOS, Debian, Alpine and GNU. */
 export const shellNames = ["bash", "zsh", "dash"] as const;
+/** The awks of Debian, macOS, Alpine and GNU. */
 export const awkNames = ["mawk", "original-awk", "busybox", "gawk"] as const;
 
 /** Installs missing shells, original-awk and busybox if possible. Otherwise reports that their tests are skipped. */

@@ -3,7 +3,7 @@ import type { TestGateway } from "../helpers/test-gateway.ts";
 import { connectToolUpstream, type ToolConnection } from "./connect-tool-upstream.ts";
 import type { ToolUpstream } from "./tool-upstreams.ts";
 
-/** Each test starts without recorded requests. */
+/** Shares one connection per upstream among a file's tests. The returned function clears its recordings. */
 export function shareToolUpstreams(
   gateway: () => TestGateway,
 ): (upstream: ToolUpstream) => Promise<ToolConnection> {

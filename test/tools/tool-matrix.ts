@@ -5,7 +5,7 @@ import { allTools } from "./coding-tools.ts";
 
 const apis = { chat: "chat completions", messages: "messages", responses: "responses" };
 
-/** The rows of the table in the setup folder's README: tool, version, API, and how the tool was verified. */
+/** The rows of the table in gateway/setup/README.md: tool, version, API, and how the tool was verified. */
 export const toolMatrix: MatrixRow[] = [
   ...Object.entries<ToolSetup>(toolSetups).flatMap(([id, { name, checkedWith, dialect }]) => {
     if (!checkedWith || !dialect) return [];

@@ -133,7 +133,7 @@ function readThinking(body: Fields, inference: Fields, choice: Fields): boolean 
   return !goesOnAfterTools(asList(body["messages"], "messages"));
 }
 
-/** Thinking happens once per turn. A turn that continues after results must start with its thoughts. */
+/** Returns whether the model continues after tool results. Its turn must then start with thoughts, and adds none. */
 function goesOnAfterTools(messages: unknown[]): boolean {
   const kinds = messages.map((each) =>
     asList(asFields(each, "messages")["content"], "content").flatMap(kindsOf),

@@ -83,7 +83,7 @@ function readTurns(messages: Fields[]): Turn[] {
   return turns;
 }
 
-/** Returns the text. Only the user may send images. */
+/** Rejects images and files, which only the user may send. */
 function readText(content: unknown): string {
   if (typeof content === "string") return content;
   const parts = asList(content, "messages.content").map((each) => asFields(each, "messages.content"));

@@ -5,7 +5,7 @@ import { sealThought } from "./thought-seal.ts";
 import type { Fields } from "./vendor-refusal.ts";
 
 /**
- * OpenAI's responses. https://platform.openai.com/docs/api-reference/responses
+ * OpenAI's Responses API. https://platform.openai.com/docs/api-reference/responses
  * https://platform.openai.com/docs/api-reference/responses-streaming
  */
 export const responsesForm: VendorForm = {

@@ -27,7 +27,7 @@ class Conversation:
     def __init__(self, options):
         self.agent = Agent(model_of(options), tools=[get_weather], retries=0)
         self.handler = read_events if options["stream"] else None
-        # Pydantic AI recognizes Claude models with native structured output by name.
+        # Pydantic AI uses Claude's structured output only if it recognizes the model's name.
         self.output_types = [Summary]
         if options["dialect"] != "messages":
             self.output_types.append(NativeOutput(Summary))

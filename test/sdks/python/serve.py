@@ -37,7 +37,7 @@ def serve(start):
 
 
 class ChatConversation:
-    """Asks in OpenAI's form and runs the calls. `complete` sends `messages` and returns the message."""
+    """Uses chat completions and runs the tool calls. `complete` sends `messages` and returns the model's message."""
 
     def __init__(self, streamed):
         self.streamed = streamed

@@ -39,7 +39,7 @@ export class Thrown extends Error {
   }
 }
 
-/** A .NET object with the members that the editors use. */
+/** A .NET object with the members that a setup command uses. */
 export class Native {
   readonly members: Record<string, unknown>;
   readonly methods: Record<string, (...parameters: unknown[]) => unknown>;
