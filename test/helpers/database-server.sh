@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs MariaDB or MySQL in the folder $1 on port $2 until standard input closes. $3 creates the data. $4 is the server.
+# Runs MariaDB or MySQL in the folder $1 on port $2 until standard input closes. The program $3 creates the data, $4 is the server.
 # If $5 is "remove", the folder is deleted at the end. The folder $6 keeps the data of a new server, for later ones to copy.
 # The server receives the other parameters. Its log goes to standard error.
 #
 # The kernel closes standard input even if the test run is killed, so no server outlives the test run. The script needs
-# a separate process group. Ctrl-C then reaches only the test run, and the last signal only the script's children.
+# a separate process group. Ctrl-C then reaches only the test run, and `kill 0` only the script's children.
 folder=$1 port=$2 installer=$3 server=$4 after=$5 new=$6
 shift 6
 trap : TERM # The programs below have the default again.

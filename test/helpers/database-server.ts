@@ -45,7 +45,7 @@ export async function startDatabaseServer(
   throw new Error(`The database server did not start:\n${said.slice(-20).join("\n")}`);
 }
 
-/** Returns a folder in memory if enough is available, because hundreds of tests create and sync tables. */
+/** Returns a folder in memory if enough is available, because tables for hundreds of tests would wait for the disk. */
 async function quickFolder(): Promise<string> {
   const memory = await statfs("/dev/shm").catch(() => null);
   return memory && memory.bavail * memory.bsize >= plentyBytes ? "/dev/shm" : tmpdir();

@@ -7,7 +7,7 @@ export type ScenarioClient = {
   returnsCallSignatures?: boolean;
   /** Whether the client's API lacks stop sequences. */
   hasNoStop?: true;
-  /** Sends the request, runs the tools and sends their results. Throws a `ScenarioFailure`. */
+  /** Sends the request, runs the tools and sends their results. Throws a `ScenarioFailure` for the gateway's errors. */
   converse(request: ScenarioRequest, options: ConverseOptions): Promise<Outcome>;
 };
 
@@ -34,7 +34,7 @@ export type ScenarioRequest = {
   temperature?: number;
   outputTokensMax?: number;
   stop?: string[];
-  /** The user's message after the first answer. */
+  /** The user's message after the model's first response without calls. */
   nextQuestion?: string;
 };
 

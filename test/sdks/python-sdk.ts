@@ -62,7 +62,7 @@ export function pythonClients(
       running ??= openLines(start(sdk, program, owner));
       const { exchange } = running;
       const started = exchange({ options: { ...options, dialect: client.dialect } }, getWeather);
-      // The first request reports the failure.
+      // `ask` awaits this promise, too, and throws its error.
       started.catch(() => {});
       const ask = async (message: object) => (await started, exchange(message, getWeather));
       return {
@@ -76,10 +76,10 @@ export function pythonClients(
 function start(sdk: PythonSdk, program: string, owner: ReturnType<typeof sharedByFile>): ChildProcess {
   const folder = path.join(import.meta.dirname, "python");
   const child = spawn(sdk.python, [path.join(folder, program)], {
-    // Compiling the packages takes 10 s of CPU time, so later runs reuse the bytecode.
     env: {
       PATH: process.env["PATH"],
       PYTHONPATH: [folder, sdk.packages].join(path.delimiter),
+      // Compiling the packages takes 10 s of CPU time, so later runs reuse the bytecode.
       PYTHONPYCACHEPREFIX: `${sdk.packages}.bytecode`,
     },
     stdio: ["pipe", "pipe", "inherit"],

@@ -50,7 +50,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
       const after = await readTree(home);
 
       const second = await run(command);
-      // Account variables exist only on Windows.
+      // Copilot's setup uses account variables, which exist only on Windows and in the stand-in.
       if (account || tool !== "copilot") {
         t.true(second.includes("Nothing was changed."), second);
         t.deepEqual(await readTree(home), after);

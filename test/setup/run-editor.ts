@@ -26,7 +26,7 @@ export function runEditor(editor: string, { awk, text, operations, isLenient = f
   }
 }
 
-/** awk reads the text from standard input. */
+/** Returns awk's arguments. They name no file, because awk reads the text from standard input. */
 export function awkWords(program: string, isLenient: boolean): string[] {
   return ["-v", "operations=operations", "-v", `lenient=${isLenient ? 1 : 0}`, "-f", program];
 }

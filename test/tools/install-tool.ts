@@ -40,7 +40,7 @@ export type Installation =
   | { folder: string; command: string; tookMs: number }
   | { isRefused: boolean; said: string };
 
-/** A virtual environment contains its path and cannot be renamed. A last file marks a complete installation. */
+/** A virtual environment contains its path and cannot be renamed. The file `complete` is written last. */
 async function installFromPypi(
   folder: string,
   { package: name, version, command }: Wanted,

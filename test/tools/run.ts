@@ -30,7 +30,7 @@ async function run(parameters: string[]): Promise<void> {
 
 /** Reports each installation. Returns the names of the refused tools. */
 async function installTools(tools: CodingTool[]): Promise<string[]> {
-  // A pending installation ends with this process.
+  // On a signal, this process exits, and a pending installation ends with it.
   const stop = () => process.exit(1);
   for (const signal of signals) process.on(signal, stop);
   const refused: string[] = [];

@@ -85,7 +85,7 @@ export type Asked = {
   outputTokensMax: number | null;
   stop: string[];
   isThinking: boolean;
-  /** Whether the client requested a usage report at the end of the stream. */
+  /** Whether the stream ends with the usage, which chat completions send only on request. */
   includesUsage: boolean;
   /** Whether the request refers to state that the vendor has stored. */
   usesState?: boolean;

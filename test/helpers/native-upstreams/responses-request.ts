@@ -14,7 +14,7 @@ import {
   VendorRefusal,
 } from "./vendor-refusal.ts";
 
-/** Validates a request for a response. https://platform.openai.com/docs/api-reference/responses/create */
+/** Validates a Responses API request. https://platform.openai.com/docs/api-reference/responses/create */
 export function readResponsesRequest(request: SeenRequest, model: string): ResponsesAsked {
   demand(
     /^application\/json\b/.test(request.headers["content-type"] ?? ""),

@@ -3,7 +3,7 @@
 import json
 import sys
 
-# Some SDKs print warnings.
+# Some SDKs print warnings to standard output, which must contain only JSON.
 lines, sys.stdout = sys.stdout, sys.stderr
 
 WEATHER_FUNCTION = {

@@ -37,7 +37,7 @@ export async function findPowerShells(say: (line: string) => void): Promise<Powe
       const text = isUndo ? await readFile(path.join(home, ".config/model-gateway", undo), "utf8") : command;
       const { tree, mistakes } = parse(text.replace("\ufeff", ""));
       t.deepEqual(mistakes, []);
-      // PowerShell prints an uncaught exception and stays open.
+      // PowerShell stays open after an uncaught exception.
       try {
         runPowerShell(tree, system);
       } catch (error) {
