@@ -1,22 +1,18 @@
 #!/bin/sh
-# Runs MariaDB or MySQL in the folder $1 on port $2 until standard input closes. The program $3 creates the data, $4 is the server.
-# If $5 is "remove", the folder is deleted at the end. The folder $6 keeps the data of a new server, for later ones to copy.
-# The server receives the other parameters. Its log goes to standard error.
-#
-# The kernel closes standard input even if the test run is killed, so no server outlives the test run. The script needs
-# a separate process group. Ctrl-C then reaches only the test run, and `kill 0` only the script's children.
+# Runs MariaDB or MySQL in the folder $1 on port $2 until standard input closes, and deletes the folder if $5 is "remove".
+# $3 creates the data, $4 is the server. $6 keeps the data of a new server, for later ones to copy. The rest is for $4.
 folder=$1 port=$2 installer=$3 server=$4 after=$5 new=$6
 shift 6
-trap : TERM # The programs below have the default again.
+trap : TERM # The script survives its own `kill 0`. The programs that it starts do not inherit the trap.
 
 # MySQL and MariaDB run as root only with this option.
 as_root=
 [ "$(id -u)" -ne 0 ] || as_root=--user=root
 
 # The default collation and the unusual time zone reveal tables and queries that depend on the server's settings. Data
-# need not survive a crash, so writes do not wait for the disk. A starting server deletes all files in the folder for
-# temporary tables, so servers must not share this folder.
+# need not survive a crash, so writes do not wait for the disk.
 run() {
+  # A starting server deletes all files in its folder for temporary tables, so servers must not share this folder.
   mkdir -p "$folder/tmp"
   {
     [ -d "$folder/data/mysql" ] || {
@@ -36,7 +32,9 @@ run() {
 
 run "$@" >/dev/null &
 exec 2>/dev/null
+# The kernel closes standard input even if the test run is killed, so no server outlives the test run.
 cat >/dev/null
+# The script must have its own process group: this signal reaches the whole group, and Ctrl-C reaches only the test run.
 kill 0
 wait
 [ "$after" = remove ] || exit 0

@@ -168,7 +168,7 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
 
 export type HotQuery = { title: string; index: string | null; query: Query };
 
-/** Returns the content of test/usage/hot-queries.sql, which shows changes of the queries in reviews. */
+/** Returns the content of test/usage/hot-queries.sql. In reviews, that file shows changed queries. */
 export function printHotQueries(): string {
   return ["better-sqlite3", "mariadb", "mysql"]
     .flatMap((kind) => [

@@ -26,7 +26,7 @@ export async function copySqliteSchema(file: string): Promise<void> {
   if (folder !== undefined) await copyFile(path.join(folder, "sqlite"), file);
 }
 
-/** Returns the statements that create a server's tables. Empty without templates. */
+/** Returns the statements that create the tables and their first rows on a server. Empty without templates. */
 export async function serverSchema(kind: string): Promise<string> {
   return folder === undefined ? "" : readFile(path.join(folder, kind), "utf8");
 }

@@ -151,7 +151,7 @@ async function restartDatabase(database: OwnServer, untilMs: number): Promise<nu
 const restartIntervalMs = 5 * minuteMs;
 const awayMs = 5_000;
 
-/** Waits up to a minute until all records are in the database. Returns the number of missing ones. */
+/** Waits up to a minute for all records to reach the database. Returns the number of missing ones. */
 async function countLost(ids: Set<string>, url: string): Promise<number> {
   for (let attempt = 0; ids.size > 0 && attempt < 60; attempt++) {
     await removeRecorded(ids, url);
