@@ -1,4 +1,4 @@
-/** Names that must be rendered as text everywhere. */
+/** Names that the console must render as text. */
 export const hostileNames = [
   `<img src=x onerror="alert(1)"><script>alert(2)</script>`,
   `"><svg onload=alert(3)>`,

@@ -9,7 +9,7 @@ export function total(counts: number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** A reference implementation of the sums, as sorted text. */
+/** Sums up records in memory, as the reference for the database's sums. Returns sorted text. */
 export function sumUp(
   records: UsageRecordRow[],
   groupBy: (typeof groupings)[number],

@@ -77,7 +77,6 @@ export type Asked = {
   system: string;
   turns: Turn[];
   tools: { name: string; description: string; parameters: unknown }[];
-  /** The tool that the model must call. */
   forcedTool: string | null;
   /** The JSON schema of the response. */
   schema: unknown;
