@@ -12,7 +12,7 @@ export function startGatewayProcess(
   environment: Record<string, string>,
   ...parameters: string[]
 ): GatewayProcess {
-  // A test sets TEST_NODE to a copy of Node, which it removes while the gateway runs.
+  // A test sets TEST_NODE to a copy of Node, which it renames while the gateway runs.
   const { TEST_NODE: node = process.execPath, ...variables } = environment;
   const child = spawn(node, [main, ...parameters], {
     env: { PATH: process.env["PATH"] ?? "", ...variables },
