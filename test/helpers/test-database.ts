@@ -64,7 +64,8 @@ export async function createServerDatabase(t: Teardown, kind = serverKind): Prom
 async function execute(uri: string, statements: string): Promise<void> {
   if (statements === "") return;
   const { createConnection } = await import("mysql2/promise");
-  const connection = await createConnection({ uri, multipleStatements: true });
+  // By default, a connection fails after 10 s, which a busy machine can take.
+  const connection = await createConnection({ uri, multipleStatements: true, connectTimeout: 60_000 });
   try {
     await connection.query(statements);
   } finally {
