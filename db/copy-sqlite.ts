@@ -27,8 +27,8 @@ export async function copySqlite(
 }
 
 /**
- * Copies in one read transaction. SQLite's backup by pages starts again after each write of another process
- * and may never end.
+ * Copies in one read transaction. SQLite's online backup API restarts whenever another process writes, so it may
+ * never finish.
  */
 function vacuumInto(from: string, to: string): void {
   if (!existsSync(from)) throw fileError("ENOENT", from);

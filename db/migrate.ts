@@ -60,7 +60,7 @@ async function lockFile(path: string): Promise<() => Promise<void>> {
  * current statement, and no other migration may start before that.
  */
 async function lockServer(runner: QueryRunner): Promise<() => Promise<void>> {
-  // The lock belongs to the server, so its name contains the database.
+  // All databases of a server share the lock names, so the name contains the database.
   const name = "CONCAT('gateway_migrate_', LEFT(DATABASE(), 40))";
   const [row] = await runner.query(`SELECT GET_LOCK(${name}, ${lockTimeoutMs / 1000}) AS locked`);
   if (Number(row?.locked) !== 1) {

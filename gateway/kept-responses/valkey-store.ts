@@ -19,8 +19,8 @@ export type ValkeyStoreOptions = {
 };
 
 /**
- * Keeps responses in Valkey for all processes, sealed for their key. Has its own connection, because large
- * responses would delay the commands of limits.
+ * Keeps responses in Valkey for all processes, sealed and bound to their API key. Has its own connection, because
+ * large responses would delay rate-limit commands.
  */
 export class ValkeyStore implements ResponseStore {
   readonly #options: ValkeyStoreOptions;

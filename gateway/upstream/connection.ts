@@ -61,7 +61,7 @@ export class Connection implements CallHolder {
     return now < this.#idleUntil;
   }
 
-  /** Must not be called during another call. */
+  /** Must not be used while another request is in flight on this connection. */
   send(call: NetworkCall, request: UpstreamRequest): void {
     this.#call = call;
     this.#answer = new AnswerReader(this.#limits);

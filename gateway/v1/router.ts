@@ -105,7 +105,7 @@ export function unknownUrl(options: EndpointOptions): RequestHandler {
 
 /** Handles errors of Express, such as a URL with a broken `%` sequence, and exceptions outside the endpoints. */
 export function errorHandler(options: EndpointOptions) {
-  // Routers recognize a handler of errors by its four parameters.
+  // Routers recognize an error handler by its four parameters.
   return (thrown: unknown, request: IncomingMessage, response: ServerResponse, _next?: () => void): void => {
     const isClients =
       thrown instanceof URIError || (thrown instanceof Error && "status" in thrown && thrown.status === 400);

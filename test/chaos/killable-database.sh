@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the server that the parameters start, prints its process ID, and exits with it. Kills the server when standard
-# input closes, which also happens when the test process is killed.
+# Runs its parameters as the command of a server, prints the process ID, and exits with the server. Kills the server
+# when standard input closes, which also happens when the test process is killed.
 exec 3<&0
 "$@" 3<&- &
 server=$!

@@ -15,7 +15,7 @@ const box = new SecretBox(randomBytes(32), { randomBytes });
 const field = { kind: "credential", id: "crd_1", field: "secret" };
 const secret = "sk-upstream-0123456789-abcdefghij";
 
-/** Changes one part of an envelope, which contains an IV, a ciphertext and a tag. */
+/** Changes one part of an envelope: 2 is the IV, 3 the ciphertext, 4 the tag. */
 function withPart(envelope: string, index: number, change: (bytes: Buffer) => Buffer): string {
   const parts = envelope.split(".");
   parts[index] = change(Buffer.from(parts[index] ?? "", "base64url")).toString("base64url");

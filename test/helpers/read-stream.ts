@@ -1,7 +1,6 @@
 import type { ChatStreamReader, ChatTranslation } from "../../gateway/providers/provider.ts";
 import type { ChatUsage, ChunkChoice } from "../../gateway/wire/chat-completion.ts";
 
-/** Reads a provider's stream in pieces of `pieceBytes`. */
 export function readStream(
   translation: ChatTranslation,
   bytes: Buffer,

@@ -50,7 +50,7 @@ for (const kind of databaseKinds.filter((each) => each !== "sqlite")) {
       t.is(services.limiter.statusOf(key).requestsInMinute, inMinute(through, now), "each knows of all");
     }
 
-    // The processes exchange nothing for more than a minute.
+    // After two intervals without an exchange, each process limits itself to its share.
     now += 2_000_001_000;
     const alone = gateways.map(({ services }) => {
       let admitted = 0;

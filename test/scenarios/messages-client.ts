@@ -126,7 +126,7 @@ function toUserMessage({ text, image }: UserMessage): MessageParam {
   };
 }
 
-/** Replaces characters that Anthropic does not permit in IDs, as a program does for another vendor's calls. */
+/** Replaces characters that Anthropic does not permit in IDs, as clients do with call IDs of another vendor. */
 function toEarlierTurn({ text, calls }: AssistantMessage): MessageParam[] {
   if (calls === undefined) return [{ role: "assistant", content: text }];
   const toId = (id: string) => id.replaceAll(/[^\w-]/g, "_");

@@ -12,7 +12,7 @@ import type { SdkClient, SdkConversation } from "./three-turns.ts";
 const registry: PythonRegistry = { name: "pypi", pythonAtLeast: [3, 10], pythonBelow: [3, 15] };
 
 /**
- * Installs Python packages as wheels, in a folder outside of the project that later runs reuse.
+ * Installs Python packages as wheels in a cache folder outside the project. Later runs reuse the folder.
  * Returns null if the installation fails.
  */
 export async function installPythonSdk(...packages: string[]): Promise<PythonSdk | null> {

@@ -119,7 +119,6 @@ test("a new price applies to later requests, and past records keep theirs", asyn
   t.deepEqual(costs.toSorted(), [3_000, 6_000]);
 });
 
-// The following tests cover reported costs and charge factors.
 const reports =
   (usage: object): Script =>
   (response) => {

@@ -150,7 +150,7 @@ for (const [what, unit] of [
   ["members", '","a":"'],
   ["brackets", '",[[],{"b":"'],
 ] as const) {
-  // A quadratic scan would exceed ava's timeout.
+  // A linear scan needs far less than 5 s of CPU time. A quadratic scan needs minutes.
   test(`4 MB of ${what} are scanned in linear time`, (t) => {
     const bytes = Buffer.from(`{"a":"${unit.repeat(4_000_000 / unit.length)}","z":1}`);
     const before = process.cpuUsage();

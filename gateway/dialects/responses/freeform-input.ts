@@ -71,7 +71,7 @@ export class FreeformInput {
   }
 }
 
-/** Finds the text in arguments of another format. */
+/** Reads the input from arguments that do not start with `{"input":"`, such as a plain string. */
 function parseInput(args: string): string {
   try {
     const parsed: unknown = JSON.parse(args);

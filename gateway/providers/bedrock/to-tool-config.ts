@@ -78,7 +78,7 @@ function readToolChoice(choice: unknown): ChosenTools {
 }
 
 /**
- * Converts the functions in `names`, or all if null. Keeps the schema without `strict`, which many models reject.
+ * Converts the functions in `names`, or all if null. Omits `strict`, which many models reject.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
  */
 function toToolSpecs(

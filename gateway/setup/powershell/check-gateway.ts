@@ -1,4 +1,4 @@
-/** Requests the key's models with functions of Windows PowerShell 5.1. */
+/** Requests the list of the key's models. Uses only features of Windows PowerShell 5.1, for compatibility. */
 export const checkGateway = String.raw`
 function check_gateway($slugs) {
   $answer = ask_gateway ($setup.base_url + '/v1/models')

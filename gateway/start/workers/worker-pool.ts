@@ -6,7 +6,7 @@ type WorkerPoolOptions = { count: number; port: number; runtime: Pick<Runtime, "
 
 /**
  * The serving processes, seen from the primary, which replaces dead ones. On Linux, the kernel distributes
- * connections, because Node's own distribution leaves those to a killed worker hanging (seen in Node 24).
+ * connections, because Node's own distribution lets connections to a killed worker hang (seen in Node 24).
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;

@@ -198,7 +198,7 @@ export class UsageRecorder {
     this.#pauseMs = this.#isFailing ? Math.min(this.#pauseMs * 2, pauseMsMax) : limits.usageFlushIntervalMs;
   }
 
-  /** Returns false if the database rejected some records. */
+  /** Returns false if some records could not be written. */
   async #shipSpool(): Promise<boolean> {
     for (let segment = this.#spool.oldest; segment; segment = this.#spool.oldest) {
       if (!(await this.#shipper.shipSegment(segment))) return false;

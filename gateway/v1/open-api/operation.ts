@@ -12,7 +12,7 @@ type ModelCall = {
   description: string;
   request: string;
   answer: string;
-  /** The events of a stream, if the endpoint has one. */
+  /** Describes the events of a stream. Undefined if the endpoint has no streams. */
   stream?: string;
   example: object;
   errors?: ErrorCodes;
