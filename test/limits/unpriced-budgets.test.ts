@@ -8,7 +8,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { lockingKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Budgets count requests of unknown cost at the usual price: audio and images as text, and unpriced parts as 0.
+// Budgets count the known part of an unpriced request. Audio and images without a price count as text.
 const quotaError = { status: 402, type: "insufficient_quota", param: null, code: "insufficient_quota" };
 const counts = { prompt_tokens: 1_000, completion_tokens: 100 };
 const usualUsd = 0.002;
