@@ -9,6 +9,7 @@ export const cline: CodingTool = {
   command: "cline",
   upstreams: [chatUpstream, claudeUpstream],
   tab: "cline",
+  isSlow: true,
   run: (prompt) => [prompt],
   readFile: (path) => ({ name: "read_files", input: { files: [{ path }] } }),
 };

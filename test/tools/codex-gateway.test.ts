@@ -45,8 +45,13 @@ async function start(t: ExecutionContext, connection: ToolConnection, apiKey?: s
   return { project, run };
 }
 
+/** The conversation that several tests check. The first of them holds it. */
+let conversation: ReturnType<typeof converse> | undefined;
+const shareConversation = (t: ExecutionContext) => (conversation ??= converse(t));
+
 /** Codex reads a file with its own tool and answers, then answers a second prompt in the same thread. */
-async function converse(t: ExecutionContext, connection: ToolConnection) {
+async function converse(t: ExecutionContext) {
+  const connection = await prepare(claudeUpstream);
   const { project, run } = await start(t, connection);
   const word = randomBytes(6).toString("hex");
   const file = path.join(project, "notes.txt");
@@ -62,14 +67,22 @@ async function converse(t: ExecutionContext, connection: ToolConnection) {
   const second = await run(["resume", "--last", "Say it again."]);
   t.is(second.code, 0, second.text);
   const followUp = JSON.stringify(connection.upstream.asked.at(-1)?.turns);
-  return { prompt, word, first, second, followUp };
+  // The connection reads only records of the user's key.
+  const records = await connection.newRecords();
+  const { refusals, apiKey } = connection.upstream;
+  // Later tests clear the connection's lists.
+  const copies = {
+    faults: [...connection.faults],
+    gatewayLog: [...connection.gatewayLog],
+    refusals: [...refusals],
+  };
+  return { prompt, word, first, second, followUp, records, apiKey, ...copies };
 }
 
 declare("Codex: Responses request and response fields", async (t) => {
-  const connection = await prepare(claudeUpstream);
-  await converse(t, connection);
-  t.deepEqual(connection.faults, []);
-  t.deepEqual(connection.upstream.refusals, []);
+  const { faults, refusals } = await shareConversation(t);
+  t.deepEqual(faults, []);
+  t.deepEqual(refusals, []);
 });
 
 declare("Codex: incremental SSE delivery and successful terminal completion", async (t) => {
@@ -87,21 +100,18 @@ declare("Codex: incremental SSE delivery and successful terminal completion", as
 });
 
 declare("Codex: follow-up turns with replayed input", async (t) => {
-  const { prompt, word, second, followUp } = await converse(t, await prepare(claudeUpstream));
+  const { prompt, word, second, followUp } = await shareConversation(t);
   t.true(second.stdout.includes("As I said."), second.text);
   for (const part of [prompt, `The word is ${word}.`, "Say it again."]) t.true(followUp.includes(part), part);
 });
 
 declare("Codex: function calls, matching results, and a final answer", async (t) => {
-  const { word, first } = await converse(t, await prepare(claudeUpstream));
+  const { word, first } = await shareConversation(t);
   t.true(first.stdout.includes(`The word is ${word}.`), first.text);
 });
 
 declare("Codex: correct model routing and per-user attribution", async (t) => {
-  const connection = await prepare(claudeUpstream);
-  await converse(t, connection);
-  // The connection reads only records of the user's key.
-  const records = await connection.newRecords();
+  const { records } = await shareConversation(t);
   t.is(records.length, 3);
   for (const record of records) t.like(record, { model: slug, status: "SUCCEEDED", endpoint: "responses" });
 });
@@ -130,10 +140,9 @@ declare("Codex: a useful routing error for an unknown model", async (t) => {
 });
 
 declare("Codex: redacted diagnostics", async (t) => {
-  const connection = await prepare(claudeUpstream);
-  const { prompt, word } = await converse(t, connection);
-  const log = connection.gatewayLog.join("\n");
-  for (const secret of [prompt, word, connection.upstream.apiKey]) t.false(log.includes(secret));
+  const { prompt, word, gatewayLog, apiKey } = await shareConversation(t);
+  const log = gatewayLog.join("\n");
+  for (const secret of [prompt, word, apiKey]) t.false(log.includes(secret));
 });
 
 for (const [title, refusal, expected] of [

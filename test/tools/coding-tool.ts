@@ -12,7 +12,7 @@ export type CodingTool = {
   /** Upstreams for the tests. The first has the API that the setup selects for the tool. */
   upstreams: ToolUpstream[];
   tab: ToolId;
-  /** Whether only the full run includes the tool, because it installs or starts slowly. */
+  /** Whether only the full run includes the tool, because it installs or runs slowly. */
   isSlow?: boolean;
   /** Initial files by path in the home folder. They disable updates and telemetry. */
   files?: Record<string, string>;

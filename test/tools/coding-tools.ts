@@ -37,7 +37,7 @@ export const allTools: CodingTool[] = [
 ];
 
 /**
- * Returns all tools, or only those that install and start in a few seconds. The fast run tries a chat
+ * Returns all tools, or the fast ones, which cover every dialect and form of settings. The fast run tries a chat
  * completion tool only on its last upstream, because the tool sends every upstream the same requests.
  */
 export function selectTools({ isFast }: { isFast: boolean }): CodingTool[] {

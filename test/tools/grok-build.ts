@@ -10,6 +10,7 @@ export const grokBuild: CodingTool = {
   // Grok's title requests force a tool call. Claude models that always reason reject such requests.
   upstreams: [chatUpstream],
   tab: "grok-build",
+  isSlow: true,
   environment: { GROK_DISABLE_AUTOUPDATER: "1" },
   run: (prompt) => ["--always-approve", "-p", prompt],
   readFile: (target_file) => ({ name: "read_file", input: { target_file } }),

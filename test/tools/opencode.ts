@@ -9,6 +9,7 @@ export const openCode: CodingTool = {
   command: "opencode",
   upstreams: [chatUpstream, claudeUpstream, geminiUpstream],
   tab: "opencode",
+  isSlow: true,
   environment: { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" },
   run: (prompt) => ["run", prompt],
   readFile: (filePath) => ({ name: "read", input: { filePath } }),

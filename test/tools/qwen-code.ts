@@ -9,6 +9,7 @@ export const qwenCode: CodingTool = {
   command: "qwen",
   upstreams: [chatUpstream, claudeUpstream],
   tab: "qwen-code",
+  isSlow: true,
   files: {
     ".qwen/settings.json": JSON.stringify({
       privacy: { usageStatisticsEnabled: false },
