@@ -1,6 +1,7 @@
 import type { ExecutionContext, TestFn } from "ava";
 import {
   type Browser,
+  type BrowserContext,
   type BrowserContextOptions,
   chromium,
   type LaunchOptions,
@@ -8,16 +9,17 @@ import {
 } from "playwright-core";
 import { findChromium } from "./chromium-program.ts";
 import type { TestGateway } from "./test-gateway.ts";
-import { administrator } from "./test-gateway.ts";
+import { administrator, reusePort } from "./test-gateway.ts";
 
-/** Shares one browser per file. Each page has its own context and cookies. */
+/** Shares one browser among a file's tests. Returns a getter for the tests. */
 export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOptions = {}): () => Browser {
   let browser: Browser | undefined;
+  reusePort();
   test.before(async () => {
     browser = await chromium.launch({
       executablePath: findChromium() ?? "",
       // Containers lack the namespaces and the shared memory that Chromium expects.
-      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", ...withoutCompilers],
+      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", ...lessWork],
       ...options,
     });
   });
@@ -28,20 +30,23 @@ export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOpti
   };
 }
 
-/** The optimizing compilers take a tenth of a page's CPU time, and a page lives for seconds. */
-const withoutCompilers = ["--js-flags=--no-turbofan --no-maglev"];
+/**
+ * The optimizing compilers take a tenth of a page's CPU time, and a page lives for seconds. The pages of a context
+ * share one process, because a new one compiles the console again.
+ */
+const lessWork = ["--js-flags=--no-turbofan --no-maglev", "--renderer-process-limit=1"];
 
 export type ConsolePage = Page & {
   /** Uncaught errors, CSP violations, invalid attributes, native dialogs and requests to other origins. */
   complaints: string[];
 };
 
-/** Opens a console page, which closes with the test. Any complaint fails the test. */
+/** Opens a console page with its own cookies and storage, which closes with the test. Any complaint fails the test. */
 export async function openConsole(
   t: ExecutionContext<unknown>,
   { browser, gateway, path = "/", ...options }: OpenOptions,
 ): Promise<ConsolePage> {
-  const context = await browser.newContext({
+  const context = await openContext(t, browser, {
     baseURL: gateway.url,
     reducedMotion: "reduce",
     permissions: ["clipboard-read", "clipboard-write"],
@@ -64,14 +69,44 @@ export async function openConsole(
     if (url.protocol.startsWith("http") && url.origin !== gateway.url)
       page.complaints.push(`foreign: ${url.href}`);
   });
-  t.teardown(async () => {
-    const { complaints } = page;
-    await context.close();
-    if (complaints.length > 0) throw new Error(complaints.join("\n"));
+  t.teardown(() => {
+    if (page.complaints.length > 0) throw new Error(page.complaints.join("\n"));
   });
   if (path !== null) await page.goto(path);
   return page;
 }
+
+/**
+ * Opens an empty context. Reuses those of earlier tests with the same options, because the second page of a context
+ * costs half the CPU time of the first one.
+ */
+async function openContext(
+  t: ExecutionContext<unknown>,
+  browser: Browser,
+  options: BrowserContextOptions & { baseURL: string },
+): Promise<BrowserContext> {
+  const kind = JSON.stringify(options);
+  const idle = idleContexts.get(browser) ?? new Map<string, BrowserContext[]>();
+  idleContexts.set(browser, idle);
+  let context = idle.get(kind)?.pop();
+  if (!context) {
+    context = await browser.newContext(options);
+    // The process of a site ends with its last page.
+    const keeper = await context.newPage();
+    await keeper.goto("/healthz");
+  }
+  t.teardown(async () => {
+    const [keeper, ...pages] = context.pages();
+    for (const page of pages) await page.close();
+    if (!keeper) return;
+    await context.clearCookies();
+    await keeper.evaluate("localStorage.clear()");
+    idle.set(kind, [...(idle.get(kind) ?? []), context]);
+  });
+  return context;
+}
+
+const idleContexts = new WeakMap<Browser, Map<string, BrowserContext[]>>();
 
 type OpenOptions = {
   browser: Browser;

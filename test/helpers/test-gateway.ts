@@ -9,6 +9,7 @@ import { createLog } from "../../gateway/log.ts";
 import { type Runtime, systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway, type RunningGateway } from "../../gateway/start/start-gateway.ts";
 import { watchConservation } from "./conservation.ts";
+import { freePort } from "./free-port.ts";
 import { createMigratedDatabase, type DatabaseKind } from "./test-database.ts";
 import { createTestFolder } from "./test-folder.ts";
 import { createTRPCClient, httpLink, type TRPCClient } from "@trpc/client";
@@ -19,7 +20,7 @@ export async function startTestGateway(
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const environment: Record<string, string> = {
-    PORT: "0",
+    PORT: String(isPortReused ? (reusedPort = await freePort(reusedPort)) : 0),
     DATA_DIR: await createTestFolder(t),
     DATABASE_URL:
       options.environment?.["DATABASE_URL"] ?? (await createMigratedDatabase(t, options.kind ?? "sqlite")),
@@ -47,6 +48,14 @@ export async function startTestGateway(
   const admin = createConsoleClient(gateway.url, accessToken);
   return { ...gateway, close, admin, accessToken, log, environment };
 }
+
+/** From now on, this file's gateways listen on the same port, one after another. */
+export function reusePort(): void {
+  isPortReused = true;
+}
+
+let isPortReused = false;
+let reusedPort = 0;
 
 export type TestGateway = RunningGateway & {
   /** A signed-in administrator's client of `/trpc`. */
