@@ -13,7 +13,7 @@ import { LimitUseRepository } from "./repositories/limit-use-repository.ts";
 import { ModelRepository } from "./repositories/model-repository.ts";
 import { ProviderHalfHourRepository } from "./repositories/provider-half-hour-repository.ts";
 import { ProviderRepository } from "./repositories/provider-repository.ts";
-import { sqliteOf } from "./repositories/raw-sql.ts";
+import { compile, sqliteOf } from "./repositories/raw-sql.ts";
 import { SessionRepository } from "./repositories/session-repository.ts";
 import { UsageRecordRepository } from "./repositories/usage-record-repository.ts";
 import { UsageRollUpRepository } from "./repositories/usage-roll-up-repository.ts";
@@ -99,13 +99,15 @@ export class Database {
     attempt = 1,
   ): Promise<Result> {
     try {
-      // Above READ COMMITTED, MySQL locks gaps between rows, and writers of unrelated rows block one another. SQLite's
-      // transactions are always serializable.
-      const isolation = this.#isSqlite ? "SERIALIZABLE" : "READ COMMITTED";
-      return await this.#dataSource.transaction(isolation, (manager) => {
+      const inTransaction = (manager: EntityManager) => {
         lockSqlite(manager);
         return work(repositoriesOf(manager));
-      });
+      };
+      // SQLite's transactions are always serializable. For a level, TypeORM would send a PRAGMA, which makes SQLite
+      // compile every statement again.
+      if (this.#isSqlite) return await this.#dataSource.transaction(inTransaction);
+      // Above READ COMMITTED, MySQL locks gaps between rows, and writers of unrelated rows block one another.
+      return await this.#dataSource.transaction("READ COMMITTED", inTransaction);
     } catch (error) {
       if (!isDeadlock(error) || attempt === deadlockAttemptsMax) throw error;
       await pause(Math.random() * Math.min(10 * 2 ** attempt, deadlockPauseMsMax));
@@ -169,7 +171,8 @@ function repositoriesOf(manager: EntityManager) {
  * cannot send BEGIN IMMEDIATE, so this statement, which changes no row, gets the write lock first.
  */
 function lockSqlite(manager: EntityManager): void {
-  sqliteOf(manager)?.prepare("DELETE FROM counters WHERE FALSE").run();
+  const sqlite = sqliteOf(manager);
+  if (sqlite) compile(sqlite, "DELETE FROM counters WHERE FALSE").run();
 }
 
 /** A frozen server never answers, and callers must not wait for it. */

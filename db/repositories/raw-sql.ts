@@ -9,6 +9,21 @@ export function sqliteOf(manager: EntityManager): Sqlite.Database | null {
   return "databaseConnection" in driver ? (driver.databaseConnection as Sqlite.Database) : null;
 }
 
+/** Returns the compiled form of fixed SQL. Compiling a statement takes longer than running it. */
+export function compile(sqlite: Sqlite.Database, sql: string): Sqlite.Statement {
+  let statements = compiled.get(sqlite);
+  if (statements === undefined) compiled.set(sqlite, (statements = new Map()));
+  let statement = statements.get(sql);
+  if (statement === undefined) {
+    if (statements.size >= compiledMax) statements.clear();
+    statements.set(sql, (statement = sqlite.prepare(sql)));
+  }
+  return statement;
+}
+
+const compiled = new WeakMap<Sqlite.Database, Map<string, Sqlite.Statement>>();
+const compiledMax = 100;
+
 export async function readRaw(manager: EntityManager, { sql, parameters }: Query): Promise<RawRow[]> {
   const sqlite = sqliteOf(manager);
   return sqlite ? sqlite.prepare<unknown[], RawRow>(sql).all(...parameters) : manager.query(sql, parameters);

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type Sqlite from "better-sqlite3";
 import { type EntityManager, MoreThanOrEqual } from "typeorm";
 import { UsageRecord, type UsageRecordRow } from "../entities/usage-record.ts";
 import type { OwnerScope } from "./api-key-filter.ts";
-import { fromRaw, type RawValue, readRaw, sqliteOf, toRaw } from "./raw-sql.ts";
+import { compile, fromRaw, type RawValue, readRaw, sqliteOf, toRaw } from "./raw-sql.ts";
 import { ProviderHalfHourRepository } from "./provider-half-hour-repository.ts";
 import { pageQuery, type UsagePage } from "./usage-queries.ts";
 import { UsageRollUpRepository } from "./usage-roll-up-repository.ts";
@@ -65,9 +66,8 @@ export class UsageRecordRepository {
     const byId = new Map<string, UsageRecordRow>();
     for (const record of records) if (!byId.has(record.id)) byId.set(record.id, record);
     const each = [...byId.values()];
-    const inserted = sqliteOf(this.#manager)
-      ? await this.#insertIntoSqlite(each)
-      : await this.#insertIntoMysql(each);
+    const sqlite = sqliteOf(this.#manager);
+    const inserted = sqlite ? await this.#insertIntoSqlite(sqlite, each) : await this.#insertIntoMysql(each);
     await new UsageRollUpRepository(this.#manager).add(inserted);
     await new ProviderHalfHourRepository(this.#manager).add(inserted);
   }
@@ -128,15 +128,15 @@ export class UsageRecordRepository {
    * Runs one compiled statement per row, which is faster than larger statements and reports new rows. The
    * driver is synchronous, so the loop lets requests run after every `rowsPerTurn` rows.
    */
-  async #insertIntoSqlite(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
+  async #insertIntoSqlite(sqlite: Sqlite.Database, records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
     if (records.length === 0) return [];
     // The statement omits columns without values, because each parameter takes time.
     const { properties, insert, row } = this.#insertion("INSERT INTO", hasValueIn(records));
-    const statement = sqliteOf(this.#manager)?.prepare(`${insert} ${row} ON CONFLICT (id) DO NOTHING`);
+    const statement = compile(sqlite, `${insert} ${row} ON CONFLICT (id) DO NOTHING`);
     const inserted: UsageRecordRow[] = [];
     for (const [index, record] of records.entries()) {
       if (index % rowsPerTurn === rowsPerTurn - 1) await nextTurn();
-      if (statement?.run(toParameters(properties, record)).changes === 1) inserted.push(record);
+      if (statement.run(toParameters(properties, record)).changes === 1) inserted.push(record);
     }
     return inserted;
   }

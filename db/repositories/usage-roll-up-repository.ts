@@ -4,7 +4,7 @@ import type { UsageRecordRow } from "../entities/usage-record.ts";
 import { allKeys, UsageRollUp, type UsageRollUpRow } from "../entities/usage-roll-up.ts";
 import type { OwnerScope } from "./api-key-filter.ts";
 import { dailyCostsQuery, type DailyCostsOf } from "./daily-costs-query.ts";
-import { readRaw, sqliteOf, toMoment, toRaw } from "./raw-sql.ts";
+import { compile, readRaw, sqliteOf, toMoment, toRaw } from "./raw-sql.ts";
 import { rollUp, sumNames } from "./roll-up.ts";
 import { countQuery, daysQuery, sumQuery, type UsageDaysQuery, type UsageSumQuery } from "./usage-queries.ts";
 import type { UsageFilter } from "./usage-filter.ts";
@@ -107,7 +107,7 @@ export class UsageRollUpRepository {
       columns.map(({ propertyName }) => toRaw(sum[propertyName as keyof UsageRollUpRow]));
 
     if (sqlite) {
-      const statement = sqlite.prepare(`${insert} ${row} ${update}`);
+      const statement = compile(sqlite, `${insert} ${row} ${update}`);
       for (const [index, sum] of sums.entries()) {
         // The driver is synchronous, so the loop lets requests run in between.
         if (index % sumsPerTurn === sumsPerTurn - 1) await nextTurn();
