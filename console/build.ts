@@ -11,7 +11,7 @@ const stampFile = join(built, ".stamp");
 async function buildConsole(): Promise<void> {
   const stamp = stampOfSources();
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
-  // This import is dynamic, because a machine with a built console needs no builder.
+  // The import is dynamic, because a machine with a current build may not have Vite.
   const { createBuilder } = await import("vite");
   process.stderr.write("building the console, which takes about 20 seconds …\n");
   process.chdir(join(folder, ".."));
@@ -46,7 +46,7 @@ function stampOfSources(): string {
   return hash.digest("hex");
 }
 
-/** Moves SvelteKit's inline script to a file, which needs no exception in the content security policy. */
+/** Moves SvelteKit's inline script to a file, because the content security policy forbids inline scripts. */
 function moveInlineScriptOut(): void {
   const page = join(built, "index.html");
   const html = readFileSync(page, "utf8");
@@ -63,10 +63,7 @@ function moveInlineScriptOut(): void {
   write(page, started.replaceAll('rel="modulepreload"', 'rel="modulepreload" fetchpriority="low"'));
 }
 
-/**
- * Lists each page's files for the `Link` header. The browser then downloads them with the page, a round trip
- * earlier.
- */
+/** Lists each page's scripts for the `Link` header, so that browsers request them before the app starts. */
 async function listPreloads(): Promise<void> {
   const server = join(folder, ".svelte-kit/output/server");
   const { manifest } = (await import(join(server, "manifest-full.js"))) as { manifest: Manifest };
@@ -80,7 +77,7 @@ async function listPreloads(): Promise<void> {
     if (!page) return [];
     const used = [...page.layouts, ...page.errors, page.leaf].flatMap((index) => nodes[index ?? -1] ?? []);
     const files = [...new Set([...everywhere, ...used.flatMap(({ imports }) => imports)])];
-    // Over HTTP/1.1, a browser downloads six files at once. The app waits for the largest, so they come first.
+    // Over HTTP/1.1, a browser downloads at most six files at once, so the largest scripts start first.
     const scripts = files.toSorted((one, another) => sizeOf(another) - sizeOf(one));
     return {
       pattern: pattern.source,
@@ -92,7 +89,6 @@ async function listPreloads(): Promise<void> {
 
 const sizeOf = (file: string): number => statSync(join(built, file)).size;
 
-/** The part of SvelteKit's manifest that the preloads need. */
 type Manifest = {
   nodes: (() => Promise<{ imports: string[] }>)[];
   routes: {

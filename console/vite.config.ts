@@ -6,7 +6,7 @@ import { defineConfig } from "vite";
 /** The URL of the gateway that `npm run dev` starts. */
 const gateway = "http://127.0.0.1:8080";
 
-/** Two files hold the code that several pages share. Separate files would start a key's page with 71 requests. */
+/** Groups the code that several pages share. Without groups, a key's page would start with 71 requests. */
 const everywhere = {
   name: "parts",
   test: /src.lib.(shell|session|entrance|when-idle)|@tanstack|@lucide.*icons/,
@@ -14,7 +14,7 @@ const everywhere = {
 };
 const shared = { name: "parts", test: /src.lib.(?!ui.overlays.[A-Zo])/, minShareCount: 3 };
 
-/** Everything that opens above a page, such as menus. This file loads after the page. */
+/** The chunk of everything that opens above a page, such as menus. The chunk loads after the page. */
 const overlays = { name: "overlays", test: /lib.ui.overlays|node_modules.bits-ui/, priority: -2 };
 
 const output = {
@@ -23,7 +23,6 @@ const output = {
   strictExecutionOrder: true,
 };
 
-/** A static app, served by the gateway from `console/build`. The gateway streams answers and renders no pages. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [

@@ -5,13 +5,12 @@
   document.documentElement.classList.toggle("dark", dark);
 })();
 
-// This request renews the session while the app's scripts load. `lib/session/session.svelte.ts` uses the
-// response.
+// This request renews the session while the app's scripts load. `session.svelte.ts` uses the response.
 if (!/^\/(sign-in|set-up|join|docs)\b/.test(location.pathname)) {
   const refresh = async () => {
     const headers = { "content-type": "application/json" };
     const response = await fetch("/trpc/auth.refresh", { method: "POST", headers });
-    // The body is read here, because an unread response occupies a connection on pages that ignore it.
+    // The body is read here, because some pages ignore the response, and an unread body occupies a connection.
     return new Response(await response.text(), response);
   };
   // The app waits for the same lock, because a refresh token works once.

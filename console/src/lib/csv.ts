@@ -16,8 +16,8 @@ export function saveCsv(text: string, name: string): void {
 }
 
 /**
- * Quotes a cell, with an apostrophe before every start of a formula. Some spreadsheets split cells at `;` or
- * tabs despite quotes. https://owasp.org/www-community/attacks/CSV_Injection
+ * Quotes a text, and inserts an apostrophe before each formula in it. Some spreadsheets split quoted cells at
+ * `;` or tabs. https://owasp.org/www-community/attacks/CSV_Injection
  */
 function formatCell(value: string | number | boolean | null): string {
   if (value === null) return "";
@@ -27,5 +27,5 @@ function formatCell(value: string | number | boolean | null): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-/** The start of a cell, if a formula follows. Includes full-width characters. */
+/** The start of a cell before a formula, which can begin with a full-width character. */
 const formulaStart = /(^|[\r\n\t;,|])(?=(?:"|[^\S\r\n\t])*[=+\-@＝＋－＠])/g;

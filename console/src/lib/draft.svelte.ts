@@ -2,8 +2,8 @@ import { explainError } from "#lib/session/explain-error.ts";
 import { typedSince } from "#lib/typed-since.ts";
 
 /**
- * An edit of an entity that other users may change meanwhile. Saves only changed fields. If another user saved
- * first, `conflict` holds their version until the user decides.
+ * An edit of an entity that other users can also edit. If another user saves first, `conflict` holds the current
+ * version until the user resolves the conflict.
  */
 export class Draft<Thing extends { revision: number }, Name extends string> {
   text: Record<Name, string>;
@@ -29,7 +29,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
     return this.changed.length > 0;
   }
 
-  /** Adopts a newer version, unless a field was edited. */
+  /** Adopts a newer version, unless a field was edited or a conflict is unresolved. */
   follow(thing: Thing): void {
     const isNewer = thing.revision > this.#began.revision;
     if (isNewer && !this.isChanged && this.conflict === null) this.reset(thing);
@@ -42,7 +42,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
     this.error = null;
   }
 
-  /** Returns the saved version. Null during another save or after a failure: see `error` and `conflict`. */
+  /** Returns the saved version, or null if a save is already running or fails (see `error` and `conflict`). */
   async save({ send, readCurrent }: DraftCalls<Thing, Name>): Promise<Thing | null> {
     if (this.isSaving) return null;
     this.isSaving = true;
@@ -76,7 +76,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
       });
   }
 
-  /** Applies this user's changes to the other user's version, without saving it. */
+  /** Applies this user's changes to the version in `conflict`, without saving the result. */
   keepMine(): void {
     const { conflict, changed } = this;
     if (conflict === null) return;

@@ -1,7 +1,7 @@
 import { createQuery } from "@tanstack/svelte-query";
 import { api } from "#lib/session/api.ts";
 
-/** The URL for clients, without a trailing slash: the configured one, or this page's origin. */
+/** The base URL for clients, without a trailing slash: the configured URL or this page's origin. */
 export function createGatewayUrl(): { readonly current: string } {
   const info = createQuery(() => ({
     queryKey: ["gateway"],

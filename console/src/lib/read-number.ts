@@ -1,5 +1,5 @@
 /**
- * Reads a field's number. Null if the field is empty. Accepts commas and spaces between thousands.
+ * Returns null for an empty field, and NaN for text that is not a number. Ignores commas and spaces.
  * @param typed a number or null from a number field, text from any other field
  */
 export function readNumber(typed: string | number | null): number | null {
@@ -7,9 +7,9 @@ export function readNumber(typed: string | number | null): number | null {
   return digits === "" ? null : Number(digits);
 }
 
-/** The inverse of `readNumber`. Null becomes empty text. */
+/** Formats a number for a text field, with up to nine decimals. */
 export function writeNumber(number: number | null | undefined): string {
   if (number === null || number === undefined) return "";
-  // `toFixed` avoids exponents, as in 1e-7, for small prices.
+  // `toFixed` formats small prices without an exponent, such as 1e-7.
   return Number.isInteger(number) ? String(number) : number.toFixed(9).replace(/0+$/, "");
 }

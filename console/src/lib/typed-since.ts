@@ -1,4 +1,4 @@
-/** The fields that were edited while saving. The response must not replace them. */
+/** The fields that the user edited during a save. The response must not replace these edits. */
 export function typedSince<Name extends string>(
   sent: Record<Name, string>,
   now: Record<Name, string>,

@@ -1,10 +1,7 @@
 import { goto } from "$app/navigation";
 import { page } from "$app/state";
 
-/**
- * Keeps a page's state in the URL, so that reloading, going back and sharing work. Omits empty values and
- * null. "Back" undoes a step (`isStep`).
- */
+/** Sets URL parameters. An empty value or null deletes the parameter. With `isStep`, going back undoes the change. */
 export function setUrlState(changes: Record<string, string | null>, { isStep = false } = {}): Promise<void> {
   const url = new URL(page.url.href);
   for (const [name, value] of Object.entries(changes)) {
@@ -15,7 +12,7 @@ export function setUrlState(changes: Record<string, string | null>, { isStep = f
   return goto(url, { replace: !isStep, reset: false, state: isStep ? { isStep } : page.state });
 }
 
-/** Applies a filter: returns to the first page, and "back" undoes it. */
+/** Applies a filter and returns to the first page. Going back undoes both. */
 export function chooseFilter(changes: Record<string, string | null>): Promise<void> {
   return setUrlState({ ...changes, after: null }, { isStep: true });
 }

@@ -12,7 +12,7 @@ export function afterPaint(): Promise<void> {
   return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
 
-/** Loads a part once. Later calls return it without a promise, so that Back restores the scroll position. */
+/** Once the part is loaded, calls return it without a promise, so that Back restores the scroll position. */
 export function loadOnce<Part>(load: () => Promise<Part>): () => Part | Promise<Part> {
   let loaded: Part | undefined;
   return () => loaded ?? load().then((part) => (loaded = part));

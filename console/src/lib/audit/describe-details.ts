@@ -1,7 +1,7 @@
 import { formatExactTime } from "#lib/format/relative-time.ts";
 import { memberWords, valueWords } from "./member-words.ts";
 
-/** One line per value: old and new, or only new. Objects get a line per changed or set member. */
+/** Returns one line for each change, such as "60 → 120", and for each non-empty value. */
 export function describeDetails(details: Members, name = ""): DetailLine[] {
   if ("from" in details && "to" in details) return describeChange(name, details["from"], details["to"]);
   const members = Object.entries(details).toSorted(([a], [b]) => Number(a === "id") - Number(b === "id"));

@@ -4,7 +4,7 @@ import { describeDetails } from "./describe-details.ts";
 
 type Entry = Outputs["audit"]["list"]["items"][number];
 
-/** Downloads all matching entries as a file. Throws if there are too many for a browser. */
+/** Saves all matching entries as a CSV file. Throws if more than `entriesMax` match. */
 export async function exportEntries(filter: Inputs["audit"]["list"], signal: AbortSignal): Promise<void> {
   const entries: Entry[] = [];
   let cursor: string | null = null;

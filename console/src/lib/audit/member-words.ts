@@ -1,4 +1,4 @@
-/** Labels of an entry's members, as in the forms. Other members keep their name, so that nothing is hidden. */
+/** Labels for the details of audit entries. A detail without a label is shown with its path. */
 export const memberWords: Readonly<Partial<Record<string, string>>> = {
   requestsPerMinute: "Requests per minute",
   tokensPerMinute: "Tokens per minute",

@@ -1,11 +1,10 @@
 import { formatCompact, formatExactDollars } from "./numbers.ts";
 
-/** US dollars per million tokens. An unknown price is not 0. */
 export function formatPrice(dollars: number | null): string {
   return dollars === null ? "unknown" : formatExactDollars(dollars);
 }
 
-/** Returns text such as "128K context · $2.50 in · $10.00 out", for lists. */
+/** Returns text such as "128K context · $2.50 in · $10.00 out". */
 export function describeFacts({ contextWindow, prices: { input, output } }: Facts): string {
   const size = contextWindow === null ? null : `${formatTokens(contextWindow)} context`;
   const isPriced = input !== null || output !== null;
@@ -16,7 +15,7 @@ export function describeFacts({ contextWindow, prices: { input, output } }: Fact
 
 type Facts = { contextWindow: number | null; prices: { input: number | null; output: number | null } };
 
-/** Returns text such as "128K" or "1M". Null is "unknown". */
+/** Returns text such as "128K" or "1M". */
 export function formatTokens(tokens: number | null): string {
   return tokens === null ? "unknown" : formatCompact(tokens);
 }

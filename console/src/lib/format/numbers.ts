@@ -13,7 +13,7 @@ export function formatCountOf(count: number, thing: string): string {
   return `${formatCount(count)} ${thing}${count === 1 ? "" : "s"}`;
 }
 
-/** Returns short text such as "1.2M", for narrow columns. */
+/** Formats 1234567 as "1.2M". */
 export function formatCompact(count: number): string {
   return compact().format(count);
 }

@@ -10,11 +10,11 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const day = 24 * 3600;
-/** Future times of fewer days are in days, because a key's form offers expiries of up to 90 days. */
+/** Future times below this limit are never shown in weeks or months, to match expiries such as "In 90 days". */
 const daysMax = 91;
 
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
-/** All times use a 24-hour clock, because the texts about budgets say "00:00 UTC". */
+/** A 24-hour clock, to match "00:00 UTC" in the texts about budgets. */
 export const dayTime = { hourCycle: "h23" } as const;
 const moment = lazy(
   () =>
@@ -34,7 +34,7 @@ const exact = lazy(
 /** Returns text such as "5 minutes ago" or "in 30 days". Times are milliseconds since 1970. */
 export function formatRelativeTime(time: number, now: number): string {
   const seconds = Math.round((time - now) / 1000);
-  // The days are rounded, so that a new expiry in 30 days does not show 29.
+  // Truncation would show a new expiry in 30 days as "in 29 days".
   if (seconds >= day && seconds < daysMax * day) return relative().format(Math.round(seconds / day), "day");
   for (const [unit, size] of steps) {
     if (Math.abs(seconds) >= size) return relative().format(Math.trunc(seconds / size), unit);
@@ -42,12 +42,12 @@ export function formatRelativeTime(time: number, now: number): string {
   return "just now";
 }
 
-/** Omits the year, because a relative time beside it implies the year: "Nov 21, 17:41:03". */
+/** Returns text such as "Nov 21, 17:41:03". */
 export function formatMoment(time: number): string {
   return moment().format(time);
 }
 
-/** Includes seconds and the time zone: "Nov 21, 2026, 17:41:03 GMT+1". */
+/** Returns text such as "Nov 21, 2026, 17:41:03 GMT+1". */
 export function formatExactTime(time: number): string {
   return exact().format(time);
 }

@@ -9,7 +9,7 @@ export function expiryOf(choice: string, now: number): number | null {
 }
 
 /**
- * The end of a day in the browser's time zone.
+ * The end of a day in the browser's time zone, in milliseconds since 1970.
  * @param date such as 2027-01-31. Any other format returns null.
  */
 export function endOf(date: string): number | null {
@@ -18,12 +18,12 @@ export function endOf(date: string): number | null {
   return new Date(year, month - 1, day, 23, 59, 59, 999).getTime();
 }
 
-/** Whether a time is the end of a day in this time zone. A user in another zone may have set another time. */
+/** Whether a time is the end of a day in the browser's time zone, within a second. */
 export function isEndOfDay(time: number): boolean {
   return Math.abs(time - (endOf(toDateText(time)) ?? 0)) < 1_000;
 }
 
-/** The day of a time in this time zone, such as 2027-01-31. */
+/** The day of a time in the browser's time zone, such as 2027-01-31. */
 export function toDateText(time: number): string {
   const date = new Date(time);
   const two = (number: number) => String(number).padStart(2, "0");

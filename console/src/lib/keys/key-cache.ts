@@ -20,11 +20,11 @@ export function isSpent({ budgetUsd, spentUsd }: KeyUsage["budgets"][number]): b
   return budgetUsd !== null && spentUsd >= budgetUsd;
 }
 
-/** The spent shared budgets, which also reject the key's requests. */
+/** The spent budgets of the owner and the gateway. Each of them blocks the key's requests. */
 export function spentShared({ sharedBudgets: { person, gateway, isGatewaySpent } }: KeyUsage) {
   const isUsedUp = ({ spentPercent }: { spentPercent: number }) => spentPercent >= 100;
   const ofOwner = person.filter(isUsedUp);
-  // Members do not see the gateway's budgets, only whether one is spent.
+  // Members receive no budgets of the gateway, only whether one is spent.
   return { ofOwner, ofGateway: gateway.filter(isUsedUp), isAny: ofOwner.length > 0 || isGatewaySpent };
 }
 
@@ -46,7 +46,7 @@ export async function forgetKey(queries: QueryClient, id: string): Promise<void>
   queries.removeQueries({ queryKey: keyQuery(id).queryKey, type: "inactive" });
 }
 
-/** Reloads the models after a selected one was deleted. */
+/** Reloads the cached models, which may contain a deleted model. */
 export function forgetModels(queries: QueryClient): Promise<void> {
   return queries.invalidateQueries({ queryKey: ["models", "all"] });
 }

@@ -7,7 +7,7 @@ export function canActivate({ disabledBy }: ApiKey): boolean {
   return disabledBy !== "admin" || isAdmin();
 }
 
-/** Whether an administrator acts on another user's key. The owner then cannot undo the change. */
+/** Whether an administrator acts on another user's key. The owner cannot undo a deactivation or model removal. */
 export function isOverruling({ owner }: ApiKey): boolean {
   return isAdmin() && owner !== null && owner.id !== session.user?.id;
 }

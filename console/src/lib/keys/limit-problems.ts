@@ -9,7 +9,7 @@ export type LimitProblems = Partial<Record<LimitField, string>>;
 type Typed = {
   texts: LimitTexts;
   lastDay: string;
-  /** Whether the date was changed. A past date may stay. */
+  /** Whether the user changed the date. An unchanged past date is valid. */
   isNewDay: boolean;
   now: number;
 };
@@ -50,7 +50,7 @@ export function fieldOf(param: string | null): LimitField | undefined {
 
 function findNumberProblem(text: string, isMoney: boolean): string | null {
   if (text === "") return null;
-  // The pattern accepts thousands separators. "1,5" is not 15.
+  // The pattern accepts thousands separators, but rejects "1,5", which could mean 1.5.
   const [, whole, rest = ""] = /^(\d+|\d{1,3}(?:[, ]\d{3})+)(\.\d+)?$/.exec(text) ?? [];
   const number = whole === undefined ? NaN : Number(whole.replace(/\D/g, "") + rest);
   if (isMoney) {
@@ -65,7 +65,7 @@ function findNumberProblem(text: string, isMoney: boolean): string | null {
   return number > countMax ? `${text} is too large. Enter at most ${formatCount(countMax)}.` : null;
 }
 
-/** Applies the gateway's rule. The URL parser accepts IPv6 addresses only without a zone. */
+/** Applies the same rule as the gateway. The URL parser rejects IPv6 addresses with a zone. */
 function isAddressRange(text: string): boolean {
   const [, address = "", bits = "0"] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   if (/^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/.test(address)) {

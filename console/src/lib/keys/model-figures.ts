@@ -1,10 +1,7 @@
 import { formatCompact, formatExactDollars } from "#lib/format/numbers.ts";
 import type { ModelChoice } from "./model-groups.ts";
 
-/**
- * The known facts, as in "200K context · $3.00 in, $15.00 out". Prices are per million tokens. A model without
- * prices shows "price unknown", because budgets undercount its requests.
- */
+/** Returns text such as "200K context · $3.00 in, $15.00 out". Prices are per million tokens. */
 export function describeModel({ contextWindow, prices }: Omit<ModelChoice, "slug">): string {
   const cost = [
     prices.input !== null && `${formatExactDollars(prices.input)} in`,

@@ -4,7 +4,7 @@ import { type ApiKey, keyQuery, rememberKey } from "./key-cache.ts";
 
 type Edit = {
   queries: QueryClient;
-  /** The key at its last load. */
+  /** The key as last loaded. */
   key: ApiKey;
   /** Whether the edited part is unchanged since the start of the edit. */
   isUntouched: (key: ApiKey) => boolean;
@@ -12,8 +12,8 @@ type Edit = {
 };
 
 /**
- * Saves an edit of one part of a key, despite concurrent changes to other parts. Saves nothing and returns
- * null after a change to the same part.
+ * Saves an edit of one part of a key, despite concurrent changes to other parts. If another user changed the
+ * same part, saves nothing and returns null.
  */
 export async function saveEdit({ queries, key, isUntouched, save }: Edit): Promise<ApiKey | null> {
   let current = key;

@@ -14,7 +14,7 @@ export const writeSnippet: Record<Language, (input: SnippetInput) => string> = {
     const body = JSON.stringify({ model, messages: [message] });
     return [
       `curl ${inShell(`${baseUrl}/v1/chat/completions`)} \\`,
-      // Shells expand the variable between double quotes. A key value has no special characters.
+      // Double quotes let the shell expand the variable. A key value needs no escaping.
       `  -H "${header}" \\`,
       `  -H "Content-Type: application/json" \\`,
       `  -d ${inShell(body)}`,

@@ -30,7 +30,7 @@ function advanced<Name extends string>(name: Name, empty: string) {
   return { name, label: componentLabel(name), param: `prices.${name}`, empty } as const;
 }
 
-/** The prices that members see. */
+/** The prices in the read-only view of a model. */
 export const priceFields = [
   usualPriceFields[0],
   usualPriceFields[1],
@@ -40,7 +40,7 @@ export const priceFields = [
 
 type PriceName = (typeof usualPriceFields | typeof advancedPriceFields)[number]["name"];
 
-/** The editable fields of a model, as text. `rules` is the text of `toRulesText`. */
+/** The editable fields of a model. The text of `rules` has the format of `toRulesText`. */
 export type ModelField =
   | "upstreamModel"
   | "contextWindow"
@@ -54,7 +54,7 @@ export type FactText = Omit<ModelText, "upstreamModel" | "fallbacks">;
 
 const allPriceFields = [...usualPriceFields, ...advancedPriceFields];
 
-/** The API's parameters that have a field in the form. Each field shows its errors. */
+/** API parameters whose errors appear beside a form field. */
 export const modelParams = [
   "upstreamModel",
   "contextWindow",
@@ -106,7 +106,7 @@ export function emptyFacts(): FactText {
 
 type Changes = Omit<Extract<Inputs["models"]["update"], { id: string }>, "id" | "revision">;
 
-/** The named fields in the gateway's format. An empty number becomes null. */
+/** Converts the named fields to the gateway's format. An empty number becomes null. */
 export function toModelChanges(text: Partial<ModelText>, names: readonly ModelField[]): Changes {
   const has = (name: ModelField) => names.includes(name);
   const number = (name: ModelField) => readNumber(text[name] ?? "");

@@ -5,7 +5,7 @@ import type { Outputs } from "#lib/session/api.ts";
 type Prices = Outputs["models"]["get"]["prices"];
 type PriceRule = NonNullable<Prices["rules"]>[number];
 
-/** Conditions that the form can edit. All others are shown and kept. */
+/** Conditions that the form can edit. The form shows and keeps other conditions. */
 export const conditionKinds = [
   { value: "inputTokensAbove", label: "Prompt longer than", hint: "Tokens" },
   { value: "serviceTier", label: "Service tier", hint: "Such as flex or priority" },
@@ -15,7 +15,7 @@ export const conditionKinds = [
 
 type ConditionKind = (typeof conditionKinds)[number]["value"];
 
-/** Prices that a condition usually changes. */
+/** The prices of a rule that the form can edit. */
 export const rulePriceFields = [
   { name: "input", label: "Input" },
   { name: "cachedInput", label: "Cached input" },
@@ -32,7 +32,7 @@ export type RuleText = {
   factor: string;
   prices: Record<RulePrice, string>;
   isPartOnly: boolean;
-  /** The stored rule. Saving keeps its prices that have no field. */
+  /** Saving keeps the stored prices that have no field. */
   stored: PriceRule | null;
 };
 
@@ -122,7 +122,7 @@ export function describeRule(rule: PriceRule): string {
   return `${conditions.join(", ")}: ${changes.join(", ")}`;
 }
 
-/** All rules in words, for the notice about another user's change. */
+/** Describes all rules on one line, for the notice about another user's change. */
 export function describeRules(text: string): string {
   return toRules(text).map(describeRule).join("; ");
 }

@@ -1,6 +1,6 @@
 import { urlState } from "#lib/url-state.ts";
 
-/** The periods of the overview. The pages Usage and Requests use the same names and starts. */
+/** The Usage and Requests pages use the same names and start times for these periods. */
 export const periods = {
   "24h": { label: "Last 24 hours", short: "24 h" },
   "7d": { label: "Last 7 days", short: "7 days" },

@@ -10,7 +10,7 @@ export type Turn = {
   error: unknown;
 };
 
-/** A chat, kept until the user leaves the page or clears the chat. */
+/** A chat in the page's memory. Leaving the page discards it. */
 export class Conversation {
   turns = $state<Turn[]>([]);
   system = $state("");
@@ -23,11 +23,9 @@ export class Conversation {
     return this.turns.at(-1)?.state === "answering";
   }
 
-  /** Builds the request for a question, with the earlier questions and answers. */
   requestFor(model: string, question: string): ChatRequest {
     const messages: ChatMessage[] = this.system.trim() ? [{ role: "system", content: this.system }] : [];
     for (const turn of this.turns) {
-      // A failed answer and its question are omitted.
       if (turn.state !== "answered" && turn.state !== "stopped") continue;
       messages.push({ role: "user", content: turn.question }, { role: "assistant", content: turn.answer });
     }
@@ -61,7 +59,7 @@ export class Conversation {
       turn.state = "answered";
     } catch (error) {
       turn.state = abort.signal.aborted ? "stopped" : "failed";
-      // Other errors, such as those of `fetch`, have messages that differ between browsers.
+      // The messages of other errors, such as network errors, differ between browsers.
       turn.error =
         error instanceof ChatError
           ? error

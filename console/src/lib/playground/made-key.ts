@@ -4,16 +4,15 @@ import { api } from "#lib/session/api.ts";
 
 type MadeKey = { value: string; models: string[]; endsAt: number };
 
-/** The key stays in this tab's memory. Signing out reloads the page, which discards it. */
+/** The key stays in this tab's memory. Signing out discards it, because the tab then loads a new page. */
 let made: MadeKey | null = null;
 
-/** This tab's temporary key, unless it has expired or expires soon. */
+/** Returns this tab's temporary key. Null if none exists, or if the key expires within a minute. */
 export function findMadeKey(): MadeKey | null {
   if (made && made.endsAt - Date.now() < leftMsLeast) made = null;
   return made;
 }
 
-/** Creates an expiring key with every model that the user may connect. */
 export async function makeKey(): Promise<MadeKey> {
   const models = (await api.models.list.query()).map(({ slug }) => slug);
   const endsAt = Date.now() + lifetimeMs;
@@ -27,7 +26,7 @@ export async function makeKey(): Promise<MadeKey> {
   return made;
 }
 
-/** Forgets a key that no longer works, such as a deleted one. */
+/** Forgets a key that no longer works, such as a deleted key. */
 export function forgetMadeKey(): void {
   made = null;
 }

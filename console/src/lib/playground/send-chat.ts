@@ -11,7 +11,6 @@ export type ChatRequest = {
 
 type Usage = { prompt_tokens?: number; completion_tokens?: number };
 
-/** Times are milliseconds. */
 export type AnswerFacts = {
   requestId: string | null;
   finishReason: string | null;
@@ -21,7 +20,7 @@ export type AnswerFacts = {
   durationMs: number;
 };
 
-/** A rejected request or a broken response, with the API's message if there is one. */
+/** An invalid key, a rejected request or a broken response, with the API's message if there is one. */
 export class ChatError extends Error {
   override readonly name = "ChatError";
   readonly requestId: string | null;
@@ -36,10 +35,7 @@ export function toBody(request: ChatRequest) {
   return { ...request, stream: true, stream_options: { include_usage: true } };
 }
 
-/**
- * Sends a chat through the public API, as any client would. Reports each piece of text as it arrives. Throws a
- * `ChatError` for a rejected request or a broken response.
- */
+/** Sends a chat through the public API. Throws a `ChatError` for a rejected request or a broken response. */
 export async function sendChat(
   keyValue: string,
   request: ChatRequest,
@@ -101,7 +97,7 @@ export async function listModelsOf(keyValue: string): Promise<string[]> {
   }
   const headers = { authorization: `Bearer ${keyValue}` };
   const response = await fetch("/v1/models", { headers }).catch(() => {
-    // This message replaces the browser's, because each browser has a different one.
+    // Each browser has a different message for a network error.
     throw new Error("The gateway cannot be reached. Check that it is running and that you are online.");
   });
   if (!response.ok) throw new ChatError(await readError(response), response.headers.get("x-request-id"));

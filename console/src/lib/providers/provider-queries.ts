@@ -10,7 +10,7 @@ export function createProvidersQuery(isWanted: () => boolean = () => true) {
   }));
 }
 
-/** Provider health. The overview uses the same query key, so both share the response. */
+/** The overview's health query has the same key, so both queries share one response. */
 export function createHealthQuery() {
   return createQuery(() => ({
     queryKey: ["providers", "health"],
@@ -19,7 +19,7 @@ export function createHealthQuery() {
   }));
 }
 
-/** The presets for new providers. They change only with the gateway's version. */
+/** The presets of providers change only with the gateway's version. */
 export function createPresetsQuery(isWanted: () => boolean = () => true) {
   return createQuery(() => ({
     queryKey: ["providers", "presets"],
@@ -29,7 +29,7 @@ export function createPresetsQuery(isWanted: () => boolean = () => true) {
   }));
 }
 
-/** The allowed private addresses, which change only when the gateway restarts. */
+/** The private hosts that the gateway may call. They change only when the gateway restarts. */
 export function createPrivateHostsQuery(isWanted: () => boolean) {
   return createQuery(() => ({
     queryKey: ["providers", "privateHosts"],

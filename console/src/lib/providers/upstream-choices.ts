@@ -10,7 +10,7 @@ export type UpstreamChoice = {
   preset: string | null;
   label: string;
   hint: string;
-  /** Null if each customer has their own URL, and for the demo. */
+  /** Null if the choice has no default URL. */
   baseUrl: string | null;
   keyPageUrl: string | null;
   /** Whether users run the upstream themselves, as with Ollama. */
@@ -29,7 +29,7 @@ export function toChoices(presets: Preset[]): UpstreamChoice[] {
   return [anyAddress, ...(first ? [first] : []), ...(ownForm ?? []), ...(imitators ?? []), ...local, demo];
 }
 
-/** The name of the provider's preset, or of its kind. */
+/** Returns the label of the provider's preset, or the label of its kind. */
 export function nameOfKind(
   { kind, kindLabel, preset }: { kind: string; kindLabel: string; preset: string | null },
   presets: Preset[],

@@ -1,4 +1,4 @@
-/** Converts the API description for the page. Throws a TypeError if a required member is missing. */
+/** Converts the OpenAPI document for the page. Throws a TypeError if a required member is missing. */
 export function readReference(document: OpenApiDocument): Reference {
   const schemas = document.components.schemas;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -35,7 +35,7 @@ export type Operation = {
   errors: { status: string; reasons: string[] }[];
 };
 
-/** A parameter or a member. The name of a nested member is its path. */
+/** A parameter, or a member of a body. The name of a nested member is its path. */
 export type Row = { name: string; type: string; isRequired: boolean; description: string };
 
 function toOperation(schemas: Schemas, { path, method, operation }: Found): Operation {

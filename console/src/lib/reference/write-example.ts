@@ -1,6 +1,6 @@
 import type { Operation } from "./read-reference.ts";
 
-/** A first request, ready to paste. The key comes from the variable `GATEWAY_API_KEY`. */
+/** Returns a curl command that contains `$GATEWAY_API_KEY` instead of a key. */
 export function writeExample(baseUrl: string, { path, example, needsKey }: Operation): string {
   const parts = [`curl ${baseUrl}${path.replace("{slug}", "demo/echo")}`];
   if (needsKey) parts.push(`-H "Authorization: Bearer $GATEWAY_API_KEY"`);

@@ -24,7 +24,7 @@ const costDocument = /* GraphQL */ `
 export type CostLine = {
   component: string;
   quantity: number;
-  /** The price per million. */
+  /** The price per million tokens, searches or requests. */
   priceUsd: string | null;
   amountUsd: string | null;
   when: string | null;

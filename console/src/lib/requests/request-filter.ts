@@ -13,7 +13,6 @@ export type RequestFilter = UsageFilter & {
   minLatencyMs?: number;
 };
 
-/** The filters in the URL, except the period. */
 export const filterNames = [
   "key",
   "model",
@@ -36,7 +35,6 @@ export const statusOptions = [
   { value: "5xx", label: "HTTP 5xx" },
 ];
 
-/** The minimum durations, in seconds. */
 export const durationOptions = [
   { value: "", label: "Any duration" },
   ...["1", "5", "15", "30", "60", "300"].map((seconds) => ({
@@ -45,10 +43,10 @@ export const durationOptions = [
   })),
 ];
 
-/** The value of `person` in the URL that selects keys without an owner. */
+/** The value of `person` in the URL that selects requests of keys without an owner. */
 const noOwner = "(none)";
 
-/** The value of `tool` in the URL that selects clients that are not coding tools. */
+/** The value of `tool` in the URL that selects requests of clients other than coding tools. */
 export const otherClients = "(other)";
 
 /** Reads the filter from the URL. A relative period ends at `now`. Custom days must be valid. */

@@ -4,7 +4,7 @@ import type { AttemptTiming, UsageRecord } from "#lib/usage/read-usage-record.ts
 export type Phase = {
   kind: "wait" | "failed" | "first" | "output";
   label: string;
-  /** The provider and model, shown below the label. Null if the phase shows none. */
+  /** The provider and model of the attempt, shown below the label. */
   target: string | null;
   startMs: number;
   durationMs: number;

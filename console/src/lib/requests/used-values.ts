@@ -28,5 +28,5 @@ export async function readUsedValues(filter: {
   };
 }
 
-/** The tool and error reason in sums from releases that did not record them. */
+/** The value in sums from releases that did not record tools and error reasons. */
 const unknown = "unknown";

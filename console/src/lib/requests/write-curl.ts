@@ -1,11 +1,11 @@
 import type { UsageRecord } from "#lib/usage/read-usage-record.ts";
 
-/** A request like the recorded one, with a variable for the key and a sample prompt. */
+/** Returns a curl command like the recorded request, with a sample prompt and a variable for the key. */
 export function writeCurl({ endpoint, model, stream }: UsageRecord, baseUrl: string): string {
   const body = { model, ...inputOf(endpoint), ...(stream && { stream }) };
   return [
     `curl ${inShell(`${baseUrl}/v1/${endpoint}`)} \\`,
-    // Shells expand the variable between double quotes.
+    // Double quotes let the shell expand the variable.
     `  -H "Authorization: Bearer $GATEWAY_API_KEY" \\`,
     `  -H "Content-Type: application/json" \\`,
     `  -d ${inShell(JSON.stringify(body))}`,

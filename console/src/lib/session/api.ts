@@ -10,7 +10,7 @@ export const api = createTRPCClient<AppRouter>({
     httpBatchLink({
       url: "/trpc",
       maxItems: 20,
-      // A key's slugs can exceed the maximum length of a URL.
+      // With GET, the model slugs of a key could exceed the maximum length of a URL.
       methodOverride: "POST",
       headers: async () => ({ authorization: `Bearer ${await session.token()}` }),
     }),
@@ -20,7 +20,7 @@ export const api = createTRPCClient<AppRouter>({
 export type Inputs = inferRouterInputs<AppRouter>;
 export type Outputs = inferRouterOutputs<AppRouter>;
 
-/** Repeats a rejected call once with a new access token. */
+/** After an UNAUTHORIZED error, renews the access token and repeats the call once. */
 function renewing(): TRPCLink<AppRouter> {
   return () =>
     ({ op, next }) =>

@@ -4,7 +4,7 @@ import { GraphqlError } from "./graphql.ts";
 export type Explanation = {
   message: string;
   requestId: string | null;
-  /** The invalid member of the input. */
+  /** The path of the invalid input member, such as `timeouts.idleTimeoutMs`. Null for any other error. */
   param: string | null;
   code: string | null;
   /** The current revision, after a concurrent change. */
@@ -29,7 +29,7 @@ export function explainError(error: unknown): Explanation {
   return { ...shown, message: inWords(error.message) };
 }
 
-/** Formats the input errors, a list of "✖ The name is empty. Enter a name. → at name". `param` has the location. */
+/** Removes the marks and locations that Zod adds: "✖ The name is empty. Enter a name. → at name". */
 function inWords(message: string): string {
   return message.replace(/\s*→ at .*$/gm, "").replace(/^✖ /gm, "");
 }
@@ -41,14 +41,13 @@ type ErrorData = Partial<{
   currentRevision: number | null;
 }>;
 
-/** The message about one field. Null for an error about something else. */
+/** The message of an error about the field `param`. Null for any other error. */
 export function explainField(error: unknown, param: string): string | null {
   if (!error) return null;
   const shown = explainError(error);
   return shown.param === param ? shown.message : null;
 }
 
-/** Whether one of the fields already shows the error. */
 export function isAboutField(error: unknown, params: string[]): boolean {
   return params.includes(explainError(error).param ?? "");
 }

@@ -1,6 +1,5 @@
 import { session } from "./session.svelte.ts";
 
-/** An error of the usage history, with the API's message if there is one. */
 export class GraphqlError extends Error {
   override readonly name = "GraphqlError";
   readonly code: string | null;
@@ -15,7 +14,7 @@ export class GraphqlError extends Error {
 
 type Answer<Data> = { data?: Data | null; errors?: { message: string; extensions?: { code?: string } }[] };
 
-/** Queries the usage history. A test checks every document of the console against the schema. */
+/** Queries the usage history. Throws `GraphqlError`. */
 export async function askGraphql<Data>(query: string, variables: Record<string, unknown>): Promise<Data> {
   let response = await send(query, variables);
   if (response.status === 401) {

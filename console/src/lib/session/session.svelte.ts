@@ -7,12 +7,12 @@ export type SignedInUser = SessionData["user"];
 
 /**
  * The access token exists only in this page's memory. A reload exchanges the refresh cookie for a new token.
- * `expired` keeps the page and its input until the next sign-in.
+ * While `status` is `expired`, the page stays open with its input, under a sign-in dialog.
  */
 class Session {
   status = $state<"restoring" | "signedOut" | "signedIn" | "expired">("restoring");
   user = $state<SignedInUser | null>(null);
-  /** The reason why restoring failed. Null otherwise, and if there was no session to restore. */
+  /** The message of the error that prevented restoring. Null if there was no session to restore. */
   problem = $state<string | null>(null);
   #accessToken = "";
   #expiresAt = 0;
@@ -26,7 +26,7 @@ class Session {
     };
   }
 
-  /** Signs in with a valid refresh cookie. */
+  /** Signs in if the refresh cookie is valid. Never rejects. */
   async restore(): Promise<void> {
     this.problem = null;
     try {
@@ -40,7 +40,7 @@ class Session {
 
   /** Starts or renews a session from a sign-in, setup, join or refresh response. */
   begin({ accessToken, expiresAt, user }: SessionData): void {
-    // Another user's sign-in must not show the previous user's data.
+    // If the user changes, a reload removes the previous user's data.
     const isAnother = this.user !== null && this.user.id !== user.id;
     this.#accessToken = accessToken;
     this.#expiresAt = new Date(expiresAt).getTime();
@@ -74,7 +74,7 @@ class Session {
     this.forget();
   }
 
-  /** Ends the session on this page and in other tabs. Waiting calls fail. */
+  /** Opens the sign-in page here and in all other signed-in tabs. Waiting calls fail. */
   forget(): void {
     this.#otherTabs.postMessage("signed out");
     for (const { reject } of this.#waiting.splice(0))
@@ -93,7 +93,6 @@ class Session {
   }
 }
 
-/** The client for calls that need only the cookie. */
 const cookieApi = createTRPCClient<AppRouter>({
   links: [httpLink({ url: "/trpc", fetch: (url, options) => takeEarlyRefresh(url) ?? fetch(url, options) })],
 });
@@ -102,7 +101,7 @@ declare global {
   var earlyRefresh: Promise<Response> | undefined;
 }
 
-/** The response to the refresh that `static/before-app.js` began. The response serves one call. */
+/** The response to the refresh that `static/before-app.js` started. Later calls return undefined. */
 function takeEarlyRefresh(url: RequestInfo | URL | string): Promise<Response> | undefined {
   if (url !== "/trpc/auth.refresh") return undefined;
   const response = globalThis.earlyRefresh;

@@ -1,8 +1,8 @@
 import type { SetupModel, Workload } from "../../../../gateway/setup/setup-input.ts";
 
 /**
- * Hard tasks get the most expensive model, light tasks the cheapest, and daily use a model in between. Demo,
- * unsuitable and unpriced models are chosen only if there are no others. Null without models.
+ * Selects the most expensive model for hard tasks, the cheapest for light tasks, and one in between for daily use.
+ * Demo, unsuitable and unpriced models are a last resort. Null without models.
  */
 export function chooseModels(connected: SetupModel[]): Record<Workload, SetupModel> | null {
   const real = whereAny(connected, ({ isDemo }) => !isDemo);
@@ -21,13 +21,12 @@ export function chooseModels(connected: SetupModel[]): Record<Workload, SetupMod
   return { light, daily, hard };
 }
 
-/** The suitable models, or all if none is suitable. */
 function whereAny(models: SetupModel[], fits: (model: SetupModel) => boolean): SetupModel[] {
   const fitting = models.filter(fits);
   return fitting.length > 0 ? fitting : models;
 }
 
-/** Coding models call tools, have enough context and produce text. */
+/** Unknown facts do not make a model unsuitable. */
 function canCode({ canCallTools, contextWindow, outputPrice, slug }: SetupModel): boolean {
   const isForText = outputPrice !== 0 || !/embed|rerank|moderation/i.test(slug);
   return canCallTools !== false && (contextWindow ?? contextWindowLeast) >= contextWindowLeast && isForText;
@@ -35,11 +34,11 @@ function canCode({ canCallTools, contextWindow, outputPrice, slug }: SetupModel)
 
 const contextWindowLeast = 32_000;
 
-/** The average price of ten input tokens and one output token, the ratio of coding tools. */
+/** The mean price per million tokens. Coding tools use about ten input tokens for each output token. */
 function priceOf({ inputPrice, outputPrice }: SetupModel): number {
   const input = inputPrice ?? 0;
   return Math.max((10 * input + (outputPrice ?? 4 * input)) / 11, priceLeast);
 }
 
-/** The minimum price, which makes free models comparable. */
+/** Greater than 0, because the distance between prices is a logarithm. */
 const priceLeast = 0.01;

@@ -1,8 +1,8 @@
 import { toast } from "svelte-sonner";
 
 /**
- * Reports failures in a toast, and success if `done` is set. Menus set `done`, because their buttons
- * disappear.
+ * Returns whether the text was copied. Failures appear in a toast, and success too if `done` is set. Menus set
+ * `done`, because they close.
  */
 export async function copyText(text: string, done = ""): Promise<boolean> {
   try {

@@ -1,4 +1,4 @@
-/** Returns at most five round values, from 0 to the largest value or more. */
+/** Returns at most five round values, from 0 to at least `largest`. */
 export function axisTicks(largest: number, { isWhole }: { isWhole: boolean }): number[] {
   if (largest <= 0) return [0, 1];
   const rough = largest / 4;

@@ -4,7 +4,7 @@ import { formatCostSum } from "./format-cost.ts";
 import type { UsageBeforeRow, UsageDimension, UsageTotalsRow } from "./summarize-usage.ts";
 import { groupOf } from "./usage-groups.ts";
 
-/** A group in the table. Unknown values are null, costs are US dollars, and shares and rates are parts of 1. */
+/** Times are in milliseconds and costs in US dollars. Shares and rates are between 0 and 1. */
 export type BreakdownRow = {
   key: string;
   name: string;
@@ -30,13 +30,13 @@ export type BreakdownColumn = {
   title: string;
   hint: string;
   format: (row: BreakdownRow) => string;
-  /** A second line in the cell. It shows the value of another column that narrow screens hide. */
+  /** A second line in the cell, for a value whose own column narrow screens hide. */
   note?: (row: BreakdownRow) => string;
   /** The narrowest screen that shows the column. */
   from: "all" | "medium" | "wide";
 };
 
-/** The groups with usage. Shares and changes refer to costs, or to requests if no group has a cost. */
+/** Shares and changes refer to costs, or to requests if all costs are unknown or 0. */
 export function toBreakdown(
   current: UsageTotalsRow[],
   before: UsageBeforeRow[],
@@ -182,7 +182,6 @@ export function sortRows(rows: BreakdownRow[], by: string, isReversed: boolean):
   return isReversed ? sorted.reverse() : sorted;
 }
 
-/** The table as CSV, with exact numbers. */
 export const csvColumns: CsvColumn<BreakdownRow>[] = [
   ["id", ({ key }) => key],
   ["name", ({ name }) => name],
@@ -198,6 +197,6 @@ export const csvColumns: CsvColumn<BreakdownRow>[] = [
   ["unpriced_requests", ({ unpriced }) => unpriced],
   ["share", ({ share }) => share],
   ["change", ({ change }) => change],
-  // New columns come last, because scripts may count columns.
+  // New columns come last, because scripts may address columns by position.
   ["charge_usd", ({ charge }) => charge],
 ];

@@ -4,10 +4,10 @@ import { groupOf } from "./usage-groups.ts";
 export type UsageMetric = "requests" | "tokens" | "cost";
 
 export type ChartSeries = { key: string; label: string; color: string };
-/** A bar: its time, and the value of each series by key. */
+/** A stacked bar: the start of its interval, and the value of each series by key. */
 export type ChartPoint = { at: Date } & Record<string, number | Date>;
 
-/** Colors that color-blind readers can distinguish in light and dark mode, after Okabe and Ito. */
+/** Colors that color-blind users can distinguish, mostly from the palette of Okabe and Ito. */
 const colors = ["#4f6bed", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7fdc"];
 const gray = "#7f7f7f";
 const statusColors = new Map([
@@ -27,11 +27,11 @@ type ChartOptions = {
   dimension: UsageDimension;
   metric: UsageMetric;
   intervals: Date[];
-  /** The known values of the dimension, oldest first, also those not in the chart. The index selects the color. */
+  /** The known values of the dimension, oldest first, with or without usage. The index selects the color. */
   known: string[];
 };
 
-/** The largest groups as series, all others as one, and a point for every interval. */
+/** Returns one series per large group, one series for all other groups, and a point for every interval. */
 export function toChart(
   all: UsageSummaryRow[],
   { dimension, metric, intervals, known }: ChartOptions,
@@ -71,8 +71,8 @@ export function toChart(
 }
 
 /**
- * Gives a known name the same color on every page. If two names share a color, the smaller group gets a free
- * one. Unknown names get the remaining colors, then gray.
+ * A known name has the same color on every page, unless a larger group uses that color. The remaining names get the
+ * free colors while any are left.
  * @param names the largest group first
  */
 function chooseColors(names: string[], known: string[]): Map<string, string> {

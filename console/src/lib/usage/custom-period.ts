@@ -1,20 +1,18 @@
-/** The first and last day or minute, in the format of date fields: 2026-11-21 or 2026-11-21T15:00. */
+/** The start and the end of a period, as a day or a minute: 2026-11-21 or 2026-11-21T15:00. */
 export type Days = { from: string; to: string };
 
 export type DaysProblem = { field: keyof Days; message: string };
 
-/** The time zone of the page: the browser's, or UTC. */
 export type Zone = "local" | "utc";
 
 const yearsMax = 3;
 
-/** The times in milliseconds since 1970. The last day is inclusive, and a last minute exclusive. */
+/** Milliseconds since 1970, or NaN for an invalid date. An end day is inclusive, and an end minute exclusive. */
 export function toTimes({ from, to }: Days, zone: Zone): { from: number; to: number } {
   const days = to.includes("T") ? 0 : 1;
   return { from: startOf(from, zone) ?? NaN, to: startOf(to, zone, { days }) ?? NaN };
 }
 
-/** Validates the days of a query. Null if they are valid. */
 export function findProblem(days: Days, now: number, zone: Zone): DaysProblem | null {
   const [from, to] = [startOf(days.from, zone), startOf(days.to, zone)];
   if (from === null)

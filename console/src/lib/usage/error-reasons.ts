@@ -1,9 +1,8 @@
 import type { Outputs } from "#lib/session/api.ts";
 
-/** Details of an error code, in the gateway's own terms. */
+/** The cause of an error, more specific than the error code, such as `http_503`. */
 export type ErrorReason = NonNullable<Outputs["providers"]["health"][number]["lastErrorReason"]>;
 
-/** The reasons that contain no HTTP status. */
 type NamedReason = Exclude<ErrorReason, `http_${number}`>;
 type LimitReason = keyof typeof limits;
 
@@ -12,7 +11,7 @@ export function limitWords(reason: ErrorReason | null): string | null {
   return reason !== null && isLimit(reason) ? limits[reason] : null;
 }
 
-/** The provider's failure as a phrase. Null for every other reason. */
+/** The failure of a provider call as a phrase. Null for every other reason. */
 export function failureWords(reason: ErrorReason | null): string | null {
   if (reason === null || isLimit(reason)) return null;
   if (isStatus(reason)) return `provider returned HTTP status ${reason.slice("http_".length)}`;

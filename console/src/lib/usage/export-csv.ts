@@ -6,8 +6,8 @@ import type { UsageRecord } from "./read-usage-record.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 
 /**
- * Downloads all records of the filter as a file. `onprogress` receives the count so far. Throws if there are
- * too many for a browser.
+ * Saves all records that match the filter as a CSV file. `onprogress` receives the number of loaded records. Throws if
+ * there are more than `recordsMax`.
  */
 export async function exportCsv(
   filter: UsageFilter,

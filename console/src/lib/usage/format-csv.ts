@@ -26,7 +26,7 @@ const columns: CsvColumn<UsageRecord>[] = [
   ["cost_usd", (record) => record.costUsd],
   ["latency_ms", (record) => record.latencyMs],
   ["time_to_first_token_ms", (record) => record.timeToFirstTokenMs],
-  // New columns come last, because scripts may count columns.
+  // New columns come last, because scripts may address columns by position.
   ["attempts", (record) => record.attempts],
   ["client_tool", (record) => record.clientTool],
   ["owner_name", (record) => record.ownerName],

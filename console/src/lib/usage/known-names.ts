@@ -11,7 +11,7 @@ export function keysQuery() {
 }
 
 /**
- * Lists keys with usage in the period, including deleted ones. The end is rounded up to the hour, so that the query
+ * Lists keys with usage in the period, including deleted keys. The end is rounded up to the hour, so that the response
  * can be cached.
  */
 export function usedKeysQuery(time: UsageFilter) {
@@ -19,7 +19,7 @@ export function usedKeysQuery(time: UsageFilter) {
   return { queryKey: ["usage", "keys", times], queryFn: () => summarizeUsage(times, ["API_KEY"], null) };
 }
 
-/** Lists the requested model names in the period, most frequent first, including unknown models. */
+/** Lists the requested model names in the period, most requested first, including unknown models. */
 export function usedModelsQuery({ apiKeyId, ...time }: UsageFilter) {
   const filter = { ...inWholeHours(time), ...(apiKeyId !== undefined && { apiKeyId }) };
   return { queryKey: ["usage", "models", filter], queryFn: () => summarizeUsage(filter, ["MODEL"], null) };
@@ -35,8 +35,8 @@ type Known = {
 };
 
 /**
- * The IDs of keys, slugs of models or names of providers, oldest first. New values do not change the colors of the
- * others. Empty for every other dimension.
+ * The IDs of keys, slugs of models or names of providers. They are sorted oldest first, so that new values do not
+ * change existing colors. Empty for every other dimension.
  */
 export function knownNames(dimension: UsageDimension, { models = [], keys = [] }: Known): string[] {
   if (dimension === "API_KEY") return inOrder(keys).map(({ id }) => id);

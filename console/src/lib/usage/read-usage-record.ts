@@ -58,7 +58,7 @@ export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
 /** The scope of a limit: one key, the keys of its owner, or all keys. */
 export type LimitScope = "KEY" | "PERSON" | "GATEWAY";
 
-/** A request. Costs are exact US dollars as text, or null for an unpriced request. */
+/** A request. Costs are exact US dollars as text. They are null for an unknown price or token count. */
 export type UsageRecord = {
   id: string;
   createdAt: string;
@@ -70,7 +70,6 @@ export type UsageRecord = {
   model: string;
   provider: string;
   upstreamModel: string | null;
-  /** The number of upstream calls. 0 if the request never reached a provider. */
   attempts: number;
   endpoint: string;
   /** Null for clients other than coding tools. */
@@ -81,9 +80,9 @@ export type UsageRecord = {
   errorCode: string | null;
   /** The scope of the limit or budget that rejected the request. Null for any other outcome. */
   limitedBy: LimitScope | null;
-  /** The limit that rejected the request, or the provider's failure. Null without details. */
+  /** The limit that rejected the request, the failure of the provider call, or the gateway's own error code. */
   errorReason: ErrorReason | null;
-  /** The parts of the request that its translation dropped. */
+  /** The parts of the request that the gateway left out, because the provider does not support them. */
   dropped: string | null;
   inputTokens: number | null;
   outputTokens: number | null;
@@ -95,7 +94,7 @@ export type UsageRecord = {
   chargeUsd: string | null;
   latencyMs: number;
   timeToFirstTokenMs: number | null;
-  /** Null without an attempt, if the only attempt started at once, and for old records. */
+  /** Null if the only attempt started at once, and if no attempt was timed. */
   timing: { receivedMs: number; attempts: AttemptTiming[] } | null;
 };
 
@@ -105,17 +104,16 @@ export type AttemptTiming = {
   model: string;
   startMs: number;
   durationMs: number;
-  /** Null for the attempt that decided the outcome. */
+  /** The failure that allowed another attempt. Null for any other outcome. */
   failure: ErrorReason | null;
 };
 
-/** Null for a request that the user may not see, and until a new record is stored. */
+/** Null if no record with this ID is visible to the user. A new record appears after a moment. */
 export async function readUsageRecord(id: string): Promise<UsageRecord | null> {
   const { usageRecord } = await askGraphql<{ usageRecord: UsageRecord | null }>(usageRecordDocument, { id });
   return usageRecord;
 }
 
-/** Whether the request failed before a provider responded, so that it has no tokens. */
 export function isUnanswered({
   status,
   inputTokens,

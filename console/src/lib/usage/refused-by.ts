@@ -5,7 +5,7 @@ import type { LimitScope, UsageRecord } from "./read-usage-record.ts";
 export function refusedBy(record: UsageRecord): string | null {
   const limit = limitOf(record);
   if (limit !== null) return `the ${limit}`;
-  // `errorCode` is ambiguous, because providers use the same code for an empty account.
+  // `errorCode` is ambiguous, because a provider can also return `insufficient_quota`.
   const { attempts, status } = record;
   return attempts === 0 && status === "FAILED" ? "Gateway (rejected before routing)" : null;
 }

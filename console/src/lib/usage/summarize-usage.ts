@@ -99,7 +99,7 @@ export type UsageTotalsRow = Omit<UsageSummaryRow, "interval"> & {
   chargeUsd: string | null;
 };
 
-/** The same group in the previous period. */
+/** The sums of a group in the previous period. */
 export type UsageBeforeRow = UsageGroup & Pick<UsageSummaryRow, "requests" | "costUsd">;
 
 export async function summarizeUsage(

@@ -37,7 +37,7 @@ export function readPeriod(): Period {
   return Object.hasOwn(periods, period) ? (period as Period) : "24h";
 }
 
-/** The period in the URL, if the console does not know the period. Empty otherwise. */
+/** The period in the URL if it is unsupported. Empty otherwise. */
 export function unknownPeriod(): string {
   const period = urlState("period");
   return Object.hasOwn(periods, period) ? "" : period;
@@ -47,7 +47,6 @@ export function readZone(): Zone {
   return urlState("zone") === "utc" ? "utc" : "local";
 }
 
-/** Sets a custom period to the range that the user selected in the chart. */
 export function zoomTo(from: Date, to: Date): Promise<void> {
   const [start, end] = [from, to].map((moment) => toMinuteText(moment.getTime(), readZone()));
   return chooseFilter({ period: "custom", from: start ?? null, to: end ?? null });
@@ -58,7 +57,7 @@ export function readDays(): Days {
   return { from: urlState("from"), to: urlState("to") };
 }
 
-/** A custom period starts with the shown days. */
+/** A custom period initially covers the time from the first shown day to today. */
 export function choosePeriod(period: Period): Promise<void> {
   const now = Date.now();
   const days: Record<keyof Days, string | null> =
@@ -71,8 +70,8 @@ export function choosePeriod(period: Period): Promise<void> {
 const toDay = (time: number) => toMinuteText(time, readZone()).slice(0, "2026-11-21".length);
 
 /**
- * Rolling periods start with a whole hour or UTC day, so that the first bar of an hour or day is complete. Custom
- * periods end now at the latest.
+ * Rolling periods start at a whole hour or UTC day, so that the first hourly or daily bar is complete. Custom periods
+ * end now at the latest.
  */
 function timesOf(period: Period, now: number): { from: number; to: number } {
   const { hours } = periods[period];
@@ -93,7 +92,7 @@ function startOfMonth(now: number, offset: number): number {
   return new Date(time.getFullYear(), time.getMonth() + offset).getTime();
 }
 
-/** Reads the filter from the URL. A relative period ends at `now`. Custom days must be valid. */
+/** Reads the filter from the URL. No period ends after `now`. Custom days must be valid. */
 export function readUsageFilter(period: Period, now: number): UsageFilter {
   const { from, to } = timesOf(period, now);
   const status = statuses.find((known) => known === urlState("status"));
@@ -113,8 +112,8 @@ export function readUsageFilter(period: Period, now: number): UsageFilter {
 }
 
 /**
- * Extends the filter to the end of the hour, because sums of whole hours need no records. The added time is in the
- * future, so the sums stay the same.
+ * Extends a filter that ends now to the end of the hour, because sums of whole hours are stored. The added time is in
+ * the future, so the sums stay the same.
  */
 export function toWholeHours(filter: UsageFilter, now: number): UsageFilter {
   if (Date.parse(filter.to) < now) return filter;
@@ -123,7 +122,7 @@ export function toWholeHours(filter: UsageFilter, now: number): UsageFilter {
 
 export function intervalOf({ from, to }: UsageFilter): UsageInterval {
   const days = (Date.parse(to) - Date.parse(from)) / dayMs;
-  // A day has 25 hours when clocks are set back.
+  // Two days have 49 hours when clocks are set back.
   if (days < 2.1) return "HOUR";
   return days < 100 ? "DAY" : "MONTH";
 }

@@ -2,7 +2,7 @@ import { capitalize, failureWords, limitWords, type ErrorReason } from "./error-
 import { nameModel, noModelChoice, noOwnerChoice, otherClientsChoice } from "./model-name.ts";
 import type { UsageDimension, UsageGroup } from "./summarize-usage.ts";
 
-/** The groupings of the page, by their value in the URL. `filter` is the URL parameter that selects a group. */
+/** The groupings of the usage page, by their value in the URL. `filter` is the URL parameter that selects a group. */
 export const groupings = {
   model: { dimension: "MODEL", label: "by model", title: "Model", filter: "model" },
   key: { dimension: "API_KEY", label: "by API key", title: "API key", filter: "key" },
@@ -29,7 +29,7 @@ const insideOf: Record<Grouping, Grouping[]> = {
   reason: ["model", "key", "person", "provider"],
 };
 
-/** The grouping of the table inside a group. A grouping with its own filter would have one row. */
+/** The table's grouping within a selected group. A grouping whose filter is set would show one row. */
 export function groupingInside(by: Grouping, unfiltered: Grouping[]): Grouping {
   return insideOf[by].find((name) => unfiltered.includes(name)) ?? by;
 }
@@ -65,9 +65,9 @@ export function nameReason(reason: string): string {
   return reason === "" ? "No error" : words === null ? reason : capitalize(words);
 }
 
-/** The value in the URL that selects a group. Null if no filter selects it. */
+/** The value in the URL that selects a group. Null if no value selects the group. */
 export function choiceOf(key: string, dimension: UsageDimension): string | null {
-  // Earlier releases did not record the tool or the reason in their sums.
+  // The sums of earlier releases lack the tool and the reason.
   if (key === "unknown" && (dimension === "TOOL" || dimension === "ERROR_REASON")) return null;
   if (key !== "") return key;
   const choices: Partial<Record<UsageDimension, string>> = {

@@ -3,10 +3,10 @@ import { reportError } from "../report-error.ts";
 
 export type Overlays = typeof import("./overlays.ts");
 
-/** Loads the controls of bits-ui, a third of the console's scripts. Pages show plain controls until one is used. */
+/** Loads the large controls of bits-ui. Each plain control stays until its first use. */
 export const loadOverlays = (): Promise<Overlays> => import("./overlays.ts");
 
-/** Replaces a plain control with one of bits-ui that has the same `id`, and moves the focus to it. */
+/** Replaces a plain control with the bits-ui control of the same `id`, and focuses the new control. */
 export async function takeOver(id: string, replace: (overlays: Overlays) => void): Promise<void> {
   try {
     replace(await loadOverlays());
