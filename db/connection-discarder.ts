@@ -3,13 +3,13 @@ import type { PoolConnection } from "mysql2";
 import type { Logger, QueryRunner } from "typeorm";
 
 /**
- * Discards connections that cannot recover, so that the pool opens new ones: connections that timed out, or
- * whose primary became read-only. It is a logger, because TypeORM reports failed queries nowhere else.
+ * Discards a connection after a query timeout or if its server became read-only, so that the pool opens a new
+ * connection. The class is a logger, because TypeORM reports every failed query to its logger.
  */
 export class ConnectionDiscarder implements Logger {
   logQueryError(error: string | Error, _query: string, _parameters?: unknown, runner?: QueryRunner): void {
     if (!runner || !isHopeless(error)) return;
-    // The promise resolves before TypeORM continues, so the connection is closed by then.
+    // The promise is already resolved, so the connection closes before TypeORM can return it to the pool.
     void runner.connect().then((connection: PoolConnection & { stream: Socket }) => {
       connection.destroy();
       // mysql2's `destroy` only ends the stream, and a dead machine never confirms the end.

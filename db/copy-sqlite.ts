@@ -40,7 +40,6 @@ function vacuumInto(from: string, to: string): void {
   }
 }
 
-/** A power failure could lose a copy that is not synced. */
 function sync(file: string): void {
   const descriptor = openSync(file, "r");
   try {

@@ -57,12 +57,12 @@ function sqliteOptions(path: string): DataSourceOptions {
     database: path,
     enableWAL: true,
     prepareDatabase: (connection: Sqlite.Database) => {
-      // Another process may be migrating, so writes wait instead of failing.
+      // Writes wait instead of failing, because another process may be migrating the database.
       connection.pragma("busy_timeout = 5000");
       // With a write-ahead log, a crash of the process loses nothing. A power failure can lose the last transactions.
       connection.pragma("synchronous = NORMAL");
-      // A statement blocks the process, and better-sqlite3 cannot interrupt it. Statements that may be slow call this
-      // function for each row: see `usage-queries.ts`.
+      // Statements that may be slow call this function for each row (see `usage-queries.ts`), because better-sqlite3
+      // cannot interrupt a statement.
       connection.function("in_time", (deadline) => {
         if (performance.now() > Number(deadline)) throw new QueryTooLongError("The query timed out.");
         return 1;

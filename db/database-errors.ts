@@ -1,9 +1,9 @@
-/** The database is unreachable or timed out. The result of a write is unknown. */
+/** A write that fails with this error may still have been committed. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = "DatabaseUnavailableError";
 }
 
-/** The database ended a slow query. Its connection stays usable. */
+/** The database aborted a slow query. The connection stays usable. */
 export class QueryTooLongError extends Error {
   override readonly name = "QueryTooLongError";
 }
@@ -12,7 +12,7 @@ export class DuplicateError extends Error {
   override readonly name = "DuplicateError";
 }
 
-/** The row is referenced by others, or references a missing one. */
+/** Other rows reference the row, or the row references a missing row. */
 export class StillReferencedError extends Error {
   override readonly name = "StillReferencedError";
 }
@@ -32,7 +32,7 @@ export function fromDriverError(error: unknown): unknown {
   return error;
 }
 
-/** InnoDB rolled back this transaction to break a deadlock. The caller can repeat it. */
+/** Whether InnoDB rolled back the transaction to break a deadlock. The caller can repeat the transaction. */
 export function isDeadlock(error: unknown): boolean {
   return driverCode(error) === "ER_LOCK_DEADLOCK";
 }
@@ -41,7 +41,7 @@ function driverCode(error: unknown): string | undefined {
   for (let each = error, depth = 0; each instanceof Error && depth < 4; depth++) {
     const { code, errno, driverError } = each as { code?: unknown; errno?: unknown; driverError?: unknown };
     if (typeof code === "string") return code;
-    // The driver has no name for this error of MariaDB.
+    // mysql2 has no name for this MariaDB error.
     if (errno === 1969) return "ER_STATEMENT_TIMEOUT";
     each = driverError ?? each.cause;
   }
@@ -84,10 +84,7 @@ const unavailableCodes = new Set([
   "PROTOCOL_SEQUENCE_TIMEOUT",
 ]);
 
-/**
- * The driver's messages for these codes explain a problem with the certificate, token or user, without
- * secrets.
- */
+/** The driver's messages for these codes explain the cause without secrets. */
 const explainedCodes = /^(HANDSHAKE_|AUTH_SWITCH_|ER_ACCESS_DENIED_)/;
 
 function driverMessage(error: unknown): string {

@@ -22,8 +22,8 @@ import { WithheldModelRepository } from "./repositories/withheld-model-repositor
 import { keepUsagePartitions, type PartitionPlan } from "./usage-partitions.ts";
 
 /**
- * The only access to the database. A `write` is one transaction. A `read` has no transaction, so its queries may see
- * different states. Both throw the errors of `database-errors.ts`.
+ * A `write` is one transaction, and runs `work` again after a deadlock. A `read` has no transaction, so its
+ * queries may see different states. Both throw the errors of `database-errors.ts`.
  */
 export class Database {
   readonly #dataSource: DataSource;
@@ -49,11 +49,11 @@ export class Database {
     }
   }
 
-  /** Updates the schema. Returns the names of the applied migrations. */
+  /** Applies the pending migrations and returns their names. */
   async migrate(): Promise<string[]> {
     if ((await this.pendingMigrations()).length === 0) return [];
     if (this.#isSqlite) return migrate(this.#dataSource);
-    // Migrating a large table can take longer than the usual timeout.
+    // Migrating a large table can take longer than `operationTimeoutMs`.
     const dataSource = await this.#openWithoutHurry();
     try {
       return await migrate(dataSource);
@@ -74,12 +74,11 @@ export class Database {
     return this.#run(() => this.#transaction(work));
   }
 
-  /** Whether the database is the embedded one, which has one writer and no partitions. */
   get isSqlite(): boolean {
     return this.#isSqlite;
   }
 
-  /** Maintains the monthly partitions on MySQL: see `usage-partitions.ts`. The timeout applies to each statement. */
+  /** Returns the names of the dropped partitions. `operationTimeoutMs` applies to each statement. */
   async keepUsagePartitions(plan: PartitionPlan): Promise<string[]> {
     try {
       return await keepUsagePartitions(this.#dataSource, plan);
@@ -124,10 +123,7 @@ export class Database {
     }
   }
 
-  /**
-   * TypeORM has one SQLite connection, where concurrent operations would join the open transaction. So all
-   * operations queue.
-   */
+  /** TypeORM has one SQLite connection, so a concurrent operation would run inside the open transaction. */
   #enqueue<Result>(operation: () => Promise<Result>): Promise<Result> {
     const result = this.#tail.then(operation);
     this.#tail = result.catch(() => {});
@@ -140,10 +136,7 @@ export type DatabaseLimits = DataSourceLimits & { operationTimeoutMs: number };
 export type Repositories = ReturnType<typeof repositoriesOf>;
 
 const deadlockAttemptsMax = 10;
-/**
- * The longest pause exceeds the time of a large transaction, so that concurrent transactions can commit
- * first.
- */
+/** Long enough for a large concurrent transaction to commit. */
 const deadlockPauseMsMax = 1_000;
 
 function repositoriesOf(manager: EntityManager) {
@@ -168,14 +161,14 @@ function repositoriesOf(manager: EntityManager) {
 
 /**
  * SQLite's transactions start as readers, and a later write fails if another process wrote in between. TypeORM
- * cannot send BEGIN IMMEDIATE, so this statement, which changes no row, gets the write lock first.
+ * cannot send BEGIN IMMEDIATE, so a DELETE of no rows acquires the write lock first.
  */
 function lockSqlite(manager: EntityManager): void {
   const sqlite = sqliteOf(manager);
   if (sqlite) compile(sqlite, "DELETE FROM counters WHERE FALSE").run();
 }
 
-/** A frozen server never answers, and callers must not wait for it. */
+/** Throws a `DatabaseUnavailableError`, because a frozen server never answers. */
 async function withTimeout<Result>(result: Promise<Result>, timeoutMs: number): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {

@@ -2,7 +2,7 @@ import type { AuthPlugin } from "mysql2";
 import type { MysqlAddress } from "./mysql-url.ts";
 
 /**
- * Signs in to Amazon RDS with a token instead of a password, in clear text over TLS. Each connection gets a
+ * The plugin sends an Amazon RDS token instead of a password, in clear text over TLS. Each connection needs a
  * new token, because a token is valid for 15 minutes.
  * https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.html
  */

@@ -2,8 +2,8 @@ import Sqlite from "better-sqlite3";
 import { type DataSource, MigrationExecutor, type QueryRunner } from "typeorm";
 
 /**
- * Updates the schema. Of several processes, one migrates and the others wait. Returns the names of the applied
- * migrations.
+ * Applies the pending migrations and returns their names. Throws if another process still migrates after
+ * `lockTimeoutMs`.
  */
 export async function migrate(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
@@ -22,11 +22,10 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
   }
 }
 
-/** The names of the pending migrations, in order. */
 export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   try {
-    // `showMigrations` would create the table, for which a read-only user lacks permission.
+    // TypeORM's `showMigrations` would create the table, but a read-only user lacks the permission.
     const ran = (await runner.hasTable("migrations"))
       ? await runner.query("SELECT name FROM migrations")
       : [];
@@ -56,11 +55,11 @@ async function lockFile(path: string): Promise<() => Promise<void>> {
 }
 
 /**
- * MySQL's advisory lock belongs to the migrating connection. When the process is killed, the server finishes the
- * current statement, and no other migration may start before that.
+ * The advisory lock belongs to the migrating connection. If the process is killed, the server keeps the lock
+ * until the current statement ends.
  */
 async function lockServer(runner: QueryRunner): Promise<() => Promise<void>> {
-  // All databases of a server share the lock names, so the name contains the database.
+  // Lock names are global on a server, so the name contains the database.
   const name = "CONCAT('gateway_migrate_', LEFT(DATABASE(), 40))";
   const [row] = await runner.query(`SELECT GET_LOCK(${name}, ${lockTimeoutMs / 1000}) AS locked`);
   if (Number(row?.locked) !== 1) {
@@ -69,7 +68,7 @@ async function lockServer(runner: QueryRunner): Promise<() => Promise<void>> {
     );
   }
   return async () => {
-    // A broken connection has released the lock, and its error is already reported.
+    // A broken connection has already released the lock.
     await runner.query(`SELECT RELEASE_LOCK(${name})`).catch(() => {});
   };
 }

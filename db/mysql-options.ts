@@ -12,7 +12,7 @@ export type MysqlLimits = {
   answerTimeoutMs?: number;
 };
 
-/** TypeORM's options for a `mysql://` URL. The server reports whether it is MySQL or MariaDB. */
+/** TypeORM's options for a `mysql://` URL. Connects to the server to detect MariaDB. */
 export async function mysqlOptions(url: string, limits: MysqlLimits): Promise<DataSourceOptions> {
   const address = parseMysqlUrl(url);
   const connection = await connectionOptions(address, limits);
@@ -62,7 +62,7 @@ async function certificatesOf(authorities: TlsAuthorities): Promise<{ ca?: strin
   return { ca: await readFile(authorities.file, "utf8") };
 }
 
-/** TypeORM sees drift in every nullable column when MariaDB is configured as MySQL. */
+/** If MariaDB is configured as MySQL, TypeORM detects schema changes in every nullable column. */
 async function serverKind(options: mysql.ConnectionOptions): Promise<"mariadb" | "mysql"> {
   const connection = await mysql.createConnection(options);
   try {

@@ -6,21 +6,21 @@ export type MysqlAddress = {
   user: string;
   password: string;
   database: string;
-  /** The authorities that may issue the server's certificate. Null for an unencrypted connection. */
+  /** The certificate authorities that the client trusts. Null for an unencrypted connection. */
   tls: TlsAuthorities | null;
-  /** `iam`: the password is an Amazon RDS token, valid for 15 minutes, created for each connection. */
+  /** `iam`: each connection sends a new Amazon RDS token instead of a password. */
   auth: "password" | "iam";
 };
 
 /**
- * `public`: the authorities that Node trusts. `rds`: Amazon's, for RDS and Aurora. `file`: the path of PEM
- * certificates.
+ * `public`: the authorities that Node trusts. `rds`: Amazon's authorities for RDS and Aurora. `file`: the path
+ * of a PEM file.
  */
 export type TlsAuthorities = "public" | "rds" | { file: string };
 
 /**
- * Parses `mysql://user:password@host:3306/name?ssl=true`. Any `ssl` value but `false` verifies the certificate and the
- * host name. Throws a `MysqlUrlError` for an unknown option, which may be a misspelled security option.
+ * Parses `mysql://user:password@host:3306/name?ssl=true`. TLS always verifies the certificate and the host name.
+ * Throws a `MysqlUrlError` for an unknown option, which may be a misspelled security option.
  */
 export function parseMysqlUrl(text: string): MysqlAddress {
   const url = new URL(text);
@@ -52,7 +52,7 @@ export function parseMysqlUrl(text: string): MysqlAddress {
   };
 }
 
-/** Explains the problem without quoting the URL. The message continues a sentence whose subject is the URL. */
+/** The message continues a sentence whose subject is the URL. It never quotes the URL, which contains the password. */
 export class MysqlUrlError extends Error {
   override readonly name = "MysqlUrlError";
 }

@@ -9,10 +9,10 @@ type DatabaseSettings = Readonly<{
   >;
 }>;
 
-/** Opens the database, and creates a data folder that only this user can read. */
+/** Also creates the data folder. Only the user of the process can read the folder. */
 export function openDatabase({ dataDir, databaseUrl, limits }: DatabaseSettings): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  // An existing folder may be open to others. A folder of another user stays unchanged.
+  // `mkdir` keeps the mode of an existing folder. Only the folder's owner can change the mode.
   ignoreNotPermitted(() => chmodSync(dataDir, 0o700));
   return Database.open(databaseUrl, {
     connectionsMax: limits.databaseConnectionsMax,

@@ -1,8 +1,8 @@
 import type { DataSource, QueryRunner } from "typeorm";
 
 /**
- * The months that need a partition: `name` holds the records from the previous partition's end to `beforeId`.
- * Null for `dropBeforeId` drops no partition.
+ * The months that need a partition. Each partition ends before its `beforeId`. If `dropBeforeId` is null, no partition
+ * is dropped.
  */
 export type PartitionPlan = { months: { name: string; beforeId: string }[]; dropBeforeId: string | null };
 
@@ -12,12 +12,12 @@ export type PartitionPlan = { months: { name: string; beforeId: string }[]; drop
  */
 export async function keepUsagePartitions(dataSource: DataSource, plan: PartitionPlan): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
-  // The lock belongs to the server, so its name contains the database.
+  // Locks apply to the whole server, so the name contains the database.
   const lock = "CONCAT('gateway_partitions_', LEFT(DATABASE(), 40))";
   try {
     const [row] = await runner.query(`SELECT GET_LOCK(${lock}, 0) AS locked`);
     if (Number(row?.locked) !== 1) return [];
-    // All statements queue behind a waiting ALTER TABLE, so a long query would block all records.
+    // A waiting ALTER TABLE blocks all later statements on the table, so it must not wait for a long query.
     await runner.query(`SET SESSION lock_wait_timeout = ${tableWaitSeconds}`);
     try {
       await addMonths(runner, plan.months);
@@ -52,7 +52,7 @@ async function dropMonths(runner: QueryRunner, dropBeforeId: string | null): Pro
   return names;
 }
 
-/** The partitions, oldest first, without the last, which has no end. */
+/** Lists the oldest partitions first. Omits `rest`, which has no end. */
 async function readPartitions(runner: QueryRunner): Promise<{ name: string; beforeId: string }[]> {
   const rows: { name: string; beforeId: string }[] = await runner.query(
     `SELECT partition_name AS name, partition_description AS beforeId FROM information_schema.partitions

@@ -12,34 +12,34 @@ import {
   text,
 } from "./table.ts";
 
-/** An API key. The secret is not stored: see `ApiKeyValue`. */
+/** The key value is not stored. `ApiKeyValue` contains its hash. */
 export const ApiKey = table(
   "api_keys",
   {
     id: id(),
     name: text(255),
     status: text<"active" | "disabled">(16),
-    /** The role that disabled the key. Null if unknown. Ignored while the key is active. */
+    /** `admin` if only an administrator may activate the key again. Null if unknown. Ignored for active keys. */
     disabledBy: nullable(text<"admin" | "owner">(16)),
-    /** Null for the key of the first start, which precedes all users. */
+    /** Null for the key that the first start creates, because no user exists yet. */
     ownerId: nullable(text(40, references("users", "SET NULL"))),
     expiresAt: nullable(moment()),
     lastUsedAt: nullable(moment()),
-    /** Increases with each change by a user. */
+    /** Increases with each edit, to detect concurrent edits. */
     revision: integer({ default: 1 }),
     createdAt: moment(),
-    /** Null applies the default of all keys. */
+    /** If one of these three limits is null, the default for all keys applies. */
     requestsPerMinute: nullable(integer()),
     tokensPerMinute: nullable(integer()),
     concurrentRequests: nullable(integer()),
-    /** Budgets in nano-dollars. */
+    /** Budgets in nano-dollars. Null means no budget. */
     dayBudget: nullable(bigInteger()),
     weekBudget: nullable(bigInteger()),
     monthBudget: nullable(bigInteger()),
     totalBudget: nullable(bigInteger()),
     /** The allowed IP addresses and ranges. Null allows all. */
     addressRanges: nullable(json<string[]>()),
-    /** The charge for the key's requests, in ten-thousandths of the cost. Null charges the cost. */
+    /** The factor of the charge, in ten-thousandths: 11500 adds 15 %. Null means a factor of 1. */
     chargeFactor: nullable(integer()),
   },
   [
@@ -49,9 +49,7 @@ export const ApiKey = table(
   ],
 );
 
-/**
- * A value that authenticates as the key. A rotated key keeps its old values, each until its `validUntil`.
- */
+/** The hash of a key value. After a rotation, the old values stay valid until `validUntil`. */
 export const ApiKeyValue = table(
   "api_key_values",
   {
@@ -59,7 +57,7 @@ export const ApiKeyValue = table(
     hash: id({ length: 64 }),
     apiKeyId: text(40, references("api_keys", "CASCADE")),
     lastFour: text(4),
-    /** The expiry of the value. Null if it expires with the key. */
+    /** Null if the value expires with the key. */
     validUntil: nullable(moment()),
     createdAt: moment(),
   },
@@ -76,8 +74,8 @@ export const ApiKeyModel = table(
 );
 
 /**
- * A model that an administrator removed from the key. The slug identifies it, so that deleting and adding the
- * model changes nothing.
+ * A model that members cannot connect to the key again, because an administrator removed it. The slug still
+ * matches after the model is deleted and added again.
  */
 export const ApiKeyWithheldModel = table("api_key_withheld_models", {
   apiKeyId: id(references("api_keys", "CASCADE")),

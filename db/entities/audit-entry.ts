@@ -1,8 +1,8 @@
 import { id, index, json, moment, nullable, type RowOf, table, text } from "./table.ts";
 
 /**
- * An action, with the names at that time. It is never edited. It has no foreign keys, because entries outlive
- * actors and entities.
+ * The names are the names at the time of the action. There are no foreign keys, because entries outlive the
+ * entities.
  */
 export const AuditEntry = table(
   "audit_entries",
@@ -13,7 +13,7 @@ export const AuditEntry = table(
     /** Null if no one was signed in, as for a failed sign-in. */
     actorId: nullable(text(40)),
     actorName: nullable(text(255)),
-    /** The entity, a dot and a verb: `key.create`. */
+    /** An `AuditAction`, such as `key.create`. */
     action: text(48),
     entityId: text(40),
     entityName: text(255),

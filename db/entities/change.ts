@@ -1,10 +1,10 @@
 import { bigInteger, id, index, moment, type RowOf, table, text } from "./table.ts";
 
-/** An entry of the change feed, which invalidates other processes' caches. It is kept for an hour. */
+/** An entry of the change feed, from which every process updates its caches. Kept for at least an hour. */
 export const Change = table(
   "changes",
   {
-    /** The value of the counter `changes`. Its row lock makes numbers visible in order. */
+    /** The increased value of the counter `changes`. */
     number: bigInteger({ primary: true }),
     kind: text<ChangeKind>(16),
     entityId: text(40),
@@ -13,7 +13,6 @@ export const Change = table(
   [index("changes_time", ["createdAt"])],
 );
 
-/** Named numbers that only increase. */
 export const Counter = table("counters", { name: id({ length: 32 }), value: bigInteger() });
 
 /**

@@ -6,10 +6,7 @@ export const DataKey = table(
   {
     /** The key ID that envelopes contain. */
     id: id(),
-    /**
-     * Increases with each data key. The key with the highest number seals. Times are unreliable, because
-     * clocks differ.
-     */
+    /** The data key with the highest number seals secrets. Creation times are unreliable, because clocks differ. */
     number: integer(),
     /** The wrapped key, in base64. */
     wrapped: longText(),

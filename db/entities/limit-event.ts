@@ -1,15 +1,12 @@
 import { bigInteger, id, index, integer, moment, nullable, type RowOf, table, text } from "./table.ts";
 
-/** A budget warning. It is stored once, although several processes may notice it. */
+/** A budget warning, stored once even if several processes detect it. */
 export const LimitEvent = table(
   "limit_events",
   {
-    /** A hash of the content, so that the warning is unique. */
+    /** A hash of the holder, budget, period and percentage, so that every process computes the same ID. */
     id: id({ length: 64 }),
-    /**
-     * The key with the budget. `noKey` if the budget belongs to the owner or, without an owner, to the
-     * gateway.
-     */
+    /** `noKey` if the budget belongs to a user (`ownerId`) or to the gateway (no `ownerId`). */
     apiKeyId: text(40),
     apiKeyName: text(255),
     ownerId: nullable(text(40)),
@@ -17,13 +14,13 @@ export const LimitEvent = table(
     period: text(8),
     periodStartsAt: moment(),
     percent: integer(),
-    /** Nano-dollars. */
+    /** `budget` and `spent` are in nano-dollars. */
     budget: bigInteger(),
     spent: bigInteger(),
     createdAt: moment(),
-    /** The number of webhook attempts. */
+    /** The number of attempts to call the webhook. */
     attempts: integer(),
-    /** The time of the next attempt. Null if nothing remains to be sent. */
+    /** The time of the next attempt. Null after delivery or the last attempt, and without a webhook. */
     sendAt: nullable(moment()),
   },
   [index("limit_events_key", ["apiKeyId", "createdAt"]), index("limit_events_send", ["sendAt"])],

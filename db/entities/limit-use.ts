@@ -1,8 +1,8 @@
 import { bigInteger, id, index, integer, type RowOf, table } from "./table.ts";
 
 /**
- * One process's requests and tokens for a limit holder in one second. Other processes add them to their own
- * counts. Rows are kept for two to three minutes.
+ * One process's requests and tokens for a limit holder in one second. Other processes add these numbers to their
+ * own counts.
  */
 export const LimitUse = table(
   "limit_uses",

@@ -14,7 +14,7 @@ import {
 } from "./table.ts";
 import type { PriceDetails } from "./price-details.ts";
 
-/** A model for keys to use. Prices are nano-dollars per million tokens. An unknown price is null, never 0. */
+/** Prices are in nano-dollars per million tokens. Null means unknown, 0 means free. */
 export const Model = table(
   "models",
   {
@@ -28,16 +28,16 @@ export const Model = table(
     cachedInputPrice: nullable(bigInteger()),
     cacheWritePrice: nullable(bigInteger()),
     outputPrice: nullable(bigInteger()),
-    /** Null if the details were never set, as for models of earlier releases. */
+    /** Null for a model of an earlier release until `fillPriceDetails` runs. */
     priceDetails: nullable(json<PriceDetails>()),
-    /** Increases with each change. */
+    /** Increases with each edit, to detect concurrent edits. */
     revision: integer({ default: 1 }),
     createdAt: moment(),
   },
   [uniqueIndex("models_slug", ["slug"]), index("models_provider", ["providerId"])],
 );
 
-/** The models that replace a failed one, in order. Fallbacks of fallbacks are not followed. */
+/** `position` orders the fallbacks of a model. A fallback's own fallbacks are not used. */
 export const ModelFallback = table(
   "model_fallbacks",
   {

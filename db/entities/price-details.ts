@@ -24,28 +24,27 @@ export type PriceComponent = (typeof priceComponents)[number];
 /** Nano-dollars per million. Null is unknown. A missing price follows the rules of `gateway/usage/README.md`. */
 export type ComponentPrices = Partial<Record<PriceComponent, number | null>>;
 
-/** A model's prices beyond its four columns, and rules with other prices. */
+/** The prices of a model that have no column of their own, and rules that change prices. */
 export type PriceDetails = { prices: ComponentPrices; rules: PriceRule[] };
 
-/** Rules apply in order. Later prices replace earlier ones, and factors multiply the result. */
+/** Rules apply in order. Later prices replace earlier prices, and factors multiply the result. */
 export type PriceRule = {
   when: PriceCondition;
   prices?: ComponentPrices | undefined;
   /** Multiplies the prices of tokens. At most four decimals. */
   factor?: number | undefined;
-  /** With `inputTokensAbove`: the prices apply to the tokens above it, not to the whole request. */
+  /** `above` applies the rule only to the input tokens above `inputTokensAbove`. */
   part?: "above" | undefined;
 };
 
 /** Every given member must match. `from`, `before` and `hours` apply to the time of the request. */
 export type PriceCondition = {
-  /** The prompt has more tokens than this. */
   inputTokensAbove?: number | undefined;
-  /** The tier that the response reports: `flex`, `priority`, `batch`. */
+  /** The tier that the response reports, such as `flex` or `priority`. */
   serviceTier?: string | undefined;
-  /** The speed that the response reports: `fast`. */
+  /** The speed that the response reports, such as `fast`. */
   speed?: string | undefined;
-  /** The region that the response reports: `us`. */
+  /** The region that the response reports, such as `us`. */
   region?: string | undefined;
   /** The inclusive start, in ISO 8601. */
   from?: string | undefined;
@@ -55,7 +54,7 @@ export type PriceCondition = {
   hours?: { from: string; to: string } | undefined;
 };
 
-/** A part of a cost. The amounts of all lines add up to the cost at the model's prices. */
+/** A part of the cost at the model's prices. */
 export type CostLine = {
   component: PriceComponent;
   quantity: number;
@@ -63,7 +62,7 @@ export type CostLine = {
   price: number | null;
   /** Nano-dollars. Null if the price is unknown. */
   amount: number | null;
-  /** The conditions that set the price, such as `input above 200000`. Missing for the usual price. */
+  /** The conditions of the rules that set the price, such as `input above 200000`. Missing if no rule applies. */
   when?: string;
 };
 
@@ -72,10 +71,10 @@ export type CostDetails = {
   /** Counts and terms of the response that have no column: `UsageDetails`. */
   usage?: Readonly<Record<string, string | number>>;
   lines: CostLine[];
-  /** Missing if the cost is the sum of the lines. */
+  /** Set if the provider's reported cost replaces the sum of the lines. */
   source?: "provider";
-  /** The charge divided by the cost. Missing if it is 1. */
+  /** The product of the charge factors of the provider and the key. Missing if it is 1. */
   factor?: number;
-  /** The minimum cost of an unpriced request in nano-dollars: its known parts at the usual price. Budgets count it. */
+  /** The minimum of an unknown cost, in nano-dollars. Budgets count the minimum. Missing if it is 0. */
   least?: number;
 };

@@ -1,17 +1,17 @@
 import { bigInteger, id, integer, moment, type RowOf, table } from "./table.ts";
 
 /**
- * The requests of a provider in half an hour (UTC), written in the transaction that inserts the records. The
- * roll-ups have no half-hours, because their rows per key and model would slow every insert.
+ * Sums of a provider's requests in one half-hour (UTC). Half-hourly roll-ups would slow every insert, because
+ * roll-ups have rows per key and model.
  */
 export const ProviderHalfHour = table(
   "provider_half_hours",
   {
     startsAt: moment({ primary: true }),
-    /** The provider's name at the time of the requests. */
+    /** The provider's name, not its ID. */
     provider: id({ length: 63 }),
     requests: integer(),
-    /** The failures that the provider caused. */
+    /** The failures that the provider caused: see `isProvidersFault`. */
     failures: integer(),
     successes: integer(),
     /** Milliseconds, summed over the successes. */

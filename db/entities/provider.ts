@@ -13,30 +13,28 @@ import {
   uniqueIndex,
 } from "./table.ts";
 
-/** `name` is the prefix of the slugs of the provider's models. */
 export const Provider = table(
   "providers",
   {
     id: id(),
+    /** The prefix of the slugs of the provider's models. */
     name: text(63),
     kind: text(32),
-    /** Null for a custom upstream. */
     preset: nullable(text(32)),
     baseUrl: nullable(text(2048)),
-    /** Timeouts that override the gateway's, in milliseconds. */
     timeouts: json<UpstreamTimeoutOverrides>(),
-    /** Null calculates costs from the models' prices. */
+    /** With `provider`, a cost that the provider reports replaces the cost at the model's prices. */
     costSource: nullable(text<"provider">(16)),
-    /** The charge for the provider's requests, in ten-thousandths of the cost. Null charges the cost. */
+    /** The factor of the charge, in ten-thousandths: 11500 adds 15 %. Null means a factor of 1. */
     chargeFactor: nullable(integer()),
-    /** Increases with each change, including those of its credentials. */
+    /** Increases with each edit of the provider or its credentials, to detect concurrent edits. */
     revision: integer({ default: 1 }),
     createdAt: moment(),
   },
   [uniqueIndex("providers_name", ["name"])],
 );
 
-/** The gateway's secret for an upstream. `sealed` is an envelope of the secret box, never the secret. */
+/** The gateway's secret for an upstream. `sealed` is an envelope of the secret box. */
 export const Credential = table(
   "credentials",
   {
@@ -44,7 +42,7 @@ export const Credential = table(
     providerId: text(40, references("providers", "CASCADE")),
     sealed: longText(),
     lastFour: text(4),
-    /** The credential's share of the provider's requests, relative to the other weights. */
+    /** The credential's share of the requests, relative to the provider's other credentials. */
     weight: integer({ default: 1 }),
     createdAt: moment(),
   },

@@ -26,7 +26,7 @@ export function table<Columns extends Record<string, Column<unknown>>>(
 /** `withoutRowid`: SQLite stores the rows in the tree of the primary key. */
 type TableOptions = { withoutRowid?: boolean };
 
-/** A column with values of type `Value`. The type exists at compile time only. */
+/** `valueType` is never set. It carries the type of the column's values at compile time. */
 export type Column<Value> = EntitySchemaColumnOptions & { readonly valueType?: Value };
 
 export type Row<Columns> = {
@@ -44,7 +44,7 @@ export function text<Value extends string = string>(length: number, options: Opt
   return { type: "varchar", length, ...options };
 }
 
-/** Text without a practical limit: 64 KiB on MySQL. */
+/** On MySQL, at most 65,535 bytes. */
 export const longText = (options: Options = {}): Column<string> => ({ type: "text", ...options });
 
 /** A moment in UTC, with milliseconds. */
@@ -56,7 +56,7 @@ export const moment = (options: Options = {}): Column<Date> => ({
 
 export const integer = (options: Options = {}): Column<number> => ({ type: "integer", ...options });
 
-/** An integer of up to 64 bits, exact up to 2^53. The MySQL driver returns it as text. */
+/** Stores up to 64 bits, but numbers are exact only up to 2^53. The MySQL driver returns text. */
 export const bigInteger = (options: Options = {}): Column<number> => ({
   type: "bigint",
   transformer: {
@@ -74,15 +74,12 @@ export function nullable<Value>(column: Column<Value>): Column<Value | null> {
   return { ...column, nullable: true } as Column<Value | null>;
 }
 
-/**
- * A foreign key. `onUpdate` is explicit, because MariaDB reports the default, which would look like a changed
- * schema.
- */
+/** `onUpdate` is explicit, because MariaDB reports the default and TypeORM would detect a changed schema. */
 export function references(target: string, onDelete: "CASCADE" | "RESTRICT" | "SET NULL"): Options {
   return { foreignKey: { target, onDelete, onUpdate: "NO ACTION" } };
 }
 
-/** Unique keys are named indexes, never `unique: true`, which TypeORM names differently per database. */
+/** Replaces `unique: true`, whose index TypeORM names differently per database. */
 export function uniqueIndex(name: string, columns: string[]): EntitySchemaIndexOptions {
   return { name, columns, unique: true };
 }

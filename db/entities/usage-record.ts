@@ -14,8 +14,8 @@ import {
 } from "./table.ts";
 
 /**
- * A request: counts, names at that time, times and outcome, never content. It has no foreign keys, because
- * records outlive keys and models.
+ * The numbers, times and outcome of a request, without its content. There are no foreign keys, because records
+ * outlive keys and models.
  */
 export const UsageRecord = table(
   "usage_records",
@@ -25,18 +25,18 @@ export const UsageRecord = table(
     createdAt: moment(),
     apiKeyId: text(40),
     apiKeyName: text(255),
-    /** The key's owner at that time, who sees the record after the key is deleted. Null without an owner. */
+    /** The key's owner at the time of the request, who still sees the record after the key's deletion. */
     ownerId: nullable(text(40)),
-    /** The requested model: a slug, or a name without a provider. Empty without a valid name. */
+    /** The model name in the request, such as a slug. Empty if the name is missing or `RecordedModelNames` omits it. */
     model: text(255),
-    /** The provider that answered or was called last: the model's own or a fallback's. Empty without a call. */
+    /** The last attempted provider: the model's own or a fallback's. Empty without an attempt. */
     provider: text(63),
     upstreamModel: nullable(text(255)),
     credentialId: nullable(text(40)),
-    /** The number of upstream calls. */
+    /** Includes retries and fallbacks. */
     attempts: integer({ default: 1 }),
     endpoint: text(64),
-    /** The client's coding tool, from its user agent. Null for any other client. */
+    /** Null if the request headers match no known tool. */
     clientTool: nullable(text(32)),
     stream: flag(),
     status: text<UsageStatus>(16),
@@ -46,35 +46,35 @@ export const UsageRecord = table(
     limitedBy: nullable(text(16)),
     /** Details of the error code. Without details, the gateway's own code. Null without an error. */
     errorReason: nullable(text(32)),
-    /** The names of the request's parts that its translation dropped, such as `tools.web_search`. */
+    /** The names of the request's parts that the translation dropped, such as `tools.web_search`. */
     dropped: nullable(text(255)),
     inputTokens: nullable(integer()),
     outputTokens: nullable(integer()),
     cachedInputTokens: nullable(integer()),
     cacheWriteInputTokens: nullable(integer()),
     reasoningTokens: nullable(integer()),
-    /** True when the gateway estimated a count that the upstream did not report. */
+    /** Whether a token count is the gateway's estimate. */
     estimated: flag(),
-    /** Nano-dollars. Null if a price or count is unknown, 0 if no upstream received or accepted the request. */
+    /** Nano-dollars. Null if the cost is unknown. */
     cost: nullable(bigInteger()),
-    /** The applied prices of text tokens, in nano-dollars per million. */
+    /** The model's prices when the cost was calculated, in nano-dollars per million tokens. */
     inputPrice: nullable(bigInteger()),
     cachedInputPrice: nullable(bigInteger()),
     cacheWritePrice: nullable(bigInteger()),
     outputPrice: nullable(bigInteger()),
     latencyMs: integer(),
     timeToFirstTokenMs: nullable(integer()),
-    /** The times of the upload and the attempts. Null without an attempt, or if the only attempt started at once. */
+    /** The phases of `latencyMs`. Null if the phases are unknown or the latency has a single phase. */
     timing: nullable(json<RequestTiming>()),
-    /** The calculation of the cost. Null if the columns explain it. */
+    /** The calculation of the cost. Null if the other columns explain the cost. */
     costDetails: nullable(json<CostDetails>()),
     /** The cost that the provider reported, in nano-dollars. */
     providerCost: nullable(bigInteger()),
     /** Nano-dollars that the factors of the provider and the key add to the cost. Negative for a discount. */
     markup: bigInteger({ default: 0 }),
   },
-  // A page is the newest part of one index, so each index ends with the ID. The repository selects the index
-  // for a filter.
+  // A page lists the newest records of one index, so each index ends with the ID. `recordIndex` selects the index for
+  // a filter.
   [
     index("usage_records_key", ["apiKeyId", "id"]),
     index("usage_records_owner", ["ownerId", "id"]),
@@ -84,25 +84,25 @@ export const UsageRecord = table(
     index("usage_records_tool", ["clientTool", "id"]),
     index("usage_records_reason", ["errorReason", "id"]),
   ],
-  // Without row IDs, an insert writes one tree less. Queries read rows by ID or in ID order.
+  // Without row IDs, SQLite writes one B-tree fewer per insert.
   { withoutRowid: true },
 );
 
 /** Whole milliseconds. `receivedMs` and `startMs` count from the start of the request. */
 export type RequestTiming = {
-  /** The end of the request body. Queueing and the lookup of limits follow. */
+  /** The end of the request body. */
   receivedMs: number;
-  /** The first attempts, in order. A request with more attempts omits the later ones. */
+  /** The first attempts, in order. Attempts beyond `attemptTimingsMax` are omitted. */
   attempts: AttemptTiming[];
 };
 
 export type AttemptTiming = {
   provider: string;
-  /** The provider's name of the model. */
+  /** The name of the upstream model. */
   model: string;
   startMs: number;
   durationMs: number;
-  /** The reason why the next attempt followed, such as `http_429`. Null for the attempt that decided the outcome. */
+  /** The retryable failure, such as `http_429`. Null for success or any other failure. */
   failure: string | null;
 };
 

@@ -1,12 +1,12 @@
 import { bigInteger, id, index, integer, moment, type RowOf, table, text } from "./table.ts";
 import type { UsageStatus } from "./usage-record.ts";
 
-/** The value of dimensions that sums of earlier releases lack. */
+/** The value of `clientTool` and `errorReason` in sums of releases without these columns. */
 export const unknownFact = "unknown";
 
 /**
- * Sums of usage records by hour or day (UTC) and dimension, and sums of all keys. Roll-ups outlive the
- * records. Months have no rows, because a third resolution would add 50 % to the cost of an insert.
+ * Sums of usage records by hour or day (UTC), for each key and for all keys. Sums outlive the records. Monthly
+ * sums would add 50 % to the cost of an insert.
  */
 export const UsageRollUp = table(
   "usage_roll_ups",
@@ -15,16 +15,16 @@ export const UsageRollUp = table(
     startsAt: moment({ primary: true }),
     /** A key's ID, or `allKeys`. */
     apiKeyId: id(),
-    /** Empty without an owner, because a primary key cannot be null. */
+    /** Empty without an owner and in sums of all keys, because a primary key cannot be null. */
     ownerId: id(),
     model: id({ length: 255 }),
     provider: id({ length: 63 }),
     status: { ...text<UsageStatus>(16), primary: true },
-    /** Empty for clients other than coding tools. Sums of earlier releases have `unknownFact`. */
+    /** Empty without a known tool. */
     clientTool: id({ length: 32, default: unknownFact }),
-    /** Empty without an error. Sums of earlier releases have `unknownFact`. */
+    /** Empty without an error. */
     errorReason: id({ length: 64, default: unknownFact }),
-    /** The key's name at the latest request of the row. */
+    /** The key's name. Empty in sums of all keys. */
     apiKeyName: text(255),
     requests: integer(),
     inputTokens: bigInteger(),
@@ -60,7 +60,7 @@ export const UsageRollUp = table(
     firstToken7: integer({ default: 0 }),
     firstToken8: integer({ default: 0 }),
     firstToken9: integer({ default: 0 }),
-    /** The nano-dollars that factors add to the cost: the charge is the sum of both. */
+    /** Nano-dollars that the charge factors add to the cost. Negative for a discount. */
     markup: bigInteger({ default: 0 }),
     /** The minimum cost of the requests without a known cost, in nano-dollars. Only budgets count it. */
     leastCost: bigInteger({ default: 0 }),
@@ -75,10 +75,10 @@ export const UsageRollUp = table(
 /** Replaces the key ID in rows that sum all keys. */
 export const allKeys = "";
 
-/** `latency0` counts requests up to the first bound, `latency9` those above the last. */
+/** `latency0` counts requests up to the first bound, `latency9` requests above the last bound. */
 export const latencyBoundsMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000] as const;
 
-/** `firstToken0` counts requests up to the first bound, `firstToken9` those above the last. */
+/** `firstToken0` counts requests up to the first bound, `firstToken9` requests above the last bound. */
 export const firstTokenBoundsMs = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800] as const;
 
 export type UsageResolution = "hour" | "day";

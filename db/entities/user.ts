@@ -4,7 +4,7 @@ export const User = table(
   "users",
   {
     id: id(),
-    /** The address is in lower case, so that one address is one user. */
+    /** In lower case, so that two users cannot share an address. */
     email: text(254),
     name: text(255),
     /** argon2id in PHC string format. Empty until an invited user chooses a password. */
@@ -23,7 +23,7 @@ export const Session = table(
   {
     id: id(),
     userId: text(40, references("users", "CASCADE")),
-    /** SHA-256 of the valid refresh token and of its predecessor, in hex. */
+    /** SHA-256 of the current refresh token's secret, in hex. */
     tokenHash: text(64),
     previousTokenHash: nullable(text(64)),
     rotatedAt: moment(),
@@ -33,7 +33,7 @@ export const Session = table(
   [index("sessions_user", ["userId"]), index("sessions_expiry", ["expiresAt"])],
 );
 
-/** A link to choose a password, which works once. A new link replaces the user's earlier one. */
+/** A single-use link to choose a password. A new link replaces the user's earlier link. */
 export const Invitation = table(
   "invitations",
   {

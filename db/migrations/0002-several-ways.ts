@@ -2,7 +2,6 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit, references } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/** Adds fallbacks, presets and weighted credentials. Adds each record's credential, attempts, cache writes and tool. */
 export class SeveralWays implements MigrationInterface {
   readonly name = "SeveralWays1763769600000";
 

@@ -2,7 +2,6 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit, nullable, references } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/** Adds invitations, the audit log, the last sign-in, and revisions, which detect concurrent edits. */
 export class PeopleAndAudit implements MigrationInterface {
   readonly name = "PeopleAndAudit1763856000000";
 

@@ -2,10 +2,6 @@ import type { MigrationInterface, QueryRunner, TableOptions } from "typeorm";
 import { columnKit } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/**
- * Adds roll-ups, indexes for pages, and the prices and the key's owner in each record. On MySQL, partitions
- * make the deletion of old records fast.
- */
 export class UsageHistory implements MigrationInterface {
   readonly name = "UsageHistory1763942400000";
 
@@ -19,15 +15,15 @@ export class UsageHistory implements MigrationInterface {
     );
     for (const [index, column] of recordIndices) await createIndex(index, "usage_records", `${column}, id`);
     await createTable(rollUps(databaseType));
-    // The rows of an interrupted run would be counted twice.
+    // The inserts would fail on the rows of an interrupted run.
     await runner.query("DELETE FROM usage_roll_ups");
     for (const { resolution, sqlite, mysql } of resolutions) {
       for (const byKey of [true, false])
         await runner.query(fill(resolution, isSqlite ? sqlite : mysql, byKey));
     }
     if (!isSqlite) {
-      // The gateway creates monthly partitions ahead of time. The last partition holds all other records.
-      // Repeating this statement changes nothing.
+      // Partitions make the deletion of old records fast. `keepUsagePartitions` splits the months off `rest`. A
+      // repeated migration can run this statement again.
       await runner.query(
         "ALTER TABLE usage_records PARTITION BY RANGE COLUMNS (id) (PARTITION rest VALUES LESS THAN (MAXVALUE))",
       );

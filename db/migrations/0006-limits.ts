@@ -2,7 +2,6 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit, nullable } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/** Adds the limits of keys, warnings about budgets, and the recent use that processes share. */
 export class KeyLimits implements MigrationInterface {
   readonly name = "KeyLimits1764288000000";
 

@@ -1,16 +1,12 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 import { stepKit } from "./steps.ts";
 
-/**
- * Adds the holder of the limit that rejected a request, and details of its error. Both are unknown for
- * existing records.
- */
 export class RefusalsAndFailures implements MigrationInterface {
   readonly name = "RefusalsAndFailures1764374400000";
 
   async up(runner: QueryRunner): Promise<void> {
     const { addColumn } = await stepKit(runner);
-    // Both databases add a column at the table's end instantly, MySQL also to partitions.
+    // SQLite and MySQL add a last column instantly, MySQL even to a partitioned table.
     await addColumn("usage_records", "limited_by", "varchar(16) NULL");
     await addColumn("usage_records", "error_reason", "varchar(32) NULL");
   }

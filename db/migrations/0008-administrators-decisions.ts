@@ -2,10 +2,6 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit, references } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/**
- * Adds the role that disabled a key, and the models that an administrator removed from it. Both are unknown
- * for existing keys.
- */
 export class AdministratorsDecisions implements MigrationInterface {
   readonly name = "AdministratorsDecisions1764460800000";
 

@@ -1,7 +1,6 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 import { stepKit } from "./steps.ts";
 
-/** Adds the parts of a request that its translation dropped. */
 export class DroppedParts implements MigrationInterface {
   readonly name = "DroppedParts1764547200000";
 

@@ -2,10 +2,7 @@ import { type MigrationInterface, type QueryRunner, Table } from "typeorm";
 import { columnKit } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/**
- * Adds sums by client tool and error reason, and the distribution of times to first token. All are unknown in
- * existing sums, and in those that the previous release writes during a rolling restart.
- */
+/** The new columns need defaults, because the previous release inserts sums without them during a rolling restart. */
 export class UsageAnalytics implements MigrationInterface {
   readonly name = "UsageAnalytics1764633600000";
 
@@ -17,7 +14,7 @@ export class UsageAnalytics implements MigrationInterface {
     for (const name of addedKeyColumns)
       await addColumn("usage_roll_ups", name, `varchar(${lengths[name]}) NOT NULL DEFAULT 'unknown'`);
     for (const name of firstTokenColumns) await addColumn("usage_roll_ups", name, "int NOT NULL DEFAULT 0");
-    // Repeating this statement changes nothing.
+    // A repeated migration can run this statement again.
     const key = [...keyColumns, ...addedKeyColumns].join(", ");
     await runner.query(`ALTER TABLE usage_roll_ups DROP PRIMARY KEY, ADD PRIMARY KEY (${key})`);
   }
@@ -50,7 +47,10 @@ const bigSumColumns = [
 ];
 const firstTokenColumns = Array.from({ length: 10 }, (_, index) => `first_token${index}`);
 
-/** SQLite cannot change a primary key, so the table is copied. Rows of the same key are summed. */
+/**
+ * SQLite cannot change a primary key, so the table is copied. `down` merges the rows that the old key does not
+ * distinguish.
+ */
 async function copyTable(runner: QueryRunner, { hasFacts }: { hasFacts: boolean }): Promise<void> {
   const { id, text, moment, integer, bigInteger } = columnKit(runner.connection.options.type);
   const indices = [

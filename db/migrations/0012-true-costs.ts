@@ -2,10 +2,6 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/**
- * Adds prices beyond the four of a model, the explanation of a cost, the provider's own cost, and charges.
- * Costs of existing records stay, and equal their charges.
- */
 export class TrueCosts implements MigrationInterface {
   readonly name = "TrueCosts1764720000000";
 
@@ -18,7 +14,7 @@ export class TrueCosts implements MigrationInterface {
     await addColumn("api_keys", "charge_factor", `${integer} NULL`);
     await addColumn("usage_records", "cost_details", "json NULL");
     await addColumn("usage_records", "provider_cost", "bigint NULL");
-    // The previous release inserts rows without these columns, and its charges equal its costs.
+    // `markup` needs a default, because the previous release inserts rows without it during a rolling restart.
     await addColumn("usage_records", "markup", "bigint NOT NULL DEFAULT 0");
     await addColumn("usage_roll_ups", "markup", "bigint NOT NULL DEFAULT 0");
   }

@@ -1,7 +1,6 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 import { stepKit } from "./steps.ts";
 
-/** Adds the minimum cost of requests whose cost is unknown, for budgets. It is 0 in existing sums. */
 export class LeastCosts implements MigrationInterface {
   readonly name = "LeastCosts1764806400000";
 

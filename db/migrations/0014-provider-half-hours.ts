@@ -2,7 +2,6 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/** Adds the health of providers by half-hour, empty at first, and indexes of keys by expiry and last use. */
 export class ProviderHalfHours implements MigrationInterface {
   readonly name = "ProviderHalfHours1764892800000";
 

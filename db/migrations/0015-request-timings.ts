@@ -1,7 +1,6 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 import { stepKit } from "./steps.ts";
 
-/** Adds the times of a request's attempts. Existing records have none. */
 export class RequestTimings implements MigrationInterface {
   readonly name = "RequestTimings1764979200000";
 

@@ -1,9 +1,6 @@
 import type { TableColumnOptions, TableForeignKeyOptions } from "typeorm";
 
-/**
- * The column types of `entities/table.ts` for migrations, spelled out per database. A migration must not
- * change with the entities.
- */
+/** Independent of `entities/table.ts`, because changes to an entity must not change an old migration. */
 export function columnKit(databaseType: string) {
   const isSqlite = databaseType === "better-sqlite3";
   const column =

@@ -13,7 +13,7 @@ import { LeastCosts } from "./0013-least-costs.ts";
 import { ProviderHalfHours } from "./0014-provider-half-hours.ts";
 import { RequestTimings } from "./0015-request-timings.ts";
 
-/** The migrations in their order. The result of a released migration never changes. */
+/** The result of a released migration must never change. */
 export const migrations = [
   InitialSchema,
   SeveralWays,

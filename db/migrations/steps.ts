@@ -1,16 +1,16 @@
 import { type QueryRunner, Table, type TableOptions } from "typeorm";
 
 /**
- * The steps of a migration, which skip existing changes. SQLite rolls back an interrupted migration. MySQL
- * keeps its changes, and the next start must continue.
+ * Steps that skip what an interrupted migration completed. MySQL keeps the completed steps, and the next start
+ * runs the migration again.
  */
 export async function stepKit(runner: QueryRunner) {
   const columns = await keptNames(runner, "columns", "column_name");
   const indexes = await keptNames(runner, "statistics", "index_name");
   return {
     /**
-     * Skips a table with exactly these columns, which is from an interrupted run. The database rejects any
-     * other table of this name.
+     * Skips a table with exactly these columns, which an interrupted run created. The database rejects any other
+     * table of this name.
      */
     createTable: async (options: TableOptions): Promise<void> => {
       const table = new Table(options);
@@ -19,7 +19,7 @@ export async function stepKit(runner: QueryRunner) {
       await runner.createTable(table);
     },
 
-    /** The statement is plain SQL, because TypeORM would copy the whole table on SQLite. */
+    /** Plain SQL, because TypeORM would copy the whole table on SQLite. */
     addColumn: async (table: string, column: string, definition: string): Promise<void> => {
       if (columns.get(table)?.has(column)) return;
       await runner.query(`ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`);

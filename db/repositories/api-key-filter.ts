@@ -2,20 +2,17 @@ import { And, Equal, type FindOptionsWhere, IsNull, LessThan, MoreThanOrEqual, N
 import type { ApiKeyRow } from "../entities/api-key.ts";
 import { containing } from "./containing.ts";
 
-/**
- * The visible keys: one user's or everyone's. Every condition includes the scope, so that another user's key
- * ID finds nothing.
- */
+/** Limits a query to the keys of one user, so that the ID of another user's key finds nothing. */
 export type OwnerScope = { ownerId: string } | "everyone";
 
 export type ApiKeyFilter = {
   owner: OwnerScope;
-  /** An owner within the scope. */
+  /** A filter within the scope of `owner`. */
   ownerId?: string | undefined;
   search?: string | undefined;
   status?: ApiKeyRow["status"] | undefined;
   modelId?: string | undefined;
-  /** Keys that expire in `from` ≤ time < `to`. */
+  /** `from` is inclusive, `to` is exclusive. */
   expires?: { from: Date; to: Date } | undefined;
   neverUsed?: boolean | undefined;
 };
@@ -45,7 +42,7 @@ export function matching(
   };
 }
 
-/** Active keys with any budget. */
+/** Active keys with a budget. TypeORM combines the conditions with OR. */
 export function hasBudget(owner: OwnerScope): FindOptionsWhere<ApiKeyRow>[] {
   const budgets = ["dayBudget", "weekBudget", "monthBudget", "totalBudget"] as const;
   return budgets.map((name) => ({ ...ownedBy(owner), status: "active", [name]: Not(IsNull()) }));

@@ -11,12 +11,12 @@ import { User } from "../entities/user.ts";
 import { type ApiKeyFilter, hasBudget, matching, ownedBy, type OwnerScope } from "./api-key-filter.ts";
 import { WithheldModelRepository } from "./withheld-model-repository.ts";
 
-/** A key with its relations. A rotated key's newest value comes first. */
+/** `values` starts with the newest value. */
 export type ApiKeyDetails = {
   key: ApiKeyRow;
   values: ApiKeyValueRow[];
   models: { id: string; slug: string }[];
-  /** The slugs of withheld models, including deleted ones. */
+  /** The slugs of withheld models, including deleted models. */
   withheldModels: string[];
   owner: { id: string; name: string } | null;
 };
@@ -68,7 +68,7 @@ export class ApiKeyRepository {
     return this.#manager.find(ApiKey, { where: hasBudget(owner), order: { id: "DESC" }, take });
   }
 
-  /** Whether a user has a key. Ignores the key of the first start. */
+  /** Ignores keys without an owner, such as the key of the first start. */
   async existsOf(owner: OwnerScope): Promise<boolean> {
     const where = owner === "everyone" ? { ownerId: Not(IsNull()) } : ownedBy(owner);
     return this.#manager.exists(ApiKey, { where });
@@ -100,7 +100,7 @@ export class ApiKeyRepository {
     return toCounts(await query.getRawMany<CountRow>());
   }
 
-  /** The keys that can use any of the models, newest first. */
+  /** The keys that can use at least one of the models, newest first. */
   async connectedTo(modelIds: string[]): Promise<Pick<ApiKeyRow, "id" | "name" | "status">[]> {
     const connections = await this.#manager.findBy(ApiKeyModel, { modelId: In(modelIds) });
     return this.#manager.find(ApiKey, {
@@ -110,7 +110,7 @@ export class ApiKeyRepository {
     });
   }
 
-  /** The names of existing keys, by ID. */
+  /** Maps IDs to names. Omits deleted keys. */
   async names(ids: string[]): Promise<Map<string, string>> {
     const keys = await this.#manager.find(ApiKey, {
       select: { id: true, name: true },
@@ -153,7 +153,7 @@ export class ApiKeyRepository {
     await this.#connect(id, modelIds);
   }
 
-  /** Ends all of the key's values at `validUntil`, unless they end sooner, and adds the new one. */
+  /** Adds `value`. The key's other values expire at `validUntil` or sooner, and expired values are deleted. */
   async replaceValue(value: ApiKeyValueRow, validUntil: Date): Promise<void> {
     const { apiKeyId } = value;
     for (const old of await this.#manager.findBy(ApiKeyValue, { apiKeyId })) {

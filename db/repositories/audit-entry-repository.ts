@@ -6,7 +6,7 @@ export type AuditEntryPage = {
   actorId?: string | undefined;
   action?: string | undefined;
   entityId?: string | undefined;
-  /** A part of the names or the address, or the entity's whole ID. */
+  /** A part of a name or of the address, or the whole entity ID. */
   search?: string | undefined;
   /** The bound is inclusive. */
   fromId: string;

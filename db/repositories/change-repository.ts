@@ -26,8 +26,8 @@ export class ChangeRepository {
   }
 
   /**
-   * Appends to the feed, within the change's transaction. The counter's row stays locked until the commit, so
-   * numbers become visible in order.
+   * Call it in the transaction of the change. The counter's row stays locked until the commit, so numbers become
+   * visible in order.
    */
   async append(kind: ChangeKind, entityId: string, createdAt: Date): Promise<void> {
     await this.#manager.increment(Counter, { name: counterName }, "value", 1);
@@ -35,7 +35,7 @@ export class ChangeRepository {
     await this.#manager.insert(Change, { number, kind, entityId, createdAt });
   }
 
-  /** Until this transaction ends, blocks all others that append or lock. */
+  /** Blocks other transactions that append or lock, until this transaction ends. */
   async lock(): Promise<void> {
     await this.#manager.increment(Counter, { name: counterName }, "value", 0);
   }

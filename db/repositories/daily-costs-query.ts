@@ -1,7 +1,7 @@
 import { type Query, toRaw } from "./raw-sql.ts";
 import { indexHint, type SqlDialect } from "./usage-queries.ts";
 
-/** The subjects of the costs: keys (including `allKeys`), or all keys of each owner. */
+/** `ids` are the IDs of keys (or `allKeys`) or of owners. */
 export type DailyCostsOf = {
   of: "keys" | "owners";
   ids: readonly string[];
@@ -9,7 +9,7 @@ export type DailyCostsOf = {
   from?: Date;
 };
 
-/** The daily cost of each subject, by `id` and `starts_at`. Unknown costs count with their minimum. */
+/** The cost per ID and day, in nano-dollars. An unknown cost counts as its minimum. */
 export function dailyCostsQuery(dialect: Pick<SqlDialect, "kind">, { of, ids, from }: DailyCostsOf): Query {
   const [column, index] =
     of === "keys" ? ["api_key_id", "usage_roll_ups_key"] : ["owner_id", "usage_roll_ups_owner"];

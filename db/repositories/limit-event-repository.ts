@@ -18,13 +18,13 @@ export class LimitEventRepository {
     return this.#manager.find(LimitEvent, { where: { apiKeyId }, order: { createdAt: "DESC" }, take: limit });
   }
 
-  /** The events that are due, in the order of their due times. */
+  /** Sorted by `sendAt`, the earliest event first. */
   due(now: Date, limit: number): Promise<LimitEventRow[]> {
     const where = { sendAt: LessThanOrEqual(now) };
     return this.#manager.find(LimitEvent, { where, order: { sendAt: "ASC" }, take: limit });
   }
 
-  /** Claims an event, so that no other process sends it. Returns false when another was first. */
+  /** Claims an attempt, so that no other process makes it. Returns false if another process was first. */
   async claim({ id, attempts }: LimitEventRow, sendAgainAt: Date | null): Promise<boolean> {
     const changes = { attempts: attempts + 1, sendAt: sendAgainAt };
     const { affected } = await this.#manager.update(LimitEvent, { id, attempts }, changes);

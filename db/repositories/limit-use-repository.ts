@@ -9,7 +9,6 @@ export class LimitUseRepository {
     this.#manager = manager;
   }
 
-  /** Replaces the use that the process published for the same seconds. */
   async put(uses: readonly LimitUseRow[]): Promise<void> {
     for (let from = 0; from < uses.length; from += rowsPerStatement) {
       const part = uses.slice(from, from + rowsPerStatement);
@@ -48,7 +47,7 @@ export class LimitUseRepository {
   }
 }
 
-/** `before` is exclusive. */
+/** `from` and `before` are Unix times in seconds. `before` is exclusive. */
 type OthersQuery = { from: number; before?: number; subjectIds?: string[] };
 
 type OthersUse = Omit<LimitUseRow, "processId">;

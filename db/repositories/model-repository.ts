@@ -19,7 +19,7 @@ export class ModelRepository {
     this.#manager = manager;
   }
 
-  /** Lists models by slug. */
+  /** Sorted by slug. `search` matches a part of the slug or of the upstream model. */
   list({ search, providerId, afterSlug, limit }: ModelPage = {}): Promise<ModelRow[]> {
     const after = afterSlug === undefined ? {} : { slug: MoreThan(afterSlug) };
     const where = { ...after, ...(providerId && { providerId }) };
@@ -68,12 +68,12 @@ export class ModelRepository {
     return connections.map((connection) => connection.apiKeyId);
   }
 
-  /** Every model's fallbacks, by model and in order. */
+  /** Sorted by model and position. */
   listFallbacks(): Promise<ModelFallbackRow[]> {
     return this.#manager.find(ModelFallback, { order: { modelId: "ASC", position: "ASC" } });
   }
 
-  /** Replaces the model's fallbacks. Throws a `StillReferencedError` if one of them does not exist. */
+  /** The write throws a `StillReferencedError` if a fallback does not exist. */
   async setFallbacks(id: string, fallbackModelIds: string[]): Promise<void> {
     await this.#manager.delete(ModelFallback, { modelId: id });
     if (fallbackModelIds.length === 0) return;

@@ -12,7 +12,7 @@ export class ProviderHalfHourRepository {
     this.#manager = manager;
   }
 
-  /** The half-hours that start in `from` ≤ time ≤ `last`, oldest first. */
+  /** Both bounds are inclusive. The oldest half-hours come first. */
   list(from: Date, last: Date): Promise<ProviderHalfHourRow[]> {
     return this.#manager.find(ProviderHalfHour, {
       where: { startsAt: Between(from, last) },
@@ -24,7 +24,7 @@ export class ProviderHalfHourRepository {
     await this.#manager.delete(ProviderHalfHour, { startsAt: LessThan(startsAt) });
   }
 
-  /** Adds the records, in the transaction that inserted them. */
+  /** Call it in the transaction that inserts the records. */
   async add(records: readonly UsageRecordRow[]): Promise<void> {
     const { columns } = this.#manager.connection.getMetadata(ProviderHalfHour);
     const sqlite = sqliteOf(this.#manager);
@@ -49,10 +49,7 @@ export class ProviderHalfHourRepository {
   }
 }
 
-/**
- * Whether the provider caused a failure. An upstream that rejects an invalid request is healthy. A broken stream has
- * status 200.
- */
+/** A provider that rejects an invalid request is healthy. A broken stream has HTTP status 200. */
 export function isProvidersFault({
   status,
   httpStatus,
@@ -61,7 +58,7 @@ export function isProvidersFault({
 }
 
 const halfHourMs = 1_800_000;
-/** SQLite and MySQL limit the parameters of a statement. */
+/** SQLite and MySQL limit the number of parameters of a statement. */
 const rowsPerStatement = 500;
 
 /** Returns the sums in a fixed order, which prevents deadlocks. Omits requests that called no provider. */

@@ -35,7 +35,7 @@ export class ProviderRepository {
     if (Object.keys(changes).length > 0) await this.#manager.update(Provider, { id }, changes);
   }
 
-  /** Throws a `StillReferencedError` while the provider has models. */
+  /** The write throws a `StillReferencedError` while the provider has models. */
   async delete(id: string): Promise<void> {
     await this.#manager.delete(Provider, { id });
   }
@@ -57,7 +57,7 @@ export class ProviderRepository {
     await this.#manager.update(Credential, { id, providerId }, changes);
   }
 
-  /** Replaces a credential's envelope unless it has changed. Returns whether it was replaced. */
+  /** Replaces a credential's envelope. Returns false if the stored envelope is no longer `sealed`. */
   async resealCredential({ id, sealed }: CredentialRow, resealed: string): Promise<boolean> {
     const { affected } = await this.#manager.update(Credential, { id, sealed }, { sealed: resealed });
     return affected !== 0;

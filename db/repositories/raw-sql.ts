@@ -31,9 +31,7 @@ export async function readRaw(manager: EntityManager, { sql, parameters }: Query
 
 export type RawRow = Record<string, unknown>;
 
-/**
- * Converts a value for both databases in TypeORM's format: moments as text in UTC, booleans as numbers, other objects as JSON.
- */
+/** Converts a value to TypeORM's storage format: moments become text in UTC, booleans 0 or 1, other objects JSON. */
 export function toRaw(value: string | number | boolean | object | null | undefined): RawValue {
   if (typeof value === "boolean") return value ? 1 : 0;
   if (value instanceof Date) return momentText(value);
@@ -44,8 +42,8 @@ export function toRaw(value: string | number | boolean | object | null | undefin
 export type RawValue = string | number | null;
 
 /**
- * Caches the text of a second, because consecutive rows share it and formatting a date costs as much as all
- * other columns. Clamps years outside 0 to 9999, because the text must sort like the moments.
+ * Caches the text of the latest second, because formatting a date costs as much as all other columns. Clamps
+ * years outside 0 to 9999, so that texts sort like moments.
  */
 function momentText(moment: Date): string {
   const ms = Math.min(Math.max(moment.getTime(), firstMs), lastMs);
@@ -79,7 +77,7 @@ function fromRawValue(type: EntityMetadata["columns"][number]["type"], value: un
   return type === "datetime" ? toMoment(value) : value;
 }
 
-/** The MySQL driver returns dates, and SQLite returns text in UTC. */
+/** The MySQL driver returns `Date` objects, and SQLite returns text in UTC. */
 export function toMoment(value: unknown): Date {
   return value instanceof Date ? value : new Date(`${String(value).replace(" ", "T")}Z`);
 }

@@ -117,7 +117,7 @@ function nothing(resolution: UsageResolution, startsAt: Date, part: Dimensions):
   };
 }
 
-/** The index of the first bound that is not exceeded, or of the open last bucket. */
+/** Bounds are inclusive. The last bucket has no bound. */
 export function bucketOf(ms: number, bounds: typeof latencyBoundsMs | typeof firstTokenBoundsMs): Bucket {
   const found = bounds.findIndex((bound) => ms <= bound);
   return (found === -1 ? bounds.length : found) as Bucket;

@@ -16,10 +16,7 @@ export class SessionRepository {
     await this.#manager.insert(Session, session);
   }
 
-  /**
-   * Replaces `session.tokenHash` with `tokenHash`. Returns false when another refresh was first: a token is rotated
-   * only once.
-   */
+  /** Replaces `session.tokenHash` with `tokenHash`. Returns false if another refresh was first. */
   async rotate(session: SessionRow, tokenHash: string, rotatedAt: Date): Promise<boolean> {
     const { id, tokenHash: previousTokenHash } = session;
     const { affected } = await this.#manager.update(

@@ -3,8 +3,8 @@ import { allKeys, latencyBoundsMs, unknownFact } from "../entities/usage-roll-up
 import type { OwnerScope } from "./api-key-filter.ts";
 
 /**
- * `owner` is the user's permission, not part of the request. An empty string selects records that lack the
- * value.
+ * `owner` is the user's permission, not a filter of the request. In other members, an empty string selects
+ * records without the value.
  */
 export type UsageFilter = {
   owner: OwnerScope;
@@ -17,7 +17,7 @@ export type UsageFilter = {
   errorReason?: string | undefined;
 } & RecordFacts;
 
-/** Conditions that only records support. `httpStatusClass` is the first digit of the HTTP status. */
+/** Conditions that roll-ups cannot apply exactly. `httpStatusClass` is the first digit of the HTTP status. */
 type RecordFacts = { httpStatusClass?: number | undefined; minLatencyMs?: number | undefined };
 
 export type UsageCondition = Exclude<keyof UsageFilter, keyof RecordFacts>;
@@ -103,7 +103,10 @@ export function rollUpConditions(
   return where.add(`api_key_id ${isByKey(filter, groupBy) ? "<>" : "="} ?`, allKeys);
 }
 
-/** The roll-ups of days that may contain matches, and an expression for the number of certain matches. */
+/**
+ * `where` selects roll-ups that may contain matches. `certain` is an SQL expression for the number of certain
+ * matches.
+ */
 export function possibleMatches(filter: UsageFilter): { where: Conditions; certain: string } {
   const where = rollUpConditions(filter, [], { withUnknown: true });
   const { minLatencyMs, httpStatusClass, clientTool, errorReason } = filter;
@@ -126,7 +129,6 @@ export function possibleMatches(filter: UsageFilter): { where: Conditions; certa
   return { where, certain: `CASE WHEN ${isKnown} THEN ${certain} ELSE 0 END` };
 }
 
-/** Columns for optional values. A missing value is null in records and an empty string in roll-ups. */
 function nullableColumns({ ownerId, clientTool, errorReason }: UsageFilter) {
   return [
     ["owner_id", ownerId],
@@ -152,8 +154,8 @@ export function recordIndex(filter: UsageFilter, by: UsageCondition | null = lik
 }
 
 /**
- * Returns the condition that probably matches the fewest records, or null. Optimizers choose badly for
- * queries that need few of many rows in ID order.
+ * Guesses the condition that matches the fewest records. Optimizers choose a poor index for the newest few of
+ * many records.
  */
 function likelyRarest(filter: UsageFilter): UsageCondition | null {
   const { owner, ownerId, apiKeyId, model, provider, statuses, clientTool, errorReason } = filter;

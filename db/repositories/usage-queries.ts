@@ -20,7 +20,7 @@ export type UsagePage = {
   fromId?: string | undefined;
   beforeId?: string | undefined;
   limit: number;
-  /** The condition whose index finds the records. By default the probably rarest one. */
+  /** The condition whose index finds the records. By default, the condition that probably matches the fewest. */
   by?: UsageCondition | undefined;
 };
 
@@ -30,18 +30,18 @@ export type UsageSumQuery = {
   filter: UsageFilter;
   groupBy: readonly UsageDimension[];
   interval: UsageInterval | null;
-  /** The source: roll-ups that start in `from` ≤ time < `to`, or records in `fromId` ≤ ID < `beforeId`. */
+  /** The source: roll-ups with `from` ≤ start < `to`, or records with `fromId` ≤ ID < `beforeId`. */
   of:
     | { resolution: UsageResolution; from: Date | null; to: Date | null }
     | { fromId: string; beforeId: string };
   rowsMax: number;
-  /** Omits the buckets of latency and time to first token. A sum of many rows then costs half. */
+  /** Omits the buckets of latency and time to first token, which need about half the CPU time of a large sum. */
   isWithoutTimes?: boolean;
 };
 
 export type UsageDaysQuery = { filter: UsageFilter; before: Date | null; daysMax: number };
 
-/** `kind` is TypeORM's name of the database: `better-sqlite3`, `mariadb` or `mysql`. */
+/** `kind` is TypeORM's name for the database: `better-sqlite3`, `mariadb` or `mysql`. */
 export type SqlDialect = { kind: string; timeoutMs: number };
 
 export function pageQuery(dialect: SqlDialect, page: UsagePage): Query {
@@ -57,7 +57,7 @@ export function pageQuery(dialect: SqlDialect, page: UsagePage): Query {
   });
 }
 
-/** Sums by dimension and interval, as text, because they may exceed 2^53. */
+/** The query returns sums as text, because sums may exceed 2^53. */
 export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
   const { filter, groupBy, interval, of, rowsMax, isWithoutTimes } = query;
   const isOfRecords = "fromId" in of;

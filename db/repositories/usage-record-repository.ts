@@ -35,12 +35,12 @@ export class UsageRecordRepository {
     return rows.map((row) => fromRaw<UsageRecordRow>(metadata, row));
   }
 
-  /** A key's records, newest first. */
+  /** Lists the newest records first. */
   listByKey(apiKeyId: string, limit: number): Promise<UsageRecordRow[]> {
     return this.#manager.find(UsageRecord, { where: { apiKeyId }, order: { id: "DESC" }, take: limit });
   }
 
-  /** The outcomes of the requests from an ID on, newest first. */
+  /** Lists the newest outcomes first. `fromId` is inclusive. */
   listOutcomes(fromId: string, limit: number): Promise<RecentOutcome[]> {
     return this.#manager.find(UsageRecord, {
       select: {
@@ -59,8 +59,8 @@ export class UsageRecordRepository {
   }
 
   /**
-   * Inserts the records with a new ID and adds them to the roll-ups, so that a batch can be repeated. Uses SQL,
-   * because TypeORM's insert costs several times as much CPU per row.
+   * Skips records that already exist, so that a batch can be repeated. Uses SQL, because TypeORM's insert costs
+   * several times as much CPU per row.
    */
   async insertAll(records: readonly UsageRecordRow[]): Promise<void> {
     const byId = new Map<string, UsageRecordRow>();
@@ -111,9 +111,7 @@ export class UsageRecordRepository {
     }
   }
 
-  /**
-   * Deletes at most `limit` of the oldest records before an ID. Returns their number. The roll-ups keep counting them.
-   */
+  /** Deletes the oldest records before `id`, at most `limit`, and returns their number. Roll-ups do not change. */
   async deleteBefore(id: string, limit: number): Promise<number> {
     const oldest = "SELECT id FROM usage_records WHERE id < ? ORDER BY id LIMIT ?";
     const sqlite = sqliteOf(this.#manager);
@@ -125,8 +123,8 @@ export class UsageRecordRepository {
   }
 
   /**
-   * Runs one compiled statement per row, which is faster than larger statements and reports new rows. The
-   * driver is synchronous, so the loop lets requests run after every `rowsPerTurn` rows.
+   * Compiled single-row statements are faster than larger statements, and their results show which rows are new.
+   * The driver is synchronous, so the loop regularly lets requests run.
    */
   async #insertIntoSqlite(sqlite: Sqlite.Database, records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
     if (records.length === 0) return [];
@@ -142,8 +140,8 @@ export class UsageRecordRepository {
   }
 
   /**
-   * MySQL reports how many rows were new, but not which. If some existed, the insert is rolled back and
-   * repeated without them. `IGNORE` also truncates long values, so that one record cannot block all others.
+   * MySQL reports how many rows were new, but not which. If some rows existed, the insert is rolled back
+   * and repeated without them. `IGNORE` also truncates long values, so that one record cannot block all others.
    */
   async #insertIntoMysql(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
     await this.#manager.query("SAVEPOINT usage_records");
@@ -179,7 +177,7 @@ export class UsageRecordRepository {
     const part = records.slice(from, from + rowsPerStatement);
     if (part.length === 0) return null;
     const { format } = await import("mysql2");
-    // Building blocks the process, so the previous statement is sent first.
+    // `format` blocks the process, so the previous statement is sent first.
     await nextTurn();
     // The statement omits columns without values, because parsing time grows with the text.
     const { properties, insert, row } = this.#insertion("INSERT IGNORE INTO", hasValueIn(part));

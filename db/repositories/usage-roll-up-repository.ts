@@ -17,7 +17,7 @@ export class UsageRollUpRepository {
     this.#manager = manager;
   }
 
-  /** Sums of roll-ups or of records, as `query.of` selects. Throws a `QueryTooLongError`. */
+  /** Sums roll-ups or records, depending on `query.of`. Throws a `QueryTooLongError`. */
   async sum(query: UsageSumQuery, timeoutMs: number): Promise<UsageSum[]> {
     const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
     const rows = await readRaw(this.#manager, sumQuery(dialect, query));
@@ -51,7 +51,7 @@ export class UsageRollUpRepository {
     return Number(row?.["requests"] ?? 0);
   }
 
-  /** Each subject's daily cost in nano-dollars, as budgets count it. May omit days without a cost. */
+  /** The daily cost of each key or owner in nano-dollars, as budgets count it. May omit days without a cost. */
   async dailyCosts(of: DailyCostsOf): Promise<DailyCost[]> {
     if (of.ids.length === 0) return [];
     const query = dailyCostsQuery({ kind: this.#manager.connection.options.type }, of);
@@ -63,24 +63,24 @@ export class UsageRollUpRepository {
     }));
   }
 
-  /** Whether a user's key ever made a request. Ignores the key of the first start. */
+  /** Whether a user's key ever made a request. Ignores keys without an owner, such as the key of the first start. */
   existsOf(owner: OwnerScope): Promise<boolean> {
     const ownerId = owner === "everyone" ? MoreThan("") : owner.ownerId;
     return this.#manager.existsBy(UsageRollUp, { ownerId });
   }
 
-  /** Whether any other provider was ever called. */
+  /** Whether a request ever called a provider outside `providers`. */
   existsBesides(providers: readonly string[]): Promise<boolean> {
     const provider = Not(In(["", ...providers]));
     return this.#manager.existsBy(UsageRollUp, { apiKeyId: allKeys, resolution: "day", provider });
   }
 
-  /** Adds the records, in the transaction that inserted them. */
+  /** Must run in the transaction that inserted the records, so that each record counts once. */
   async add(records: readonly UsageRecordRow[]): Promise<void> {
     await this.#add(rollUp(records));
   }
 
-  /** Replaces `before` with `after`: the same records with other costs. */
+  /** Replaces the sums of `before` with the sums of `after`: the same records with new costs. */
   async replace(before: readonly UsageRecordRow[], after: readonly UsageRecordRow[]): Promise<void> {
     const sums = rollUp(after);
     for (const [index, old] of rollUp(before).entries()) {
@@ -109,7 +109,7 @@ export class UsageRollUpRepository {
     if (sqlite) {
       const statement = compile(sqlite, `${insert} ${row} ${update}`);
       for (const [index, sum] of sums.entries()) {
-        // The driver is synchronous, so the loop lets requests run in between.
+        // The driver is synchronous, so the loop regularly lets requests run.
         if (index % sumsPerTurn === sumsPerTurn - 1) await nextTurn();
         statement.run(parameters(sum));
       }

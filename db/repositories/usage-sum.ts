@@ -2,7 +2,7 @@ import { firstTokenBoundsMs, latencyBoundsMs } from "../entities/usage-roll-up.t
 import type { UsageStatus } from "../entities/usage-record.ts";
 import { type RawRow, toMoment } from "./raw-sql.ts";
 
-/** Sums of usage. Ungrouped dimensions are undefined. Costs and tokens may exceed 2^53. */
+/** Ungrouped dimensions are undefined. Sums that may exceed 2^53 are bigints. */
 export type UsageSum = {
   startsAt: Date | undefined;
   apiKeyId: string | undefined;
@@ -22,14 +22,13 @@ export type UsageSum = {
   reasoningTokens: bigint;
   /** Nano-dollars of the requests with a known cost. */
   cost: bigint;
-  /** Nano-dollars that factors add to the cost. */
+  /** Nano-dollars that charge factors add to the cost. */
   markup: bigint;
   unknownCosts: number;
-  /** Milliseconds, summed over all requests. */
   latencyMs: bigint;
-  /** The number of requests per latency bucket: up to each of `latencyBoundsMs`, and above the last. */
+  /** The number of requests in each latency bucket: see `latencyBoundsMs`. */
   latencies: number[];
-  /** The number of requests with a first token, by `firstTokenBoundsMs`. */
+  /** The number of requests in each bucket of time to first token: see `firstTokenBoundsMs`. */
   firstTokens: number[];
 };
 

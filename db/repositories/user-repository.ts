@@ -23,7 +23,7 @@ export class UserRepository {
     return this.#manager.findOneBy(User, { email });
   }
 
-  /** Lists the newest users first. `search` matches a part of the name or the address. */
+  /** Lists the newest users first. `search` matches a part of the name or the email address. */
   list({ search, beforeId, limit }: UserPage): Promise<UserRow[]> {
     const before = beforeId === undefined ? {} : { id: LessThan(beforeId) };
     const found = search && containing(search);
@@ -39,7 +39,7 @@ export class UserRepository {
     });
   }
 
-  /** The names of existing users, by ID. */
+  /** The names of the users, by ID. Omits unknown IDs. */
   async namesOf(ids: readonly string[]): Promise<Map<string, string>> {
     if (ids.length === 0) return new Map();
     const users = await this.#manager.find(User, {
@@ -57,7 +57,7 @@ export class UserRepository {
     await this.#manager.insert(User, user);
   }
 
-  /** Replaces the password unless it has changed. Returns whether it was replaced. */
+  /** Returns false, without a change, if the stored password hash differs from `from`. */
   async replacePassword(id: string, from: string, to: string): Promise<boolean> {
     const { affected } = await this.#manager.update(User, { id, passwordHash: from }, { passwordHash: to });
     return affected !== 0;

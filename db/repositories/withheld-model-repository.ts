@@ -8,7 +8,7 @@ export class WithheldModelRepository {
     this.#manager = manager;
   }
 
-  /** The slugs of each key, in order. Omits keys without withheld models. */
+  /** The sorted slugs of each key. Omits keys without withheld models. */
   async listByKey(apiKeyIds: string[]): Promise<Map<string, string[]>> {
     const rows = await this.#manager.find(ApiKeyWithheldModel, {
       where: { apiKeyId: In(apiKeyIds) },
