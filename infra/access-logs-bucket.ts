@@ -6,7 +6,7 @@ import type { StackConfig } from "./stack-config.ts";
 
 type AccessLogsBucketArgs = { config: StackConfig; names: Names };
 
-/** The bucket for the load balancer's access logs, which contain addresses, paths and times, but no content. */
+/** The load balancer's access logs contain client addresses and URLs, but no bodies. */
 export function accessLogsBucket(
   { config, names }: AccessLogsBucketArgs,
   options: pulumi.CustomResourceOptions,

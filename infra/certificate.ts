@@ -5,8 +5,8 @@ import type { StackConfig } from "./stack-config.ts";
 type CertificateArgs = { config: StackConfig; loadBalancer: aws.lb.LoadBalancer };
 
 /**
- * The domain's certificate: the given one, or a new one with its DNS validation record and the domain's alias.
- * Undefined if plain HTTP is allowed.
+ * Creates a certificate and the domain's DNS records if `hostedZoneId` is set. Otherwise returns `certificateArn`,
+ * which is undefined for plain HTTP.
  */
 export function certificate(
   { config, loadBalancer }: CertificateArgs,

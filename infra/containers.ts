@@ -8,7 +8,7 @@ type ContainerOptions = {
   region: string;
   logGroup: string;
   environment: Record<string, string>;
-  /** The names of variables, with the ARNs of their values. */
+  /** Maps variable names to the ARNs of their values. */
   secrets?: Record<string, string>;
 };
 
@@ -34,7 +34,6 @@ export function gatewayContainer(options: ContainerOptions) {
   };
 }
 
-/** Migrates the schema and exits. Starts after its database user exists. */
 export function migrateContainer(options: ContainerOptions) {
   return {
     name: "migrate",
@@ -61,10 +60,6 @@ export function databaseUsersContainer(options: ContainerOptions) {
   };
 }
 
-/**
- * The settings of every container: no root, a read-only file system except the volume, no capabilities,
- * non-blocking logs.
- */
 function confined({ image, region, logGroup, environment, secrets = {} }: ContainerOptions) {
   return {
     image,

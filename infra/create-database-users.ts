@@ -3,7 +3,7 @@ import mysql from "mysql2/promise";
 
 /*
  * Creates the two users that sign in with their roles' tokens. The script can run repeatedly. It imports no
- * project file, because the migration task passes this text to Node: see "Database users" in README.md.
+ * project file, because Pulumi passes the script's text to Node: see "Database users" in README.md.
  */
 const { DATABASE_HOST, OWNER_USER, OWNER_PASSWORD, DATABASE_NAME, APP_USER, MIGRATE_USER } = process.env;
 for (const [variable, name = ""] of Object.entries({ DATABASE_NAME, APP_USER, MIGRATE_USER }))

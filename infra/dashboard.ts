@@ -4,7 +4,7 @@ import type { Names } from "./names.ts";
 type DashboardOptions = {
   region: string;
   names: Names;
-  /** CloudWatch identifies the load balancer and its targets by the ends of their ARNs. */
+  /** CloudWatch identifies the load balancer and its targets by the suffixes of their ARNs. */
   loadBalancer: string;
   targetGroup: string;
   cluster: string;

@@ -15,13 +15,9 @@ type DataArgs = {
   storageKeyArn: pulumi.Input<string>;
 };
 
-/**
- * MySQL on RDS: encrypted, reachable only from the tasks and only over TLS. `databaseMultiAz` adds a standby
- * in a second zone.
- */
 export class Data extends pulumi.ComponentResource {
   readonly instance: aws.rds.Instance;
-  /** The owner's secret, which RDS creates and rotates. Only the migration task reads it. */
+  /** RDS creates and rotates the database owner's password. Only the migration task reads it. */
   readonly masterSecretArn: pulumi.Output<string>;
 
   constructor(name: string, args: DataArgs, options: pulumi.ComponentResourceOptions) {
@@ -37,7 +33,7 @@ export class Data extends pulumi.ComponentResource {
       // RDS must use another parameter group before this one is deleted.
       { ...parent, deleteBeforeReplace: false },
     );
-    // RDS would create the log groups without retention and without the stack's key.
+    // RDS would create the log groups without a retention period and without the storage key.
     const logs = { "database-error": names.logs.databaseError, "database-slow": names.logs.databaseSlow };
     const logGroups = Object.entries(logs).map(([part, group]) =>
       logGroup(part, { name: group, config, storageKeyArn }, parent),
@@ -65,7 +61,7 @@ export class Data extends pulumi.ComponentResource {
         multiAz: config.databaseMultiAz,
         dbSubnetGroupName: subnets.name,
         vpcSecurityGroupIds: [firewallId],
-        // This is not configurable, so that no stack exposes the database.
+        // The value is fixed, so that no stack exposes the database.
         publiclyAccessible: false,
         parameterGroupName: parameters.name,
         backupRetentionPeriod: backupDays,

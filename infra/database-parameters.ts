@@ -1,6 +1,6 @@
-/** Parameters beyond RDS's defaults. RDS writes booleans as 1 and 0. */
+/** RDS represents booleans as 1 and 0. */
 export const databaseParameters = [
-  // An engine version may accept clients without TLS by default.
+  // Some engine versions accept clients without TLS by default.
   { name: "require_secure_transport", value: "1" },
   { name: "tls_version", value: "TLSv1.2,TLSv1.3", applyMethod: "pending-reboot" },
   { name: "character_set_server", value: "utf8mb4" },

@@ -16,7 +16,7 @@ type EdgeArgs = {
   firewallId: pulumi.Input<string>;
 };
 
-/** The load balancer: TLS unless plain HTTP is allowed, health checks, and draining for the longest stream. */
+/** The load balancer, its access logs, its certificate and the optional web firewall. */
 export class Edge extends pulumi.ComponentResource {
   readonly url: pulumi.Output<string>;
   readonly loadBalancer: aws.lb.LoadBalancer;
@@ -55,7 +55,7 @@ export class Edge extends pulumi.ComponentResource {
         protocol: "HTTP",
         protocolVersion: "HTTP1",
         port: gatewayPort,
-        // Streams differ in length, so equal counts are not equal load.
+        // Streams differ in length, so equal request counts do not mean equal load.
         loadBalancingAlgorithmType: "least_outstanding_requests",
         // ECS sends SIGTERM after this delay, or earlier if no request is open.
         deregistrationDelay: config.streamSecondsMax,

@@ -12,7 +12,7 @@ type EndpointsArgs = { config: StackConfig; names: Names; network: Network; fire
  * free. The endpoints of `privateEndpoints`, for keys, secrets, images and logs, cost by the hour.
  */
 export class Endpoints extends pulumi.ComponentResource {
-  /** Tasks depend on these resources, because AWS's host names resolve to the private endpoints once they exist. */
+  /** Tasks depend on the private endpoints, because AWS's host names resolve to them as soon as they exist. */
   readonly ready: pulumi.Resource[] = [];
 
   constructor(name: string, args: EndpointsArgs, options: pulumi.ComponentResourceOptions) {

@@ -5,16 +5,13 @@ import { databasePort, gatewayPort } from "./ports.ts";
 
 type FirewallsArgs = { vpcId: pulumi.Input<string>; names: Names };
 
-/**
- * Allowed connections: internet to load balancer, load balancer to tasks, tasks to database and providers.
- * Rules are separate resources, so that groups can refer to one another.
- */
+/** Rules are separate resources, so that the security groups can refer to one another. */
 export class Firewalls extends pulumi.ComponentResource {
   readonly edgeId: pulumi.Output<string>;
   readonly appId: pulumi.Output<string>;
   readonly migrateId: pulumi.Output<string>;
   readonly databaseId: pulumi.Output<string>;
-  /** Other resources depend on the rules, because a group without its rules blocks everything. */
+  /** Other resources depend on the rules, because a security group without its rules blocks everything. */
   readonly rules: pulumi.Resource[] = [];
   readonly #names: Names;
   readonly #vpcId: pulumi.Input<string>;

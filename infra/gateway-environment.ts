@@ -11,7 +11,7 @@ type GatewayEnvironmentOptions = {
   encryptionContext: Record<string, string>;
 };
 
-/** The gateway's environment in its task, without secrets. A test compares the names with the gateway's schema. */
+/** The gateway's environment in its task, without secrets. A test checks that the gateway accepts each variable. */
 export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<string, string> {
   const { config, publicUrl, databaseHost, providerKeyArn, encryptionContext } = options;
   return {
@@ -25,7 +25,7 @@ export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<s
     DATABASE_URL: databaseUrl({ user: appUser, host: databaseHost }),
     DATABASE_CONNECTIONS_MAX: String(config.databaseConnectionsMax),
     DATA_DIR: dataDir,
-    // A follow-up may reach another task, which lacks the response.
+    // A follow-up request may reach another task, which lacks the kept response.
     RESPONSES_STATE: "off",
     KMS_KEY_ID: providerKeyArn,
     KMS_ENCRYPTION_CONTEXT: Object.entries(encryptionContext)
@@ -39,14 +39,11 @@ export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<s
   };
 }
 
-/** The environment of the migration task, which has its own database user and opens no port. */
 export function migrateEnvironment({ databaseHost }: { databaseHost: string }): Record<string, string> {
   return { DATABASE_URL: databaseUrl({ user: migrateUser, host: databaseHost }), DATA_DIR: dataDir };
 }
 
-/**
- * A URL with TLS, verified with Amazon's certificates, and a token of the task's role instead of a password.
- */
+/** `ssl=rds` requires a certificate from Amazon. `auth=iam` replaces the password with a token of the task's role. */
 function databaseUrl({ user, host }: { user: string; host: string }): string {
   return `mysql://${user}@${host}:${databasePort}/gateway?ssl=rds&auth=iam`;
 }
@@ -57,5 +54,4 @@ export const dataDir = "/data";
 /** The service's database user. It can read and write rows, and change the partitions of usage records. */
 export const appUser = "gateway";
 
-/** The migration's database user. It can change every table. */
 export const migrateUser = "gateway_migrate";

@@ -20,7 +20,7 @@ const config = readStackConfig(pulumi.runtime.allConfig(), project, stack);
 const names = namesOf(project, stack);
 const { region, accountId } = config;
 
-// No other provider is used, so that the shell's settings determine neither region nor account.
+// All resources use this provider, so that the shell's AWS settings determine neither region nor account.
 const provider = new aws.Provider("aws", {
   region,
   allowedAccountIds: [accountId],

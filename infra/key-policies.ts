@@ -1,7 +1,7 @@
 import { type Policy, policy, type Statement } from "./policies.ts";
 
 /**
- * The policy of the provider keys' KMS key. Only the task's role can decrypt, and only with the gateway's
+ * The policy of the KMS key for provider keys. Only the task's role can decrypt, and only with the gateway's
  * encryption context. The account administers the key, but no IAM policy can grant decryption.
  */
 export function providerKeyPolicy(allowed: {
@@ -35,8 +35,8 @@ export function providerKeyPolicy(allowed: {
 }
 
 /**
- * The policy of the KMS key for the database, secrets, logs and alarms. Only AWS services in this account can
- * use the key.
+ * The policy of the KMS key for the database, secrets, logs and alarms. The account
+ * can encrypt and decrypt with the key only through AWS services.
  */
 export function storageKeyPolicy(allowed: {
   accountId: string;

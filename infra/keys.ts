@@ -8,8 +8,8 @@ import type { StackConfig } from "./stack-config.ts";
 type KeysArgs = { config: StackConfig; names: Names; encryptionContext: Record<string, string> };
 
 /**
- * The keys, the secrets, and the one role that may open provider keys. Secrets are created empty, so that
- * Pulumi's state contains no value. `prepare-release.ts` fills them.
+ * Only `taskRole` may open provider keys. Secrets are created empty, so that Pulumi's state contains no value.
+ * `prepare-release.ts` fills them.
  */
 export class Keys extends pulumi.ComponentResource {
   readonly taskRole: aws.iam.Role;
@@ -32,7 +32,7 @@ export class Keys extends pulumi.ComponentResource {
 
     const key = (part: string, description: string, policy: pulumi.Input<string>) => {
       const args = { description, policy, enableKeyRotation: true, deletionWindowInDays: 30 };
-      // Without the key, all data sealed with it is lost, so Pulumi protects the key in production.
+      // Without the key, all data encrypted with it is lost, so Pulumi protects the key in production.
       const made = new aws.kms.Key(part, args, { ...parent, protect: isProduction });
       const alias = { name: `alias/${names.prefix}-${part}`, targetKeyId: made.keyId };
       new aws.kms.Alias(part, alias, parent);

@@ -4,7 +4,6 @@ import type { StackConfig } from "./stack-config.ts";
 
 type LogGroupArgs = { name: string; config: StackConfig; storageKeyArn: pulumi.Input<string> };
 
-/** A log group with retention, encrypted with the stack's key. */
 export function logGroup(
   resourceName: string,
   { name, config, storageKeyArn }: LogGroupArgs,

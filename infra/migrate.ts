@@ -19,7 +19,7 @@ type MigrateArgs = {
 /** The task that migrates the schema, as a database user of its own. `prepare-release.ts` runs it. */
 export class Migrate extends pulumi.ComponentResource {
   readonly definition: aws.ecs.TaskDefinition;
-  /** The task depends on these resources to start and to sign in. */
+  /** The task needs these resources to start and to sign in. */
   readonly ready: pulumi.Resource[];
 
   constructor(name: string, args: MigrateArgs, options: pulumi.ComponentResourceOptions) {

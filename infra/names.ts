@@ -15,14 +15,13 @@ export function namesOf(project: string, stack: string) {
       databaseError: `/aws/rds/instance/${prefix}/error`,
       databaseSlow: `/aws/rds/instance/${prefix}/slowquery`,
     },
-    /** The CloudWatch namespace of the gateway's own metrics. */
     metricNamespace: `${project}/${stack}`,
   };
 }
 
 export type Repository = { url: string; arn: string | null };
 
-/** The image's repository. Only a repository on Amazon ECR has an ARN, because the others need no IAM permission. */
+/** `arn` is null for a repository outside Amazon ECR, because it needs no IAM permission. */
 export function repositoryOf(image: string): Repository {
   const url = image.replace(/@sha256:[0-9a-f]{64}$/, "").replace(/:[\w.-]+$/, "");
   const [, account, region, name] =

@@ -18,7 +18,7 @@ export class Network extends pulumi.ComponentResource {
   readonly appSubnetIds: pulumi.Output<string>[];
   readonly dataSubnetIds: pulumi.Output<string>[];
   readonly appRouteTableIds: pulumi.Output<string>[];
-  /** Tasks depend on the routes, without which they reach neither registry nor logs. */
+  /** Tasks depend on the routes, because they need the registry and the logs to start. */
   readonly routes: pulumi.Resource[];
 
   constructor(
@@ -35,7 +35,7 @@ export class Network extends pulumi.ComponentResource {
       { cidrBlock: config.cidr, enableDnsHostnames: true, enableDnsSupport: true, tags: tags("vpc") },
       parent,
     );
-    // The default group allows no connection, so a resource in it by mistake is isolated.
+    // The default security group allows no connections, so a resource without another group is isolated.
     new aws.ec2.DefaultSecurityGroup("default", { vpcId: vpc.id, ingress: [], egress: [] }, parent);
 
     const zones = aws.getAvailabilityZonesOutput(
@@ -73,7 +73,7 @@ export class Network extends pulumi.ComponentResource {
     const publicSubnets = subnets("public");
     publicSubnets.forEach((subnet, index) => associate(subnet, publicTable, `public-${index}`));
 
-    // Tasks need internet access for providers. One NAT gateway per zone isolates a zone's failure.
+    // Tasks need internet access for providers. With one NAT gateway per zone, a zone's failure does not affect the other zones.
     const natGateways = publicSubnets.slice(0, config.natGateways).map((subnet, index) => {
       const address = new aws.ec2.Eip(`nat-${index}`, { domain: "vpc", tags: tags(`nat-${index}`) }, parent);
       const args = { subnetId: subnet.id, allocationId: address.allocationId, tags: tags(`nat-${index}`) };

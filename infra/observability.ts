@@ -18,7 +18,6 @@ type ObservabilityArgs = {
 };
 
 export class Observability extends pulumi.ComponentResource {
-  /** The alarms that roll back a release, for faults that a bad release causes at once. */
   readonly releaseAlarmNames: pulumi.Output<string>[];
   readonly dashboardUrl: pulumi.Output<string>;
 
@@ -78,7 +77,7 @@ export class Observability extends pulumi.ComponentResource {
     this.registerOutputs({ dashboardUrl: this.dashboardUrl });
   }
 
-  /** Within minutes, reports that a key's policy changed, or that a key was disabled or scheduled for deletion. */
+  /** The rule needs a CloudTrail trail in the account. */
   #watchKeys({ storageKeyArn, providerKeyArn }: ObservabilityArgs, topic: aws.sns.Topic): void {
     const parent = { parent: this };
     const eventPattern = pulumi.jsonStringify({

@@ -10,7 +10,6 @@ export type Statement = {
   Condition?: Record<string, Record<string, string | string[]>>;
 };
 
-/** Allows one AWS service to assume a role, for this account only. */
 export function trustPolicy({ service, accountId }: { service: string; accountId: string }): Policy {
   return policy({
     Effect: "Allow",
@@ -20,10 +19,6 @@ export function trustPolicy({ service, accountId }: { service: string; accountId
   });
 }
 
-/**
- * The permissions that ECS needs to start a task: pull from one repository, write to one log group and read
- * the task's secrets.
- */
 export function executionRolePolicy(allowed: {
   repositoryArn: string | null;
   logGroupArn: string;
@@ -64,7 +59,6 @@ export function executionRolePolicy(allowed: {
   );
 }
 
-/** Allows a task to sign in to the database as one user, with a token of its own role. */
 export function databaseLoginPolicy(allowed: {
   region: string;
   accountId: string;
@@ -89,7 +83,6 @@ export function flowLogPolicy(logGroupArn: string): Policy {
   });
 }
 
-/** Allows load balancers to write access logs to the bucket. Every request requires TLS. */
 export function accessLogsPolicy({ bucketArn, accountId }: { bucketArn: string; accountId: string }): Policy {
   return policy(
     {
@@ -111,7 +104,6 @@ export function accessLogsPolicy({ bucketArn, accountId }: { bucketArn: string; 
   );
 }
 
-/** Allows CloudWatch, for this account only, and EventBridge to publish to the alarm topic. */
 export function alarmTopicPolicy({ topicArn, accountId }: { topicArn: string; accountId: string }): Policy {
   const publish = (service: string): Statement => ({
     Effect: "Allow",

@@ -1,6 +1,6 @@
 export const gatewayPort = 8080;
 
-/** The port of the metrics, inside the task only. */
+/** The firewalls block this port from outside the task. */
 export const metricsPort = 9464;
 
 export const databasePort = 3306;

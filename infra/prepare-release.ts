@@ -12,8 +12,8 @@ type PrepareReleaseArgs = {
 };
 
 /**
- * A hook that Pulumi runs before it creates or updates the service: it fills the secrets, creates the
- * database users and migrates. If it fails, the service stays unchanged. Previews do not run it.
+ * Runs before Pulumi creates or updates the service. Fills empty secrets, creates the database users and migrates the
+ * database. If the hook fails, the service stays unchanged. Previews do not run the hook.
  */
 export function prepareRelease({ region, secretArns, migration }: PrepareReleaseArgs): pulumi.ResourceHook {
   return new pulumi.ResourceHook("prepare-release", async ({ newInputs, oldInputs }) => {
@@ -40,7 +40,7 @@ export function prepareRelease({ region, secretArns, migration }: PrepareRelease
   });
 }
 
-/** Resolves, because all dependencies of the service exist when the hook runs. */
+/** The promise resolves, because all dependencies of the service exist when the hook runs. */
 function valueOf<Value>(output: pulumi.Output<Value>): Promise<Value> {
   return new Promise((resolve) => {
     output.apply((value) => resolve(value));

@@ -22,8 +22,8 @@ type Clients = { ecs: ECSClient; logs: CloudWatchLogsClient };
 type Options = { print(line: string): void; pollIntervalMs?: number; timeoutMs?: number };
 
 /**
- * Runs the migration as a Fargate task and waits for its end. Stops the task after the timeout. Throws the
- * reason and the last log lines if the task does not start, fails or times out.
+ * Runs the migration as a Fargate task and waits for its end. Throws an error with the last log lines if the
+ * migration fails or exceeds `timeoutMs`.
  */
 export async function runMigration(
   { ecs, logs }: Clients,
@@ -107,7 +107,7 @@ async function end(ecs: ECSClient, options: EndOptions): Promise<Task | undefine
   return undefined;
 }
 
-/** A failure here is harmless: the migration holds a lock until it ends, and others wait. */
+/** A failed stop is harmless: the migration holds a lock until it ends, and other migrations wait. */
 async function stop(ecs: ECSClient, cluster: string, task: string): Promise<void> {
   await ecs.send(new StopTaskCommand({ cluster, task, reason: "pulumi stopped waiting" })).catch(() => {});
 }
@@ -130,7 +130,7 @@ async function failure({ logs, migration, taskArn, reason, container = "migrate"
 
 type LastLines = { migration: MigrationTask; taskArn: string; container: string; count: number };
 
-/** A failed read of the log is ignored, because the result is known without these lines. */
+/** Ignores a failed read of the log, because the migration's result is already known. */
 async function lastLines(logs: CloudWatchLogsClient, options: LastLines): Promise<string[]> {
   const { migration, taskArn, container, count } = options;
   const logStreamName = `task/${container}/${taskArn.split("/").at(-1)}`;

@@ -6,7 +6,7 @@ import type { StackConfig } from "./stack-config.ts";
 
 type ServiceScalingArgs = { config: StackConfig; names: Names; edge: Edge; service: aws.ecs.Service };
 
-/** Scales with CPU and requests. Scales in slowly, because every stopped task has streams to finish. */
+/** Scales in slowly, because tasks finish their streams before they stop. */
 export function serviceScaling(
   { config, names, edge, service }: ServiceScalingArgs,
   options: pulumi.CustomResourceOptions,

@@ -26,15 +26,10 @@ type ServiceArgs = {
   firewallId: pulumi.Input<string>;
   /** Alarms that roll back a deployment. */
   alarmNames: pulumi.Input<string>[];
-  /** Runs before the service is created or updated. If it fails, the service stays unchanged. */
   prepareRelease: pulumi.ResourceHook;
   dependsOn: pulumi.Input<pulumi.Resource>[];
 };
 
-/**
- * The gateway's tasks. A deployment keeps the number of healthy tasks, and is rolled back if the new tasks
- * do not become healthy.
- */
 export class Service extends pulumi.ComponentResource {
   readonly name: pulumi.Output<string>;
 
@@ -110,10 +105,10 @@ export class Service extends pulumi.ComponentResource {
       {
         ...parent,
         dependsOn: [...args.dependsOn, permission, ...ready, edge.listener],
-        // Autoscaling owns the count.
+        // Autoscaling changes the count.
         ignoreChanges: ["desiredCount"],
         hooks: { beforeCreate: [args.prepareRelease], beforeUpdate: [args.prepareRelease] },
-        // The service is stable when the last stream of the old tasks has ended.
+        // The service becomes stable only after the last stream of the old tasks ends.
         customTimeouts: { create: "30m", update: "90m", delete: "90m" },
       },
     );

@@ -8,7 +8,7 @@ export function isFargatePair(cpu: number, memoryMib: number): boolean {
   return gib >= fromGib && gib <= toGib && (gib - fromGib) % stepGib === 0;
 }
 
-/** The sizes in "Task CPU and memory" of Amazon's ECS documentation for Fargate. */
+/** https://docs.aws.amazon.com/AmazonECS/latest/developerguide/fargate-tasks-services.html#fargate-tasks-size */
 const fargateSizes = new Map([
   [256, { fromGib: 1, toGib: 2, stepGib: 1 }],
   [512, { fromGib: 1, toGib: 4, stepGib: 1 }],
@@ -31,8 +31,8 @@ export function workersOf(cpu: number): number {
 }
 
 /**
- * An estimate of RDS's default limit, which is available memory in bytes / 12,582,880. A fifth is reserved for
- * administrators and RDS itself.
+ * Estimates RDS's default connection limit: memory in bytes / 12,582,880. A fifth of the connections is reserved
+ * for administrators and RDS.
  */
 export function connectionsAvailable(databaseClass: string): number {
   const [, family = "", size = ""] = databaseClass.split(".");

@@ -3,8 +3,8 @@ import * as z from "zod";
 import { connectionsAvailable, fargatePairs, isFargatePair, workersOf } from "./sizes.ts";
 
 /**
- * A stack's configuration. Every key is `gateway:<key>` in infra/Pulumi.<stack>.yaml. infra/README.md
- * explains the keys.
+ * infra/Pulumi.<stack>.yaml sets the keys of `schema`, with the prefix `gateway:`. infra/README.md explains the
+ * keys.
  */
 export type StackConfig = z.output<typeof schema> & { stack: string; isProduction: boolean };
 
@@ -59,7 +59,7 @@ function contradictions(config: z.output<typeof schema>): string[] {
   const isProduction = config.environment === "production";
   const hasCertificate = config.certificateArn !== undefined || config.hostedZoneId !== undefined;
   const connections = connectionsAvailable(config.databaseClass);
-  // During a deployment, twice the tasks hold connections. Each process has its own pool.
+  // During a deployment, up to twice as many tasks hold connections. Each process has its own pool.
   const wanted = config.tasksMax * 2 * workersOf(config.cpu) * config.databaseConnectionsMax;
   const rules: [broken: boolean, problem: string][] = [
     [
@@ -135,7 +135,7 @@ const whole = (min: number, max: number) => {
     .pipe(z.number().min(min, problem).max(max, problem));
 };
 
-/** Retention periods, in days, that CloudWatch Logs supports. */
+/** In days. CloudWatch Logs supports only certain periods. */
 const logDays = ["1", "3", "5", "7", "14", "30", "60", "90", "180", "365"] as const;
 
 const schema = z.strictObject({

@@ -16,7 +16,6 @@ type TaskArgs = {
   storageKeyArn: pulumi.Input<string>;
 };
 
-/** A Fargate task definition, with an execution role for only its image, log group and secrets. */
 export function task(
   name: string,
   args: TaskArgs,
@@ -59,7 +58,7 @@ export function task(
       taskRoleArn: args.taskRoleArn,
       volumes: [{ name: "data" }],
       containerDefinitions: pulumi.jsonStringify(args.containers),
-      // Circuit breakers roll back to an earlier revision, so revisions are kept.
+      // A failed deployment rolls back to an earlier revision, so Pulumi keeps old revisions.
       skipDestroy: true,
     },
     options,

@@ -9,11 +9,11 @@ export const upstreamFirstByteSeconds = 120;
 /** The load balancer closes connections that are silent for this time. Streams send a ping every 15 s. */
 export const edgeIdleSeconds = 130;
 
-/** The value exceeds the load balancer's timeout, so that no request meets a closing connection. */
+/** Exceeds `edgeIdleSeconds`, so that the load balancer sends no request on a closing connection. */
 export const keepAliveSeconds = 140;
 
 /** Fargate's maximum between SIGTERM and SIGKILL. */
 export const stopSecondsMax = 120;
 
-/** The time for open requests. The remaining 10 s are for the last records. */
+/** The time for open requests. The remaining 10 s are for the last usage records. */
 export const drainSeconds = stopSecondsMax - 10;

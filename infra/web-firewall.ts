@@ -10,8 +10,8 @@ type WebFirewallArgs = {
 };
 
 /**
- * AWS WAF in front of the load balancer. The common rules would block bodies over 8 KB and prompts that look
- * like attacks, so they skip paths with model requests.
+ * AWS's common rules would block bodies over 8 KB and prompts that resemble attacks, so the rules skip paths below
+ * `/v1/`.
  */
 export function webFirewall(
   { names, mode, loadBalancerArn }: WebFirewallArgs,
