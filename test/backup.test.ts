@@ -49,7 +49,7 @@ async function writeUntil(operation: Promise<unknown>, send: () => Promise<strin
   return ids;
 }
 
-/** Copies the key material to an empty folder. `start` starts a gateway there, on a restored database. */
+/** Copies the key files to an empty folder. The returned `start` uses this folder and the restored database. */
 async function restore(t: ExecutionContext, dataDir: string, databaseUrl?: string) {
   const DATA_DIR = await createTestFolder(t);
   for (const name of ["master.key", "jwt.key"]) {

@@ -70,7 +70,7 @@ test("usage is synced to disk in production, or when configured", (t) => {
 for (const [name, { variable, ...more }] of Object.entries(limitVariables)) {
   const isUsd = "isUsd" in more;
   test(`${variable} sets its limit, as ${isUsd ? "an amount of dollars" : "a whole number"}`, (t) => {
-    // These values keep 17 valid, because some limits must not be above or below others.
+    // Some limits must not exceed another limit. With these values, 17 is valid for every limit.
     const others: Environment = {
       REQUEST_HEADERS_TIMEOUT_MS: "1",
       REQUEST_RECEIVE_TIMEOUT_MS: "1000000",

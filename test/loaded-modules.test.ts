@@ -3,7 +3,7 @@ import { registerHooks } from "node:module";
 import test from "ava";
 
 const loaded: string[] = [];
-/** The end of the URL of a module whose loading fails. */
+/** The end of the URL of the module that fails to load. */
 let failing: string | null = null;
 registerHooks({
   load(url, context, next) {
@@ -13,7 +13,7 @@ registerHooks({
   },
 });
 
-// The hook must precede these imports to record what they load.
+// The hook must precede these imports to record the modules that they load.
 const { createKey, startTestGateway } = await import("./helpers/test-gateway.ts");
 const { chatBody, postChat } = await import("./helpers/post-chat.ts");
 
@@ -36,7 +36,7 @@ test.serial("a start, a request for a model and a health check load only six dep
   const used = Object.keys(dependencies).filter((name) =>
     loaded.some((url) => url.includes(`/node_modules/${name}/`)),
   );
-  // The gateway does not load `@trpc/server` here. The tests' client of the console's API imports it.
+  // The gateway does not load `@trpc/server` here, but the tests' `@trpc/client` does.
   const expected = [
     "@trpc/server",
     "better-sqlite3",

@@ -10,7 +10,7 @@ import { chatBody, postChat } from "./helpers/post-chat.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 import { createConsoleClient } from "./helpers/test-gateway.ts";
 
-/** Starts a gateway for the first time, in a missing data folder. */
+/** Starts a gateway for the first time, with a data folder that does not exist yet. */
 async function startFirst(t: ExecutionContext, environment: Record<string, string> = {}) {
   const DATA_DIR = path.join(await createTestFolder(t), "data");
   const all = { PORT: "0", DATA_DIR, ...environment };
@@ -50,7 +50,7 @@ test.serial("the first start prints a working key, curl line and setup link", as
   t.deepEqual(await auth.state.query(), { setUp: true });
   await t.throwsAsync(auth.setUp.mutate(setUp), undefined, "it works once");
 
-  // SIGINT stands for Ctrl-C. The second start keeps keys and setup.
+  // Ctrl-C sends SIGINT. The second start keeps the key and the account.
   gateway.child.kill("SIGINT");
   t.is(await gateway.exited, 0, gateway.stderr());
   t.false(gateway.stderr().includes(keyValue), "nothing of it is in the log");
@@ -133,7 +133,7 @@ test.serial("a second Ctrl-C stops at once, while a doubled signal counts as one
   const { child } = gateway;
   await openStream({ url }, keyValue, `/slow 200 ${"word ".repeat(150)}`);
 
-  // A terminal signals npm and the gateway, and npm forwards its signal.
+  // On Ctrl-C, a terminal signals both npm and the gateway, and npm forwards its signal.
   child.kill("SIGINT");
   child.kill("SIGINT");
   await eventually(() => gateway.stdout().includes("again to stop at once"));

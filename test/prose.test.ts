@@ -7,7 +7,6 @@ import type { Text } from "./prose/text.ts";
 
 const textOf = (text: string): Text => ({ file: "a.ts", line: 1, kind: "comment", text });
 
-/** Sentences of earlier versions of this project. */
 const hardToRead = [
   "The region in the base URL is none, such as us-east-1.",
   "What is none of it goes on to whatever comes next.",

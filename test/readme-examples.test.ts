@@ -16,8 +16,8 @@ const example = (language: string) =>
   new RegExp(`^\`\`\`${language}\\n(.+?)^\`\`\``, "ms").exec(readme)?.[1] ?? "";
 
 /**
- * Runs an example of the README unchanged. A proxy variable redirects the requests to the test's gateway,
- * because another program may use the example's port.
+ * The example requests port 8080, which another program may use. A proxy redirects the requests to the test's
+ * gateway.
  */
 async function run(t: ExecutionContext, command: string, file: string) {
   const gateway = await startTestGateway(t);
@@ -34,7 +34,7 @@ async function run(t: ExecutionContext, command: string, file: string) {
     });
     incoming.pipe(forwarded);
   });
-  // Node opens a tunnel, even for plain HTTP.
+  // Depending on its version, Node opens a tunnel even for plain HTTP.
   proxy.on("connect", ({ url = "" }, socket) => {
     targets.push(url);
     const tunnel = connect(Number(port), "127.0.0.1");

@@ -8,7 +8,7 @@ import { startGatewayProcess } from "./helpers/gateway-process.ts";
 import { createServerDatabase, serverKind } from "./helpers/test-database.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 
-/** Starts a gateway that must fail. Returns its output. */
+/** Starts a gateway that must exit with an error. Returns its stderr. */
 async function fails(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
   const DATA_DIR = await createTestFolder(t);
   const gateway = startGatewayProcess(t, { DATA_DIR, PORT: "0", ...environment }, ...parameters);

@@ -2,8 +2,7 @@ import { reportCounts, runAva } from "./helpers/run-ava.ts";
 import { startTestServers } from "./helpers/test-servers.ts";
 
 /**
- * `npm run test:chaos` and `npm run test:attack` run one folder's tests serially at full scale. The tests
- * print figures. The last line is machine-readable: `N passed, N failed[, N skipped]`.
+ * `npm run test:chaos` and `npm run test:attack` run one folder's tests serially at full scale.
  * @param folder the folder below `test`
  */
 async function runInFull(folder: string, parameters: string[]): Promise<void> {

@@ -8,8 +8,8 @@ import { startTestServers } from "./helpers/test-servers.ts";
 import { reportCounts, runAva } from "./helpers/run-ava.ts";
 
 /**
- * `npm test` runs ava with the given arguments, the database servers, a built console, Chromium and Valkey.
- * The last line is machine-readable: `N passed, N failed[, N skipped]`.
+ * `npm test` builds the console, provides servers and programs for the tests, and runs ava with the given
+ * arguments.
  */
 async function run(parameters: string[]): Promise<void> {
   // The console builds while packages download.
@@ -37,7 +37,7 @@ async function buildConsole(): Promise<number> {
   return code === 0 ? 0 : 1;
 }
 
-/** Returns 1 under CI, where skipped tests count as a failure. */
+/** Returns the number of failures for a missing program or server: 1 under CI, otherwise 0. */
 function failedUnderCi(): number {
   if (process.env.CI !== "true") return 0;
   console.error("Under CI=true that counts as a failure.");

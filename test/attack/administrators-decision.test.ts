@@ -6,14 +6,12 @@ import { isFull } from "../helpers/scale.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 
-// A member cannot undo an administrator's decision about their key.
 const kept = "demo/echo";
 const taken = "demo/second";
 const decided = { status: "disabled", disabledBy: "admin", models: [kept], withheldModels: [taken] } as const;
 
 type Role = "admin" | "owner" | "other";
 
-/** The changes to a key that its owner can make, and whether each one undoes a decision. */
 const attempts = [
   { name: "activate", isUndoing: true },
   { name: "setModels", input: { models: [kept, taken] }, isUndoing: true },
@@ -228,7 +226,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  // SQLite runs one transaction at a time, so no other can intervene.
+  // SQLite runs one transaction at a time, so no other transaction can intervene.
   const testThere = kind === "sqlite" ? () => {} : test.serial;
   for (const { name, input } of attempts.filter(({ isUndoing }) => isUndoing)) {
     testThere(`${kind}: ${name} checks the key after the row lock`, async (t) => {

@@ -23,7 +23,7 @@ test.serial("the body scanner and JSON.parse agree on every text", (t) => {
   t.true(counts.accepted > cases / 3 && counts.refused > cases / 3);
 });
 
-/** Throws if the gateway and `JSON.parse` differ about the text. */
+/** Throws if the gateway and `JSON.parse` disagree about the text. */
 function compare(text: string, offset: number): "accepted" | "refused" {
   // The result must not depend on the position of the text in its buffer.
   const bytes = Buffer.from(`${"-".repeat(offset)}${text}`).subarray(offset);
@@ -38,7 +38,7 @@ function compare(text: string, offset: number): "accepted" | "refused" {
   if (typeof expected === "object" && expected !== null && !Array.isArray(expected)) {
     parseBody(bytes, bodyLimits, visit);
     compareOutline(bytes, expected);
-    // The last of several members with the same name counts.
+    // `JSON.parse` also keeps the last of several members with the same name.
     const found = Object.fromEntries(members);
     if (!isDeepStrictEqual(found, expected))
       assert.equal(JSON.stringify(found), JSON.stringify(parseInNewContext(text)), text);
@@ -50,7 +50,6 @@ function compare(text: string, offset: number): "accepted" | "refused" {
   return "refused";
 }
 
-/** Compares the outline, which contains every value except long texts named `text` or `content`. */
 function compareOutline(bytes: Buffer, expected: object): void {
   const { outline, readWhole } = outlineModelBody(bytes, bodyLimits, noMembers);
   assert.deepEqual(readWhole(), expected);
@@ -63,7 +62,6 @@ function isLongText(name: string, value: unknown): boolean {
   return typeof value === "string" && value.length > 400;
 }
 
-/** Returns undefined for invalid JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -97,7 +95,7 @@ function valueText(random: SeededRandom, depth: number): string {
   return `[${items.join(`${space(random)},${space(random)}`)}]`;
 }
 
-/** Lengths cluster around those at which the scanner switches its method. */
+/** The lengths cluster around the thresholds of the scanner. */
 function stringText(random: SeededRandom): string {
   if (random.chance(0.3)) return random.pick(names);
   const pieces = Array.from({ length: random.upTo(6) }, () => random.pick(characters));

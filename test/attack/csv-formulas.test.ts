@@ -18,9 +18,9 @@ for (const name of names) {
     const record = new Proxy(given, { get: (from, key) => Reflect.get(from, key) ?? null });
     const [, ...lines] = formatCsv([record]).split("\r\n");
     const row = lines.join("\r\n");
-    // Some spreadsheets separate cells by characters other than commas, and ignore quotes.
     const [, byComma = ""] = /^"req_1",,,"((?:[^"]|"")*)",/s.exec(row) ?? [];
     t.is(byComma.replaceAll('""', '"').replaceAll(/'(?=[\s"]*[=+\-@＝＋－＠])/g, ""), name);
+    // Some spreadsheets separate cells at characters other than commas, and ignore quotes.
     for (const cell of [byComma, ...row.split(/[;,\t\r\n|]/)])
       t.notRegex(cell, /^[\s"]*[=+\-@＝＋－＠]/, cell);
   });

@@ -71,7 +71,6 @@ test.serial("a body of 1,000 bytes does not block the event loop for 20 ms", (t)
   checkBlocks(t, { blockMsMax: 20, count: (shape) => countFor(shape, 1_000) }),
 );
 
-/** Returns the item count of a body just within all limits. */
 function largestCount(shape: Shape): number {
   const { requestTextBytesMax, requestJsonValuesMax } = limits;
   const counts = [
@@ -115,7 +114,6 @@ async function checkBlocks(
   );
 }
 
-/** Returns the longest block during one request in ms, from the best attempt. */
 async function measureBlock(
   { dialects: [dialect = "chat"] }: Shape,
   slug: string,

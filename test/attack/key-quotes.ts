@@ -1,4 +1,3 @@
-/** Ways in which an upstream's error message may quote our key. */
 export const keyQuotes: Record<string, (key: string) => string> = {
   "as it is": (key) => key,
   "within a word": (key) => `x${key}y`,

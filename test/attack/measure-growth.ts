@@ -1,6 +1,6 @@
 /**
- * Returns the CPU time of `runLarge`, which has four times the size, divided by that of `runSmall`. Returns 0 for
- * linear growth and for short times.
+ * Returns the ratio of the CPU times of `runLarge` and `runSmall`. Returns 0 below `ratioMax` or `floorMs`.
+ * The input of `runLarge` must be four times as large.
  */
 export async function measureGrowth(runSmall: () => unknown, runLarge: () => unknown): Promise<number> {
   let [smallMs, largeMs] = [Infinity, Infinity];
@@ -14,7 +14,7 @@ export async function measureGrowth(runSmall: () => unknown, runLarge: () => unk
 }
 
 async function msOf(run: () => unknown): Promise<number> {
-  // This thread's time excludes other processes.
+  // The CPU time of this thread excludes other processes.
   const before = process.threadCpuUsage();
   await run();
   const { user, system } = process.threadCpuUsage(before);

@@ -11,7 +11,6 @@ import { openSocket } from "../helpers/send-raw.ts";
 import { createMigratedDatabase } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
-// Hostile bodies leave a process with a heap of 512 MB alive and responsive.
 const megabyte = 1024 * 1024;
 const plan = isFull
   ? { strangers: 14, strangersBytes: 6 * megabyte, unfinished: 150, keysBytes: 60 * megabyte }
@@ -19,7 +18,6 @@ const plan = isFull
 
 type Hostile = { stage: Stage; upstream: ScriptedUpstream; otherKey: string };
 
-/** Attacks a gateway with a small heap. Asserts that its resident memory grows by at most `growthMbMax`. */
 function attack(title: string, growthMbMax: number, run: (hostile: Hostile) => Promise<void>): void {
   test.serial(title, async (t) => {
     const hostile = await startWithSmallHeap(t);
@@ -111,7 +109,6 @@ async function openMany(stage: Stage, count: number): Promise<Socket[]> {
   return Promise.all(Array.from({ length: count }, () => openSocket(stage.url)));
 }
 
-/** Resolves when the bytes are written or the gateway has closed the connection. */
 async function sendOneByteChunks(socket: Socket, path: string, bytes: number, head = ""): Promise<void> {
   socket.resume();
   const start = `${startOf(path)}${head}transfer-encoding: chunked\r\n\r\n`;

@@ -86,7 +86,7 @@ function connect(kind: ProviderKindName): Target {
   return { api, model: { ...upstreamModel, name: modelNames[kind] ?? upstreamModel.name } };
 }
 
-/** Generates the response of a provider without an upstream, such as the demo. Does nothing for others. */
+/** Generates the response of a provider without an upstream, such as the demo. Does nothing for other providers. */
 function play({ answer: endpointAnswer }: Endpoint, body: Buffer): void {
   const parts = endpointAnswer?.({ method: "POST", body, date: new Date(0) }).parts ?? [];
   for (const { text } of parts) Buffer.from(text);

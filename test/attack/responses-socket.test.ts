@@ -32,7 +32,7 @@ test("unfinished messages count against the memory of their key, and are freed",
   const { value: other } = await createKey(gateway);
   const { bodyBudget } = gateway.services;
   const sockets = await Promise.all([1, 2, 3].map(() => openSocket(t, gateway, value)));
-  // Half of the memory is for one key. The third message does not fit.
+  // One key may use at most half of REQUEST_BODIES_BYTES_MAX, so the third message does not fit.
   for (const { socket } of sockets) socket.send("x".repeat(900_000), { fin: false });
   await eventually(() => sockets.some(({ socket }) => socket.readyState === WebSocket.CLOSED));
   t.true(bodyBudget.bytes <= 2_000_000);
@@ -109,7 +109,6 @@ test("a client that sends turns and reads nothing is cut off, with bounded memor
     socket.send({ type: "response.create", model: key.model, input: "Hi" });
   await eventually(() => gateway.services.openExchanges.count().requests > 0 || upstream.requests.length > 0);
   await eventually(() => gateway.services.bodyBudget.bytes === 0);
-  // While the client reads nothing, the gateway processes only some of the requests.
   t.true(upstream.requests.length < 10, String(upstream.requests.length));
   socket.socket.resume();
   t.is(await socket.closed(), 1006);
@@ -149,7 +148,7 @@ test.serial("a connection older than RESPONSES_SOCKET_MS_MAX closes between two 
   socket.send({ type: "response.create", model: key.model, input: "Hi" });
   await socket.until(() => socket.frames.find(({ delta }) => delta === "one"));
   advance(10_001);
-  // Each check sends a ping. The second ping proves that a check began after the clock advanced.
+  // The gateway pings at each check of the connection. The second ping proves that a check saw the advanced clock.
   for (const _ of [1, 2]) await once(socket.socket, "ping");
   gate.resolve();
   t.is(await socket.closed(), 1000);
@@ -158,7 +157,7 @@ test.serial("a connection older than RESPONSES_SOCKET_MS_MAX closes between two 
   t.is(socket.frames.at(-1)?.error?.code, "websocket_connection_limit_reached");
 });
 
-/** Replaces the clock, so that slow machines cannot exceed the time window. Tests that use it must be serial. */
+/** Freezes the process's `performance.now` and returns a function that advances it. Callers must be serial tests. */
 function controlClock(t: ExecutionContext): (ms: number) => void {
   const { now } = performance;
   let time = now.call(performance);
@@ -225,6 +224,6 @@ test("a stranger whose handshake was refused cannot keep the connection half ope
   socket.write(`${head.join("\r\n")}\r\n\r\n`);
   await once(socket, "end");
   t.regex(answer, /^HTTP\/1\.1 401 /);
-  // Writing more bytes reveals the closed connection.
+  // The half-open socket detects the closed connection only when it writes.
   await eventually(() => socket.destroyed || (socket.write("more"), false));
 });

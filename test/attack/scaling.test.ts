@@ -11,7 +11,6 @@ import { countFor, type Shape, toBytes } from "./shapes/shape.ts";
 
 const shapes = [...chatShapes, ...messagesShapes, ...responsesShapes, ...embeddingsShapes];
 
-/** The size of the larger body. The smaller body has a quarter of this size. */
 const largeBytes = isFull ? 2 * 1024 * 1024 : 384 * 1024;
 
 test.serial("every kind of body takes linear time with every kind of provider", async (t) => {
@@ -29,7 +28,7 @@ test.serial("every kind of body takes linear time with every kind of provider", 
           () => run(small),
           () => run(large),
         );
-      // A full processor cache slows down one measurement. Superlinear code slows down both.
+      // A full processor cache can slow down one measurement, but superlinear code slows down both.
       const ratio = (await measure(bodies)) && (await measure(bodiesOf(shape, 4 * count)));
       pairs++;
       if (ratio > 0)
@@ -47,7 +46,7 @@ function bodiesOf(shape: Shape, count: number): Bodies {
   return { small: toBytes(shape.body(Math.floor(count / 4))), large: toBytes(shape.body(count)) };
 }
 
-/** Below full scale, each shape runs on two kinds of provider, which differ between consecutive shapes. */
+/** Below full scale, each shape runs on every third kind of provider, and the next shape on other kinds. */
 function isTried({ kind }: RequestPipeline, place: number): boolean {
   return isFull || (providerKindNames.indexOf(kind) - place) % 3 === 0;
 }

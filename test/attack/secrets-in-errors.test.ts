@@ -9,8 +9,7 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 import { findKeyPieces } from "./find-key-pieces.ts";
 import { keyQuotes } from "./key-quotes.ts";
 
-// An upstream knows our credential. Its errors reach clients, the log and records, which must not contain the
-// credential.
+// An upstream's error may quote the provider's credential, which must not reach clients, the log or usage records.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -92,7 +91,7 @@ for (const [row, { path, name, body }] of ways.entries()) {
         { message: `Bad key: ${quoted} (is it yours?)`, type: quoted, param: quoted, code: quoted },
         quoted,
       ];
-      // Below full scale, a quarter of the errors are sent, and every error to some endpoints.
+      // Below full scale, each row sends about a quarter of the errors.
       for (const error of errors.filter((_, place) => isFull || (row + index + 2 * place) % 4 === 0)) {
         answer = (response) => sendJson(response, 400, { error });
         const text = await send(path, body);
@@ -103,7 +102,6 @@ for (const [row, { path, name, body }] of ways.entries()) {
   });
 }
 
-/** Below full scale, each endpoint gets a third of the errors, and each error goes to a third of the endpoints. */
 const isTried = (row: number, index: number) => isFull || (row + index) % 3 === 0;
 
 const wireForms: Record<string, (secret: string) => string> = {

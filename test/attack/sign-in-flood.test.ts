@@ -23,7 +23,7 @@ test("a flood of sign-ins affects neither chat latency nor memory", async (t) =>
     DATA_DIR: await createTestFolder(t),
     ADMIN_EMAIL: email,
     ADMIN_PASSWORD: password,
-    // The gateway trusts a header with a different address for each sign-in.
+    // With one trusted proxy, the gateway uses the address in each sign-in's X-Forwarded-For header.
     TRUSTED_PROXIES: "1",
     LOG_LEVEL: "error",
   });
@@ -60,7 +60,7 @@ test("a flood of sign-ins affects neither chat latency nor memory", async (t) =>
     floodedMiB.push(await residentMiB());
     await flood.stop();
     ratios.push(flooded / quiet);
-    // Memory is compared with the first round, in which the heap still grows.
+    // The memory check needs a second round to compare with the first.
     if (round > 0 && Math.min(...ratios) <= ratioMax) break;
   }
 
@@ -72,7 +72,7 @@ test("a flood of sign-ins affects neither chat latency nor memory", async (t) =>
   t.true(grownMiB < growthMiBMax, `memory grew by ${grownMiB.toFixed(0)} MiB`);
 });
 
-/** Sends a sign-in with an unknown email address from a new IP address. */
+/** Uses a new email address and a new IP address each time, so that no sign-in limit applies. */
 async function trySignIn(url: string, number: number): Promise<void> {
   const input = { email: `nobody${number}@example.com`, password: "wrong password" };
   const headers = { "x-forwarded-for": `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}` };
@@ -80,7 +80,6 @@ async function trySignIn(url: string, number: number): Promise<void> {
   if (code !== "UNAUTHORIZED") throw new Error(`The gateway answered ${code}.`);
 }
 
-/** Starts clients that retry without a pause. */
 function startFlood(attempt: () => Promise<void>) {
   let isOver = false;
   let answered = 0;

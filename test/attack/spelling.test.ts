@@ -5,8 +5,8 @@ import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstr
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// Upstreams may ignore case in member names, as Go's encoding/json does, and use either of two spellings. The
-// key must be checked against the model that the upstream uses. https://github.com/golang/go/issues/14750
+// Go's encoding/json ignores the case of member names, so an upstream may use `Model` instead of `model`. The gateway
+// must check the model that the upstream uses. https://github.com/golang/go/issues/14750
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -72,7 +72,7 @@ const ways: [title: string, path: string, body: Record<string, unknown>, names: 
   ["embeddings", "embeddings", { model: "chat/model", input: "Hello" }, ["model", "input", "dimensions"]],
 ];
 
-/** Returns spellings that decoders accept for the name. Each maps to its quotation in an error. */
+/** Returns the spellings that some decoders accept for a name, each with its text in the error message. */
 function spellingsOf(name: string): Map<string, string> {
   const [capital, rest] = [name.slice(0, 1).toUpperCase(), name.slice(1)];
   const escapeOf = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
@@ -243,7 +243,7 @@ test.after("the upstream receives only the checked model and limit", (t) => {
   }
 });
 
-/** Under Unicode case folding, `s` and `k` each equal one more character. */
+/** Converts `ſ` to `s` and the Kelvin sign to `k`, as Go's case folding does. */
 function foldAsGo(name: string): string {
   return name.toUpperCase().toLowerCase();
 }

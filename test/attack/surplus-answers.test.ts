@@ -7,7 +7,6 @@ import { figures, isFull } from "../helpers/scale.ts";
 const rounds = isFull ? 60 : 20;
 const answerOf = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
-/** Sends the response and a surplus one, at once or after a delay. */
 const surplusAfter: Record<string, (connection: RawConnection, answer: string) => void> = {
   "in the same packet": ({ socket }, answer) => socket.write(answer + answerOf("surplus")),
   "a turn later": ({ socket }, answer) => {
@@ -31,7 +30,7 @@ for (const [delay, send] of Object.entries(surplusAfter)) {
     const { url } = await createRawUpstream(t, async (connection, request) => {
       const [, path = ""] = /\/(\S+) HTTP/.exec(request) ?? [];
       if (path.startsWith("attacker")) return send(connection, answerOf(path));
-      // Like a real model's delay, this wait lets the surplus arrive before the response.
+      // Like a real model's delay, this wait lets the surplus arrive before the victim's response.
       await wait(20);
       connection.socket.write(answerOf(path));
     });

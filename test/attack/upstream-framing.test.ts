@@ -5,7 +5,7 @@ import { figures, isFull } from "../helpers/scale.ts";
 
 const answerBytesMax = (isFull ? 64 : 8) * 1024 * 1024;
 
-/** The upper bound of the system's buffers between the two ends. */
+/** An upper bound for the bytes in the operating system's socket buffers. */
 const bufferedBytesMax = 16 * 1024 * 1024;
 
 const hostileChunks: Record<string, string> = {
@@ -15,7 +15,7 @@ const hostileChunks: Record<string, string> = {
 
 for (const [name, chunk] of Object.entries(hostileChunks)) {
   for (const contentType of ["application/json", "text/event-stream"]) {
-    // Parallel tests would mix their allocations.
+    // Parallel tests would share Node's buffer pool, which would raise `keptBytes`.
     test.serial(`endless chunks with ${name} end a response of ${contentType}`, async (t) => {
       const upstreams = createUpstreams(t, { upstreamAnswerBytesMax: answerBytesMax });
       let sentBytes = 0;
@@ -34,7 +34,7 @@ for (const [name, chunk] of Object.entries(hostileChunks)) {
       const keptBytes = [...memory].reduce((sum, { byteLength }) => sum + byteLength, 0);
       t.log(figures(name, { sentBytes, bodyBytes: body.length, keptBytes }));
       t.true(sentBytes < 2 * answerBytesMax + bufferedBytesMax);
-      // Each piece is kept with its backing memory until the response is complete.
+      // Each piece of the body keeps its whole backing buffer in memory until the response is complete.
       t.true(keptBytes < 4 * body.length + 1024 * 1024);
     });
   }

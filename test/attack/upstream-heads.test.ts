@@ -10,7 +10,7 @@ const limits = {
   upstreamHeadBytesMax: Number.MAX_SAFE_INTEGER,
   upstreamHeadFieldsMax: Number.MAX_SAFE_INTEGER,
 };
-/** A little less than the default limit of a head, and four times as much. */
+/** A size just below the default `upstreamHeadBytesMax`, and four times this size. */
 const sizes = [16_000, 64_000] as const;
 const blockMsMax = 5;
 const growthMax = 8;
@@ -59,7 +59,7 @@ test("a response head that arrives byte by byte is parsed in linear time", async
   t.is(await measureGrowth(short, long), 0);
 });
 
-/** Returns the least CPU time of several attempts, because garbage collection slows down some. The head may be rejected. */
+/** Returns the least CPU time of five attempts in ms, because garbage collection slows down some. Ignores errors. */
 function bestMs(run: () => void): number {
   const times = Array.from({ length: 5 }, () => {
     const before = process.threadCpuUsage();

@@ -30,7 +30,7 @@ const answers = {
     delay.enable();
   },
 
-  /** Returns the longest block of the event loop in ms. */
+  /** Returns the longest event loop delay since `startWatch`, in ms. */
   stopWatch(): number {
     delay.disable();
     return delay.max / 1e6;

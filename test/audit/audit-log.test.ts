@@ -9,7 +9,7 @@ import { linkToken } from "../helpers/link-token.ts";
 import { type DatabaseKind, databaseKinds, lockingKinds } from "../helpers/test-database.ts";
 import { administrator, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** Starts a gateway with a controlled clock that never repeats a time, because entries sort by time. */
+/** Starts a gateway whose clock never repeats a time, because entries are sorted by IDs that contain the time. */
 async function start(t: ExecutionContext, kind: DatabaseKind, environment: Record<string, string> = {}) {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
   const gateway = await startTestGateway(t, { kind, environment, runtime: { now: () => clock.now++ } });
@@ -101,7 +101,7 @@ for (const kind of lockingKinds) {
       await new Browser(gateway).signIn(member.email, "wrong password", from);
       await new Browser(gateway).signIn("nobody@example.com", "wrong password", from);
     }
-    // The gateway does not wait for these writes, because the delay would reveal accounts.
+    // The gateway does not wait for these writes, because a delay would reveal which accounts exist.
     await eventually(async () => (await actionsOf(gateway, { action: "user.signInFailed" })).length === 2);
     const { items } = await gateway.admin.audit.list.query({ action: "user.signInFailed" });
     t.deepEqual(

@@ -15,7 +15,7 @@ const exceptions: Record<string, string> = {
   "providers.test": "it asks the upstream and changes nothing",
 };
 
-/** Mutations that need more than the table's input and an ID. */
+/** Inputs that replace the inputs of `procedureTable`. */
 const preparations: Record<string, (gateway: TestGateway, browser: Browser) => Promise<object | undefined>> =
   {
     "auth.signIn": async (_gateway, browser) => ({ email: emailOf(browser), password: passwordOf(browser) }),
@@ -76,7 +76,7 @@ for (const kind of databaseKinds) {
       const input = prepare ? await prepare(gateway, browser) : tabled && { ...tabled, ...ids };
       const before = await auditEntries(gateway);
 
-      // A mutation without input cannot be invalid, so a missing token causes its rejection.
+      // A mutation without input cannot receive an invalid one, so this call omits the access token.
       const isBare = tabled === undefined;
       const refused = isBare
         ? await callProcedure(gateway, path, {})

@@ -24,7 +24,7 @@ const header = {
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Forges a token with any content. The correct header, claims and secret make a valid one. */
+/** Forges a token. Without `changes`, the token is valid. */
 function forge(
   changes: { header?: object; claims?: object; secret?: string; hash?: "sha256" | "sha384" | "sha512" } = {},
 ): string {
@@ -130,7 +130,7 @@ test("there are at least forty forgeries", (t) => {
 test("a single changed character invalidates a token", async (t) => {
   const token = forge();
   for (let at = 0; at < token.length; at++) {
-    // Decoders ignore two low bits of the signature's last character, so a higher bit changes.
+    // Decoders ignore two low bits of the signature's last character, so the test changes a higher bit.
     const changed = String.fromCharCode(token.charCodeAt(at) ^ 0x10);
     const altered = token.slice(0, at) + changed + token.slice(at + 1);
     if ((await tokens.verify(altered)) !== null) t.fail(`not noticed at ${at}`);

@@ -100,7 +100,6 @@ test("every start before the setup accepts the same token", async (t) => {
   t.is((await second.setUp(first.token)).status, 200);
 });
 
-/** Runs `npm run people:reset`, which restores access for an administrator without a password. */
 async function run(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
   const command = startGatewayProcess(t, environment, "people:reset", ...parameters);
   return { exitCode: await command.exited, said: command.stdout(), complained: command.stderr() };

@@ -6,10 +6,9 @@ import { lockingKinds } from "../helpers/test-database.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
 
-// Two people act at once. A hook inserts the second action where the database permits it.
 for (const kind of lockingKinds) {
   const shared = shareGateway({ kind });
-  // Tests are serial, because a hook would affect parallel tests.
+  // Tests are serial, because some tests replace `database.write` of the shared gateway.
   const test = serialTest.serial;
   for (const what of ["a new password by a link", "being disabled"]) {
     test(`${kind}: ${what} ends a session started concurrently with the old password`, async (t) => {
@@ -25,7 +24,7 @@ for (const kind of lockingKinds) {
           sessions.deleteOf = async (id) => {
             const count = await deleteOf(id);
             signingIn = thief.signIn(person.email, person.password);
-            // SQLite queues the sign-in behind this transaction, and MySQL behind the person's locked row.
+            // The sign-in may wait until this transaction ends, so the hook waits at most 200 ms for the sign-in.
             await Promise.race([signingIn, new Promise((resolve) => setTimeout(resolve, 200))]);
             return count;
           };
@@ -45,7 +44,7 @@ for (const kind of lockingKinds) {
     });
   }
 
-  // SQLite runs one transaction at a time, so no other can intervene.
+  // In SQLite, the write of `auth.join` would wait for the outer write to end.
   const testThere = kind === "sqlite" ? () => {} : test;
   testThere(`${kind}: a link used during a password change takes precedence`, async (t) => {
     const { gateway, person, token } = await createLink(shared());

@@ -137,7 +137,7 @@ for (const kind of databaseKinds) {
     const { browser, gateway } = await signIn(t, kind);
     const { database } = gateway.services;
     const write = database.write.bind(database);
-    /** Inserts another person's change between the check and the write. */
+    /** Changes the password hash between the password check and the next write. */
     const changeBeforeNextWrite = () => {
       database.write = async (work) => {
         database.write = write;

@@ -4,7 +4,7 @@ import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
-// Each test uses its own loopback addresses, because limits apply per address.
+// The tests share gateways, whose limits count per address, so each test uses its own addresses.
 const shared = shareGateway();
 const behindProxy = shareGateway({ environment: { TRUSTED_PROXIES: "1" } });
 
@@ -100,7 +100,7 @@ test.serial("an unknown account and a wrong password receive the same response",
   );
 });
 
-/** Signs in from any address, as reported by the proxy on the loopback address. */
+/** Signs in through a trusted proxy that reports the client's address. */
 const signInFrom = (address: string, email: string, password: string) =>
   callProcedure(behindProxy(), "auth.signIn", {
     input: { email, password },

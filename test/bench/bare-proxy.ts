@@ -2,7 +2,7 @@ import { Agent, createServer, request as requestUpstream } from "node:http";
 import { listenOnLoopback } from "./listen.ts";
 import { answerParent, cpuMicroseconds } from "./measured-process.ts";
 
-/** The reference for the gateway: a proxy with Node's HTTP client and server, without keys or records. */
+/** The benchmark's reference: a proxy with Node's HTTP client and server, without keys or usage records. */
 function createBareProxy(upstreamPort: number) {
   const agent = new Agent({ keepAlive: true });
   // The timeout is long enough that connections stay open between rounds.

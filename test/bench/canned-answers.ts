@@ -58,7 +58,6 @@ export function cannedEvents(model: string): { chunks: string[]; usage: string; 
 const sentence =
   "The ferry leaves at seven, so there is time for a walk along the harbour, a coffee where the fishermen have theirs, and a look at the old lighthouse. ";
 
-/** Text that makes a complete upstream response 1,024 bytes long. */
 export const answerText = sentence.repeat(20).slice(0, 1024 - answerOf(upstreamModel, "").length);
 
 export const streamedText =

@@ -55,7 +55,7 @@ const asked: ClaudeAsked = {
   omitsThoughts: false,
 };
 
-/** One upstream for each provider kind except OpenAI's and the demo, with the same content. */
+/** One upstream for each provider kind except `openai-compatible` and `demo`, with the same content. */
 export const vendorUpstreams: CannedUpstream[] = [
   inFormOf(anthropicForm(claudeHaiku), "/v1/messages"),
   inFormOf(

@@ -6,19 +6,16 @@ export type BenchmarkCase = {
   name: string;
   slug: string;
   stream: boolean;
-  /** The gateway's endpoint. The request is valid for both chat completions and messages. */
+  /** The request body is valid for both endpoints. */
   clientPath: typeof chatPath | typeof messagesPath;
   upstreamPath: string;
   requestsPerRound: number;
   warmUpRounds: number;
-  /** Many short rounds spread other load evenly over both proxies. */
+  /** Many short rounds spread other load evenly over the gateway and the bare proxy. */
   rounds: number;
-  /** The target ratio of the CPU time to the bare proxy's. Null without a target. */
+  /** The target ratio of the gateway's CPU time to the bare proxy's. Null without a target. */
   aim: number | null;
-  /**
-   * The expected bytes. Null if every gateway response differs, because the gateway generates the ID and the
-   * time.
-   */
+  /** The expected response bodies. `gateway` is null if the gateway generates the ID and the time of each response. */
   body: { bare: Buffer; gateway: Buffer | null };
 };
 

@@ -1,4 +1,4 @@
-/** Returns an HTTP request for a chat completion. Its body has the usual order: the model, then the messages. */
+/** Returns the text of an HTTP request whose body is valid for both chat completions and messages. */
 export function chatRequest({
   host,
   path,

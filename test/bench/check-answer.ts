@@ -29,7 +29,7 @@ function checkStream({ name, slug }: BenchmarkCase, answer: string): void {
   equal(choices.at(-1)?.finish_reason, "stop", `${name}: the finish reason`);
   for (const { model, usage } of chunks) {
     equal(model, slug, `${name}: the model`);
-    // The gateway requested the usage chunk, not the client.
+    // The client did not request the usage, so the gateway removes it.
     equal(usage ?? null, null, `${name}: the usage`);
   }
 }

@@ -11,8 +11,8 @@ import type { ScriptedUpstream } from "./scripted-upstream.ts";
 import { setUpGateway } from "./set-up-gateway.ts";
 
 /**
- * `npm run bench:compare -- <folder>` compares CPU time per request with another checkout. Noise affects both
- * checkouts alike, because they run in alternating turns of about 50 ms.
+ * `npm run bench:compare -- <folder>` compares the CPU time per request of this and another checkout. Noise affects
+ * both checkouts alike, because they run in short alternating turns.
  */
 async function compareCheckouts(other: string): Promise<void> {
   const upstream = startProcess<ScriptedUpstream>("scripted-upstream.ts");

@@ -6,7 +6,7 @@ import type { RoundRunner } from "./round-runner.ts";
 
 /**
  * Reports what the gateway's own HTTP client saves, and what limits and usage records cost.
- * @param bareUs the CPU time of the bare proxy per request
+ * @param bareUs the bare proxy's CPU time per request in microseconds
  */
 export async function compareFeatures(
   runner: RoundRunner,

@@ -1,9 +1,9 @@
-/** CPU microseconds per request: without and with the feature, the median difference, and the standard error. */
+/** Medians in CPU microseconds per request. `more` is the median difference, and `error` its standard error. */
 export type PairedCost = { without: number; with: number; more: number; error: number };
 
 /**
- * Compares the same requests with and without a feature, in short alternating turns. The standard error is
- * estimated from quartiles, which ignore outliers.
+ * Compares the same requests with and without a change, in short alternating turns. The standard error is estimated
+ * from quartiles, which ignore outliers.
  * @param run runs one turn and returns the cost per request
  */
 export async function comparePairs(run: (variant: Variant) => Promise<number>): Promise<PairedCost> {
@@ -25,8 +25,8 @@ export async function comparePairs(run: (variant: Variant) => Promise<number>): 
 }
 
 /**
- * Formats a cost and its target. Targets are in microseconds, for a machine whose bare proxy takes
- * `aimedBareUs`, and scale with the bare proxy's time.
+ * Formats a cost and its target. `aimUs` applies to a machine whose bare proxy takes `aimedBareUs`. Elsewhere, the
+ * target is the same share of `bareUs`.
  */
 export function formatPairedCost(name: string, cost: PairedCost, aimUs: number, bareUs: number): string {
   const { more, error } = cost;

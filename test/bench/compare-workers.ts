@@ -19,8 +19,8 @@ type ComparisonOptions = {
 };
 
 /**
- * Reports requests per second of two workers against one, both on MariaDB. The load generator and the
- * upstream use the same cores, which reduces the gain.
+ * Compares the requests per second of two workers and of one, on MariaDB. The load generator and the upstream use
+ * the same cores, which reduces the gain.
  */
 export async function compareWorkers(options: ComparisonOptions): Promise<string> {
   const programs = provideMariadb(() => {});
@@ -33,7 +33,7 @@ export async function compareWorkers(options: ComparisonOptions): Promise<string
     const gateways = [];
     for (const workers of [1, 2]) gateways.push(await startWorkers(t, mariadb.url, workers, options));
     const best = gateways.map(() => 0);
-    // Alternating rounds spread noise over both. The first rounds warm up.
+    // Each gateway's best round counts, because noise and cold code only slow rounds down.
     for (let round = 0; round < rounds; round++) {
       for (const [index, run] of gateways.entries()) best[index] = Math.max(best[index] ?? 0, await run());
     }

@@ -13,7 +13,7 @@ export async function databaseCpu(url: string): Promise<() => number> {
   return () => cpuMicroseconds() + cpuOf(pid);
 }
 
-/** proc(5): fields 14 and 15 are user and system time in hundredths of a second. Field 2 may contain spaces. */
+/** proc(5): fields 14 and 15 are user and system time in clock ticks, usually 10 ms. Field 2 may contain spaces. */
 function cpuOf(pid: string): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /s, "")

@@ -15,7 +15,7 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const databaseFile = path.join(folder, "gateway.db");
 
 let gateway: RunningGateway | undefined;
-/** The number of requests sent while records were off. */
+/** The number of requests without a record, because records were off. */
 let left = 0;
 const profiler = new CpuProfiler();
 const undiciCall = createUndiciCall();
@@ -34,7 +34,7 @@ const answers = {
     return { url: gateway.url, setUpToken: gateway.services.accounts.setUpToken };
   },
 
-  /** The CPU time includes writing the records of finished requests. */
+  /** Flushes first, so that the CPU time includes writing the usage records. */
   async cpu() {
     await gateway?.services.recorder.flush();
     return cpuMicroseconds();

@@ -6,7 +6,7 @@ import { type Response, ResponseReader } from "./response-reader.ts";
 export type Load = {
   port: number;
   request: string;
-  /** The expected response, or its length if every response differs. */
+  /** The expected body, or its length in bytes if every body differs. */
   expected: Uint8Array | number;
   count: number;
   timeoutMs: number;
@@ -23,10 +23,7 @@ const answers = {
     return { status: response?.status, body: response?.body.toString("utf8") };
   },
 
-  /**
-   * Runs a closed loop: each connection sends its next request after the response. Returns the total
-   * duration.
-   */
+  /** Each connection sends its next request after the response. Throws if a response differs or the timeout passes. */
   async run({ port, request, expected, count, timeoutMs }: Load) {
     const requestBytes = Buffer.from(request);
     const deadline = performance.now() + timeoutMs;

@@ -16,7 +16,7 @@ export type MeasuredProcess<Answers extends AnswerTable> = {
 
 export type AnswerTable = Record<string, (given: never) => unknown>;
 
-/** Starts a file in its own process, so that its CPU time is separate. The path is absolute or relative to this folder. */
+/** Starts a file in a child process, so that its CPU time is separate. `file` is absolute or relative to this folder. */
 export function startProcess<Answers extends AnswerTable>(
   file: string,
   nodeFlags: string[] = [],
@@ -56,7 +56,7 @@ export function startProcess<Answers extends AnswerTable>(
   };
 }
 
-/** Answers in the child process until the benchmark disconnects, then exits. */
+/** Answers the parent process until it disconnects, then exits. */
 export function answerParent(answers: AnswerTable): void {
   process.on("message", async ({ id, name, given }: Question) => {
     const answer: Answer = { id };
@@ -68,11 +68,11 @@ export function answerParent(answers: AnswerTable): void {
     process.send?.(answer);
   });
   process.on("disconnect", () => process.exit());
-  // Ctrl-C also signals this process, which must run until the benchmark disconnects.
+  // Ctrl-C also signals this process, which must answer until the parent process disconnects.
   process.on("SIGINT", () => {});
 }
 
-/** Returns the user and system time of all threads so far. */
+/** Returns the user and system time of all threads of this process. */
 export function cpuMicroseconds(): number {
   const { user, system } = process.cpuUsage();
   return user + system;

@@ -1,11 +1,11 @@
 /**
- * Reads HTTP/1.1 responses one at a time, as cheaply as the benchmark's servers permit. Bodies have a Content-Length or
- * end with the last chunk.
+ * Reads HTTP/1.1 responses one at a time. To save CPU time, the reader supports only what the benchmark's servers send:
+ * bodies with a Content-Length or in chunks.
  */
 export class ResponseReader {
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** The end of the body. 0 if unknown, -1 if the body ends with the last chunk. */
+  /** The offset of the body's end, 0 while unknown, or -1 if the body ends with the last chunk. */
   #end = 0;
 
   /** Returns the response if these bytes complete it, otherwise null. */

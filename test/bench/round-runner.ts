@@ -12,7 +12,7 @@ type RoundRunnerOptions = {
   bare: MeasuredProcess<BareProxy>;
   gateway: MeasuredProcess<GatewayProcess>;
   ports: Record<Proxy, number>;
-  /** One key without limits, and one with limits of all kinds that are never reached. */
+  /** The limits of the `limited` key are never reached. */
   keys: BenchKeys;
 };
 
@@ -44,7 +44,7 @@ export class RoundRunner {
     this.#answerBytes.set(benchmarkCase, Buffer.byteLength(body));
   }
 
-  /** Runs alternating rounds through both proxies, so that noise affects both. */
+  /** Runs rounds through the bare proxy and the gateway in turn, so that noise affects both. */
   async runBoth(benchmarkCase: BenchmarkCase, rounds: number): Promise<Record<Proxy, Round[]>> {
     const both: Record<Proxy, Round[]> = { bare: [], gateway: [] };
     for (let round = 0; round < rounds; round++) {

@@ -3,7 +3,7 @@ import { type CannedUpstream, cannedUpstreams } from "./canned-upstreams.ts";
 import { listenOnLoopback } from "./listen.ts";
 import { answerParent } from "./measured-process.ts";
 
-/** The upstream of both proxies. Each path answers every POST with the same bytes, streamed on request. */
+/** The upstream of the gateway and the bare proxy. Each path has one fixed response and one fixed stream. */
 const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   const body: Buffer[] = [];
   request.on("data", (bytes: Buffer) => body.push(bytes));

@@ -15,7 +15,7 @@ import { recordedRequests } from "../helpers/recorded-requests.ts";
 import { administrator, createConsoleClient } from "../helpers/test-gateway.ts";
 import { machineFacts } from "./report.ts";
 
-/** Measures how fast records reach each database while the gateway serves. Returns one line per database. */
+/** Measures how fast usage records reach each database under load. Returns one line per database. */
 export async function benchShipping(records = 100_000): Promise<string[]> {
   const lines: string[] = [];
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-shipping-"));

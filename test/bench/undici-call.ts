@@ -3,7 +3,7 @@ import { toUpstreamFailure } from "../../gateway/upstream/upstream-failure.ts";
 import type { UpstreamCall, UpstreamEvents } from "../../gateway/upstream/upstream-call.ts";
 import type { Upstreams } from "../../gateway/upstream/upstreams.ts";
 
-/** Returns `Upstreams.call` over undici, as the reference for the gateway's own client. */
+/** Implements `Upstreams.call` with undici, for comparison with the gateway's own HTTP client. */
 export function createUndiciCall(): Upstreams["call"] {
   const pools = new Map<string, Pool>();
   const poolOf = (origin: string, timeouts: Parameters<Upstreams["call"]>[2]) => {

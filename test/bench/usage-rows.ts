@@ -11,7 +11,7 @@ type Filling = {
   say(line: string): void;
 };
 
-/** Writes records evenly spread over a period, oldest first, as the shipper does. Returns the rate. */
+/** Writes usage records evenly spread over a period. Returns a line with the write rate and the CPU time. */
 export async function fillHistory(database: Database, filling: Filling): Promise<string> {
   const { rows, from, to, batchRows, cpuUs, say } = filling;
   const random = seededRandom(1);

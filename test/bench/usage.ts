@@ -19,7 +19,7 @@ import { askDomain, questions, toGraphql } from "./usage-questions.ts";
 import { fillHistory } from "./usage-rows.ts";
 
 /**
- * Measures the write rate and queries of the usage history on SQLite, MariaDB and MySQL, with and without HTTP.
+ * Measures the usage history on SQLite, MariaDB and MySQL: the write rate, and queries with and without HTTP.
  * Usage: `npm run bench:usage [-- --rows 10000000] [--only sqlite] [--batch 500]`
  */
 async function bench(): Promise<void> {
@@ -102,7 +102,7 @@ async function measure(name: string, url: string, folder: string, sizes: Sizes):
 async function timed(cpuUs: () => number, work: () => Promise<unknown>): Promise<string[]> {
   const times: number[] = [];
   let cpuBefore = 0;
-  // The first rounds fill caches and compile code.
+  // The first five rounds are not measured, because they fill caches and compile code.
   for (let round = -5; round < rounds; round++) {
     if (round === 0) cpuBefore = cpuUs();
     const startedAt = performance.now();

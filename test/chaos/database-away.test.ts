@@ -11,7 +11,6 @@ import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
 import { createTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
-// Without the database, known keys are served and no record is lost. The console returns 503.
 const plan = isFull
   ? { awayMs: 60_000, clients: 16, pauseMs: 0 }
   : { awayMs: 3_000, clients: 4, pauseMs: 20 };

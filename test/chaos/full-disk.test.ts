@@ -11,7 +11,8 @@ import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage } from "./stage.ts";
 
-// With a full disk, records go straight to the database. Without both, new requests receive 503.
+// With a full disk, the gateway writes records directly to the database. If the database also fails, the gateway
+// rejects new requests with 503.
 const plan = isFull ? { clients: 32, answers: 500 } : { clients: 8, answers: 60 };
 
 /** Mounts a disk of 64 KB. Returns null without permission. */
@@ -43,7 +44,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
   const failedWithFullDisk = failuresOf(ledger) - failedBefore;
   database.signal("SIGKILL");
   await database.ended();
-  // Soon, the gateway rejects every request. With the bug, it serves all of them.
+  // The gateway must reject requests. With the bug, it serves them, so complete responses also end the wait.
   const refusedOrServed = (refusals: number, answers: number) => {
     const before = ledger.complete.length;
     return eventually(

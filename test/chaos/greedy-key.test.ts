@@ -7,7 +7,6 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage } from "./stage.ts";
 
-// A key at ten times its limit receives its limit and delays no other key.
 const plan = isFull
   ? { rounds: 12, roundMs: 2_000, modest: 8, slowerMax: 0.2 }
   : { rounds: 2, roundMs: 1_000, modest: 4, slowerMax: 4 };
@@ -87,7 +86,7 @@ async function play(t: ExecutionContext, bug?: string) {
   };
   await playRound(false);
   const [quiet, loud]: [number[], number[]] = [[], []];
-  // Alternating rounds spread noise over `quiet` and `loud`. The fastest round counts, because noise only slows.
+  // Alternating rounds spread noise over `quiet` and `loud`. The fastest rounds count, because noise only adds time.
   const rounds = bug ? plan.rounds / 2 : plan.rounds;
   for (let round = 1; round <= rounds; round++) {
     quiet.push(p99(await playRound(false)));
@@ -123,6 +122,6 @@ test.serial("negative control: a greedy key starves the others", async (t) => {
   const { slower, most, seen } = await play(t, "let-everybody-in.ts");
   t.true(most.long > long.concurrentRequests);
   t.true(seen.often > often.requestsPerMinute);
-  // Short runs beside other tests have no reliable times.
+  // Below full scale, other tests disturb the durations.
   if (isFull) t.true(slower > plan.slowerMax, `${slower}`);
 });

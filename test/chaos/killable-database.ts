@@ -9,24 +9,24 @@ import { provideMariadb } from "../helpers/mariadb-programs.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { freePort } from "../helpers/free-port.ts";
 
-/** A private MariaDB that can be killed, frozen and restarted on its data. */
+/** A private MariaDB server that can be killed, frozen and restarted with its data. */
 export type KillableDatabase = {
   port: number;
-  /** Returns the URL of a new, empty database. */
+  /** Drops the previous database. Returns the URL of an empty one. */
   createEmpty(): Promise<string>;
   signal(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
   ended(): Promise<unknown>;
-  /** Restarts an exited server and waits until it serves. */
+  /** Restarts an exited server and waits until it accepts connections. */
   start(): Promise<void>;
 };
 
-/** Returns null on a machine without MariaDB. */
+/** Returns null if MariaDB is neither installed nor installable. */
 export async function createKillableDatabase(t: ExecutionContext): Promise<KillableDatabase | null> {
   const programs = provideMariadb((line) => t.log(line));
   if (!programs) return null;
   const folder = await createTestFolder(t);
   const asRoot = process.getuid?.() === 0 ? ["--user=root"] : [];
-  // A starting server deletes leftover temporary tables, so two servers must not share a folder.
+  // A starting server deletes leftover temporary tables, so two servers must not share a `tmpdir`.
   await mkdir(`${folder}/tmp`);
   const common = ["--no-defaults", ...asRoot, `--datadir=${folder}/data`, `--tmpdir=${folder}/tmp`];
   const install = [...common, "--auth-root-authentication-method=normal", "--skip-test-db"];
@@ -35,7 +35,6 @@ export async function createKillableDatabase(t: ExecutionContext): Promise<Killa
   else await cp(newData, `${folder}/data`, { recursive: true });
 
   const port = await freePort();
-  // Unlike the shared test database, this one syncs commits to disk, because they must survive a kill.
   const serve = [
     ...common,
     `--socket=${folder}/socket`,
@@ -45,6 +44,7 @@ export async function createKillableDatabase(t: ExecutionContext): Promise<Killa
     "--skip-log-bin",
     "--skip-name-resolve",
     "--performance-schema=OFF",
+    // The shared test server delays the write of commits, but here commits must survive a kill.
     "--innodb-flush-log-at-trx-commit=1",
     "--innodb-buffer-pool-size=64M",
     "--innodb-log-file-size=16M",

@@ -7,7 +7,6 @@ import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage } from "./stage.ts";
 
-// Every complete response has a usage record, however often the database is killed.
 const plan = isFull ? { kills: 20, clients: 32, answers: 300 } : { kills: 2, clients: 8, answers: 40 };
 
 async function play(t: ExecutionContext, database: KillableDatabase, bug?: string) {

@@ -7,7 +7,6 @@ import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
 
-// Every complete response has a usage record, however often the process is killed.
 const plan = isFull ? { kills: 20, clients: 64, answers: 400 } : { kills: 2, clients: 16, answers: 60 };
 
 async function killUnderLoad(stage: Stage, patienceMs: number) {
@@ -22,7 +21,7 @@ async function killUnderLoad(stage: Stage, patienceMs: number) {
     await stage.restart();
   }
   const ledger = await clients.stop();
-  // A new process ships its predecessor's records.
+  // The last process ships the records of killed processes, which takes time.
   const isDone = async () => compare(ledger, await stage.records()).missing === 0;
   await eventually(isDone, patienceMs).catch(() => {});
   stage.gateway().child.kill("SIGTERM");
@@ -42,7 +41,7 @@ async function play(t: ExecutionContext, kind: (typeof databaseKinds)[number], b
   const upstream = await createModelUpstream(t);
   const databaseUrl = await createMigratedDatabase(t, kind);
   const stage = await setStage(t, { upstream, databaseUrl, dataDir: await createTestFolder(t), bug });
-  // Records lost by a bug never arrive.
+  // Records lost by a bug never arrive, so the wait is short.
   const result = await killUnderLoad(stage, bug ? 3_000 : 20_000);
   t.log(figures(`L1 ${kind}${bug ? `, ${bug}` : ""}, ${plan.kills} kills`, result));
   return result;

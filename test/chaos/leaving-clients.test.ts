@@ -8,12 +8,11 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
 
-// A disconnecting client stops the upstream, and the generated part is recorded.
 const plan = isFull
   ? { clients: 1_000, together: 20, stopMs: 50 }
   : { clients: 40, together: 4, stopMs: 2_000 };
 
-/** The positions in the response where a client disconnects, with the words received by then. */
+/** The positions in the response where a client disconnects, with the number of words received by then. */
 const places = [
   { name: "before the answer", stream: false, words: 0 },
   { name: "before the first token", stream: true, words: 0 },
@@ -22,7 +21,6 @@ const places = [
 ];
 type Place = (typeof places)[number];
 
-/** Each prompt ends with the client's number. */
 const numberOf = (body: string) => Number(/client (\d+)/.exec(body)?.[1]);
 
 async function play(t: ExecutionContext, bug?: string) {
@@ -90,7 +88,7 @@ function placeOf(client: number): Place {
   return places[client % places.length] ?? { name: "", stream: false, words: 0 };
 }
 
-/** Resolves at the position where the client disconnects, with a function that disconnects it. */
+/** Resolves when the client should disconnect, with a function that disconnects it. */
 async function openRequest({ url, key, model }: Stage, client: number, hasArrived: Promise<void>) {
   const { stream, words } = placeOf(client);
   const request = httpRequest(`${url}/v1/chat/completions`, {

@@ -10,7 +10,6 @@ import {
   usageEvent,
 } from "../helpers/scripted-upstream.ts";
 
-/** Starts a model that takes a few milliseconds per word. */
 export function createModelUpstream(t: ExecutionContext): Promise<ScriptedUpstream> {
   return createUpstream(t, async ({ body }, response) => {
     if (!body.includes('"stream":true')) {

@@ -19,14 +19,13 @@ import { compare, startClients } from "./clients.ts";
 import { recordedRequests } from "../helpers/recorded-requests.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 
-// A rolling restart behind a balancer stays invisible to clients.
 const plan = isFull
   ? { machines: 3, restarts: 6, clients: 48, words: 160 }
   : { machines: 2, restarts: 1, clients: 6, words: 30 };
 
 const mysqlTest = serverKind ? test.serial : test.serial.skip;
 
-/** Starts gateways behind a balancer. They share the database and the secrets, but no data folder. */
+/** Starts gateways behind a balancer. The gateways share the database and the secrets, but no data folder. */
 async function setUp(t: ExecutionContext, more: Record<string, string>) {
   const upstream = await createUpstream(t, async (_request, response) => {
     beginStream(response);

@@ -16,7 +16,7 @@ export type Stage = {
   /** Returns the running process, which `restart` replaces. */
   gateway(): GatewayProcess;
   restart(): Promise<void>;
-  /** Returns the records in the database, read without the gateway. */
+  /** Reads the usage records directly from the database. */
   records(): Promise<RecordedRequest[]>;
   console: ReturnType<typeof createConsoleClient>;
 };
@@ -25,10 +25,10 @@ type StageOptions = {
   upstream: { url: string };
   dataDir: string;
   databaseUrl: string;
-  /** The direct database URL, if the gateway uses a proxy that can fail. */
+  /** The database URL for `records`, if `databaseUrl` points to a proxy that can fail. */
   ownDatabaseUrl?: string;
   environment?: Record<string, string>;
-  /** A module of `seeded-bugs/` that breaks the gateway, to prove that the harness detects it. */
+  /** A file in `seeded-bugs/` that the gateway loads, to prove that the test detects the bug. */
   bug?: string | undefined;
 };
 

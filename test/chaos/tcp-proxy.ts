@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { ExecutionContext } from "ava";
 
-/** Forwards connections to a port. After `cut`, drops all packets, like a network partition. */
+/** Forwards connections to a port. After `cut`, it drops all data until `heal`, like a network partition. */
 export async function createTcpProxy(t: ExecutionContext, targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -36,7 +36,7 @@ export async function createTcpProxy(t: ExecutionContext, targetPort: number): P
     },
     heal() {
       isCut = false;
-      // Senders on earlier connections receive a reset.
+      // These connections may have lost data, so the proxy resets them.
       for (const socket of sockets) socket.resetAndDestroy();
     },
   };

@@ -6,7 +6,7 @@ import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scrip
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 test("a streamed chat completion passes through at most 36 files", async (t) => {
-  // Shipping must not run during the measured requests.
+  // The gateway must not ship usage records during the measured requests.
   const gateway = await startTestGateway(t, { environment: { USAGE_FLUSH_INTERVAL_MS: "60000" } });
   const { slug } = await addModel(t, gateway, (response) => {
     beginStream(response);
@@ -28,7 +28,7 @@ test("a streamed chat completion passes through at most 36 files", async (t) => 
     await stream();
     rounds.push(await executedFiles());
   }
-  // Timers call files during some requests. Only files that every request uses are on its path.
+  // Timers may run other files during a round, so only files that run in every round count.
   const files = [...(rounds[0] ?? [])].filter((file) => rounds.every((round) => round.has(file))).toSorted();
   t.true(files.includes("completions/answer-request.ts"));
   t.true(files.length <= 36, `${files.length} files:\n${files.join("\n")}`);

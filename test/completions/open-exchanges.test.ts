@@ -10,7 +10,6 @@ test("random additions and removals keep the totals and the counts per key exact
   const expected = new Set<FakeExchange>();
   for (let step = 0; step < 2_000; step++) {
     const under = [...expected];
-    // Additions outnumber removals at first, and later the reverse.
     if (random.chance(step < 1_000 ? 0.6 : 0.4) || under.length === 0) {
       const exchange = new FakeExchange(open, keyOf(random.upTo(3)), random.chance(0.5));
       open.add(exchange);

@@ -50,7 +50,7 @@ browserTest("a sign-in during an edit loses no input", async (t) => {
   await assertAccessible(t, page);
   await page.getByRole("dialog").getByLabel("Password").fill(administrator.password);
   await page.getByRole("dialog").getByRole("button", { name: "Sign in" }).click();
-  // The console sends the refused call again after the sign-in.
+  // The console repeats the rejected call after the sign-in.
   await page.getByText("Name changed").waitFor();
   t.is(await page.getByLabel("Name").inputValue(), "Countess");
 });

@@ -71,7 +71,7 @@ browserTest("a join token leaves the address bar and appears in no requested URL
     await page.goForward();
     await page.getByRole("heading", { name: "This link is incomplete" }).waitFor();
     await assertAccessible(t, page);
-    // A changed hash does not reload the document.
+    // Only the hash changes, so the browser does not reload the page.
     await page.goto(`/join#token=${token}`);
     await page.getByLabel("Password").waitFor();
     await page.waitForURL(`${gateway.url}/join`);
@@ -173,7 +173,7 @@ browserTest("the audit log lists actions and filters by action, person, time and
 
   await page.getByLabel("Action").click();
   await page.getByRole("option", { name: "Key created" }).click();
-  // The closing list of actions contains the same text.
+  // The closing list of actions contains the same text, so the locator selects only the cell.
   await page.getByRole("cell", { name: "Key renamed" }).waitFor({ state: "detached" });
   t.is(await page.getByRole("row").count(), 4);
   await page.getByLabel("Action").click();

@@ -12,7 +12,6 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Tests run serially, because a browser has one clipboard.
 const browser = shareBrowser(test);
 const run = promisify(execFile);
 const focused = "document.activeElement.ariaLabel ?? document.activeElement.innerText";
@@ -165,7 +164,7 @@ browserTest("the snippets work as copied", async (t) => {
 
   const node = await copy("Node.js");
   t.regex(page.url(), /\?tab=snippets&language=node$/);
-  // The script resolves the package from its own folder.
+  // Node resolves the `openai` package from the script's folder.
   const script = path.join(import.meta.dirname, `../../node_modules/.snippet-${id}.mjs`);
   t.teardown(() => run("rm", ["-f", script]));
   writeFileSync(script, node);
@@ -201,7 +200,7 @@ browserTest("Back restores the scroll position of a key's tabs", async (t) => {
     await last.waitFor();
     await page.evaluate("scrollTo(0, 900)");
     t.is(await page.evaluate("scrollY"), 900, tab);
-    // A click would scroll to the link.
+    // `click` would scroll to the link first.
     await page.getByRole("link", { name: "API keys" }).dispatchEvent("click");
     await page.getByRole("heading", { name: "API keys" }).waitFor();
     await page.goBack();

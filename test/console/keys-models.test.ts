@@ -12,7 +12,7 @@ browserTest("models are connected and removed, and leaving warns about unsaved c
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 40);
   const { id } = await createKey(gateway, ["demo/echo"]);
-  // The page opens from the list, so that "back" has a target.
+  // The page opens from the list, so that `history.back()` has a target.
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
   await page.getByRole("link", { name: "Test key" }).click();
   await page.getByRole("button", { name: "Edit models" }).click();
@@ -41,7 +41,7 @@ browserTest("models are connected and removed, and leaving warns about unsaved c
   const connected = page.getByRole("region", { name: "Key models" }).getByRole("listitem");
   t.deepEqual(await connected.allInnerTexts(), models, "each as requests have to call it");
 
-  // The warning must also appear the second time.
+  // The dialog must appear again after a discarded change.
   for (let time = 0; time < 2; time++) {
     await page.getByRole("link", { name: "Models" }).last().click();
     await page.getByRole("button", { name: "Edit models" }).click();
@@ -52,7 +52,6 @@ browserTest("models are connected and removed, and leaving warns about unsaved c
   }
 });
 
-/** Opens the key's page in two tabs, each with the model editor open. */
 async function openTwice(t: Parameters<typeof openSignedIn>[0], gateway: TestGateway, id: string) {
   const first = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
   await first.getByRole("button", { name: "Edit models" }).click();
@@ -124,7 +123,7 @@ browserTest("a conflicting name overwrites only after the other one was seen", a
   t.is((await gateway.admin.keys.get.query({ id })).name, "Mine");
 });
 
-/** Returns a member's key with three models of the demo provider. */
+/** Creates a member's key with three models of the demo provider. */
 async function setUp(t: ExecutionContext<unknown>) {
   const gateway = await startTestGateway(t);
   const { models, providers, keys } = gateway.admin;

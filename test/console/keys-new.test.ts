@@ -27,8 +27,8 @@ browserTest("a key is created by keyboard alone, out of 500 models", async (t) =
   await page.getByText("1 of 501 selected").waitFor();
   t.true(await page.getByRole("checkbox", { name: "demo/echo" }).isChecked());
 
-  // These key presses return to the search and select all matches of one provider: 17, 117, 170 … 179, 217.
   await press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab");
+  // This search matches 13 models: second/model-17, -117, -170 to -179 and -217.
   await page.keyboard.type("SECOND 17");
   await page.getByText("0 of 13 shown, 250 in total").waitFor();
   await press("Enter", "Space");
@@ -158,7 +158,7 @@ browserTest("errors appear beside their fields, and the input is kept", async (t
 browserTest("an error about the expiry disappears when another one is selected", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/account" });
-  // For a computer with a slow clock, a past day is still in the future.
+  // A browser with a slow clock offers expiry dates that are already in the past.
   await page.clock.setFixedTime(new Date("2020-01-01"));
   await page.goto("/keys/new");
   await page.getByLabel("Name").fill("Late");

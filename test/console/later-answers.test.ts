@@ -169,7 +169,7 @@ browserTest("a list page opened by its address has no previous page", async (t) 
   await page.getByRole("link", { name: "Key 51" }).waitFor();
 });
 
-/** Holds the next call of a procedure until the test releases it. */
+/** Holds the next call of a procedure. `call` resolves to the route whose `continue` sends the call. */
 async function holdCall(page: Page, procedure: string): Promise<{ call: Promise<Route> }> {
   const { promise: call, resolve } = Promise.withResolvers<Route>();
   const isCall = (url: URL) => url.pathname.startsWith("/trpc/") && url.pathname.includes(procedure);

@@ -6,7 +6,7 @@ import { type ConsolePage, openConsole, openSignedIn, shareBrowser } from "../he
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// On some systems, scrollbars take up space. Headless browsers hide them by default.
+// On some systems, scrollbars take up space. Playwright hides scrollbars in headless browsers by default.
 const browser = shareBrowser(test, { ignoreDefaultArgs: ["--hide-scrollbars"] });
 const viewport = { width: 360, height: 780 };
 
@@ -97,7 +97,7 @@ browserTest("a dialog covers the page and moves nothing where scrollbars take ro
     await opener.click();
     await page.getByRole("dialog").waitFor();
     const [edge, beside] = [await redAt(right - 3), await redAt(right - 20)];
-    // Rounding may differ by one color value.
+    // Rounding may change a color value by one.
     t.true(Math.abs(edge - beside) <= 1, `${colorScheme}: ${edge} beside ${beside}`);
     t.is((await opener.boundingBox())?.x, before?.x);
   }
@@ -110,7 +110,7 @@ function readRed(png: Buffer): number {
     const type = png.toString("latin1", at + 4, at + 8);
     if (type === "IDAT") pixels.push(png.subarray(at + 8, at + 8 + png.readUInt32BE(at)));
   }
-  // The first byte of the line is its filter.
+  // A line starts with the type of its filter, which leaves the first pixel of a picture unchanged.
   return inflateSync(Buffer.concat(pixels)).readUInt8(1);
 }
 
@@ -181,7 +181,7 @@ browserTest("a menu that cannot load reports it and opens once the gateway is ba
   const menu = page.getByRole("button", { name: "Actions for Test key" });
   await Promise.all([page.waitForEvent("requestfailed"), menu.click()]);
   await page.unroute(isOverlay);
-  // The first idle callback loads the toasts.
+  // The first idle callback loads the component that shows the error.
   await page.evaluate("idleCallbacks[0]()");
   await page.getByText("Couldn't load the control").waitFor();
   await menu.click();

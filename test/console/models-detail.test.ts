@@ -206,7 +206,6 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   await page.getByLabel("Provider model ID").fill("BigOne");
   await page.getByText("The model house/mini already exists.").waitFor({ state: "detached" });
 
-  // Client-side validation shows its message in the same place.
   await name.fill("big one");
   await page.getByLabel("Provider model ID").fill("");
   await page.getByRole("button", { name: "Add model" }).click();
@@ -216,7 +215,7 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   await assertAccessible(t, page);
 });
 
-/** Creates the provider `house`, known to sell OpenAI's models. */
+/** Creates the provider `house` with the OpenAI preset, so that prices of its models are known. */
 async function addProvider(gateway: TestGateway, models: string[]) {
   const provider = await gateway.admin.providers.create.mutate({
     name: "house",

@@ -69,7 +69,6 @@ browserTest("a playground key is created by a click and expires automatically", 
   const left = Date.parse(items[0]?.expiresAt ?? "") - Date.now();
   t.true(left > 3_500_000 && left <= 3_600_000);
 
-  // A second visit reuses the key.
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByText("expires in 59 minutes").waitFor();
   await assertAccessible(t, page);
@@ -87,7 +86,6 @@ browserTest("a playground key is created by a click and expires automatically", 
     "the value is stored nowhere",
   );
 
-  // A deleted key is replaced.
   await gateway.admin.keys.delete.mutate({ id: items[0]?.id ?? "" });
   await page.getByRole("button", { name: "Change key" }).click();
   await page.getByRole("button", { name: "Use temporary key" }).click();

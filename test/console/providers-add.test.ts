@@ -131,7 +131,7 @@ browserTest("keys in the environment become providers with one click", async (t)
   await page.waitForURL(/\/providers\/new\?provider=/);
   await page.getByRole("heading", { name: "groq" }).waitFor();
 
-  // Another provider has taken the name. The import creates no provider and shows the error.
+  // The name `mistral` is taken, so importing all keys creates no provider.
   await gateway.admin.providers.create.mutate({ name: "mistral", kind: "demo" });
   await page.goto("/providers");
   await page.getByRole("button", { name: "Import all" }).click();

@@ -85,7 +85,7 @@ browserTest("AWS requires a region and one or two keys, and Azure its endpoint",
   await page.getByLabel("Access key ID").fill("AKIAEXAMPLE");
   await page.getByLabel("Secret access key").fill("secret-of-aws-0123456789");
   await assertAccessible(t, page);
-  // The console saves the provider before it calls `providers.test`.
+  // `providers.test` would call AWS. The console saves the provider before this call.
   await page.route("**/trpc/providers.test*", (route) => route.abort());
   await page.getByRole("button", { name: "Save and test" }).click();
   await page.waitForURL(/\?provider=/);

@@ -128,7 +128,7 @@ browserTest("the overview and the provider's page show the last failure", async 
   const line = (name: string) => page.getByRole("listitem").filter({ hasText: name });
   const refused = /Last error upstream_error, connection refused, (?:just now|\d+ seconds ago)/;
   await line(down.name).getByText(refused).waitFor();
-  // The text omits the reason, because it equals the code.
+  // The console omits an error reason that equals the error code.
   await line(busy.name)
     .getByText(/Last error http_429 (?:just now|\d+ seconds ago)/)
     .waitFor();

@@ -22,7 +22,7 @@ browserTest("a click anywhere on a row opens the request at its own address", as
   const { id: keyId, value } = await createKey(gateway);
   const id = await ask(gateway, value);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests?status=SUCCEEDED" });
-  // The row's link covers the cell.
+  // The row's link covers the cell, so the click needs `force`.
   await page.getByRole("cell", { name: "Succeeded" }).click({ force: true });
   await page.waitForURL(new RegExp(`/requests/${id}\\?status=SUCCEEDED$`));
   const dialog = page.getByRole("dialog", { name: "Request" });
@@ -168,7 +168,7 @@ browserTest("the list follows new requests until it is paused, and keeps its den
   await page.getByRole("row").nth(2).click();
   await page.getByRole("dialog", { name: "Request" }).waitFor();
   await page.keyboard.press("Escape");
-  // The drawer also contains rows, so it must be closed first.
+  // The dialog also contains rows, so the test counts rows after the dialog closes.
   await page.getByRole("dialog", { name: "Request" }).waitFor({ state: "detached" });
   t.is(await page.getByRole("row").count(), 3, "paused");
   await page.getByRole("button", { name: "Resume" }).click();

@@ -95,7 +95,7 @@ browserTest("an unavailable database is reported and retried", async (t) => {
   await page.getByText("This key is deactivated.").waitFor();
 });
 
-/** Opens a key's page with a pending change to its models. */
+/** Opens the model editor of a new key. */
 async function beginEdit(t: ExecutionContext) {
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 3);
@@ -110,7 +110,7 @@ async function modelsOf({ services }: TestGateway, id: string): Promise<string[]
   return found?.models.map(({ slug }) => slug);
 }
 
-/** SQLite runs one operation at a time, so a pending one blocks all others like a frozen server. */
+/** Operations on SQLite run one at a time, so a pending read blocks all others like a frozen server. */
 function freeze({ services: { database } }: TestGateway): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   database.read(() => promise).catch(() => {});

@@ -10,10 +10,7 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
-/**
- * This zone is three and a half hours behind UTC in winter. Its days start neither at midnight UTC nor at a
- * whole hour of UTC.
- */
+/** This time zone is 3.5 hours behind UTC in winter, so its days do not start at a whole hour of UTC. */
 const timezoneId = "America/St_Johns";
 
 async function addRequestsAt({ services }: TestGateway, moments: string[], apiKeyId = "key_none") {

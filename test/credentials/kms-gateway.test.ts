@@ -18,7 +18,7 @@ const kmsEnvironment = {
   KMS_RETRY_INTERVAL_MS_MAX: "50",
 };
 
-/** Starts a KMS and an upstream. Tests run serially, because the SDK reads the process's environment. */
+/** Tests that call this function run serially, because it sets the AWS variables of the whole process. */
 async function setUp(t: ExecutionContext) {
   const kms = await startFakeKms(t);
   Object.assign(process.env, awsEnvironment(kms));
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       ...awsEnvironment(kms),
     };
     t.is(await startGatewayProcess(t, environment, "migrate").exited, 0);
-    // KMS responds only after all processes have sent a request, so that each has its own data key.
+    // KMS responds only after all processes have sent a request, so that each generates a data key.
     kms.holdUntil = { operation: "GenerateDataKey", count: 3 };
     const processes = [1, 2, 3].map(() => startGatewayProcess(t, environment));
     const urls = await Promise.all(processes.map((each) => each.listening()));
@@ -114,7 +114,6 @@ test.serial("a start without KMS is live, not ready, reports why, and recovers",
   });
   await t.throwsAsync(adding, { message: /encryption key is not loaded.*\/readyz/ });
 
-  // KMS responds again, but with an error.
   kms.behave = () => "AccessDeniedException";
   await kms.start();
   await eventually(async () => JSON.stringify(await readiness(gateway)).includes("AccessDeniedException"));
@@ -175,7 +174,7 @@ test.serial("a running process serves ten minutes without KMS and fails no reque
 
   const statuses: number[] = [];
   for (let minute = 0; minute < 10; minute++) {
-    // Adding a provider each minute seals its key and opens all others.
+    // A new provider each minute makes the gateway seal and open a secret without KMS.
     const { value, model } = await connectUpstream(gateway, upstream, { name: `more-${minute}` });
     for (const [key, slug] of [
       [value, model],

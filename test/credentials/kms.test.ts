@@ -4,7 +4,7 @@ import { awsEnvironment, type Fault, keyArn, otherKeyArn, startFakeKms } from ".
 
 const encryptionContext = { app: "gateway", stack: "prod" };
 
-/** Starts a KMS and sets the SDK's variables for it. Tests run serially, because they share these variables. */
+/** Tests that call this function run serially, because it sets the AWS variables of the whole process. */
 async function setUp(
   t: Parameters<typeof startFakeKms>[0],
   more: Partial<ConstructorParameters<typeof Kms>[0]> = {},

@@ -21,7 +21,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 const kills = isFull ? 10 : 3;
 const runtime = { randomBytes, now: Date.now, hashStrength: recommendedStrength, log: console };
 
-/** Creates credentials that a key file seals, as a gateway without KMS does. */
+/** Seals credentials with a key file, as a gateway without KMS does. */
 async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {
   const kms = await startFakeKms(t);
   Object.assign(process.env, awsEnvironment(kms));
@@ -173,7 +173,6 @@ test.serial("a running process loads the new data key and needs no KMS afterward
   await eventually(() => kms.calls.filter(({ operation }) => operation === "Decrypt").length === 2);
   await kms.stop();
 
-  // The running process opens all secrets and seals new ones with the new key.
   await connectUpstream(gateway, upstream, { name: "another" });
   t.is((await postChat(gateway, value, chatBody(model))).status, 200);
   const credentials = await database.read(({ providers }) => providers.listCredentials());

@@ -15,7 +15,7 @@ const box = new SecretBox(randomBytes(32), { randomBytes });
 const field = { kind: "credential", id: "crd_1", field: "secret" };
 const secret = "sk-upstream-0123456789-abcdefghij";
 
-/** Changes one part of an envelope: 2 is the IV, 3 the ciphertext, 4 the tag. */
+/** Changes one part of an envelope. The index is 2 for the IV, 3 for the ciphertext and 4 for the tag. */
 function withPart(envelope: string, index: number, change: (bytes: Buffer) => Buffer): string {
   const parts = envelope.split(".");
   parts[index] = change(Buffer.from(parts[index] ?? "", "base64url")).toString("base64url");
@@ -95,7 +95,6 @@ test("an envelope of another key is rejected, with key ids and no secret in the 
   t.true(error?.message.includes(envelope.split(".")[1] ?? "no key id"));
   t.false(error?.message.includes(secret));
 
-  // A forged key ID does not open the envelope.
   const keyId = other.seal("", field).split(".")[1] ?? "";
   const parts = envelope.split(".");
   t.throws(() => other.open(["gw1", keyId, ...parts.slice(2)].join("."), field));
@@ -199,7 +198,7 @@ test("a broken key file is reported by name and left unchanged", async (t) => {
 test("an unreadable key file is not replaced", async (t) => {
   const folder = await createTestFolder(t);
   const file = path.join(folder, "master.key");
-  // A folder in place of the file also stops root, which ignores permissions.
+  // Root ignores permissions but cannot read a folder as a file.
   readOrCreateKeyFile(path.join(file, "inner.key"), { randomBytes });
   await chmod(file, 0o700);
   t.throws(() => readOrCreateKeyFile(file, { randomBytes }), { code: "EISDIR" });

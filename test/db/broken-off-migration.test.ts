@@ -65,7 +65,7 @@ for (const kind of allDatabaseKinds) {
 /** This migration changes existing records and builds the roll-ups. */
 const upgrade = "UsageHistory1763942400000";
 
-/** Returns a database of the release before `upgrade`. */
+/** Returns the URL of a database with three records and the schema before `upgrade`. */
 async function createOldDatabase(t: ExecutionContext, kind: DatabaseKind): Promise<string> {
   const url = await createTestDatabase(t, kind);
   const database = await openDatabaseAt(t, url);
@@ -90,7 +90,7 @@ async function breakOffEverywhere(url: string): Promise<number> {
 
 class Killed extends Error {}
 
-/** Rejects all statements after the first change that is not in `seen`. */
+/** Throws after the first changing statement that is not in `seen`, and adds this statement to `seen`. */
 function killedAfterNew(seen: Set<string>): (runner: QueryRunner) => QueryRunner {
   let isDead = false;
   return (runner) => {
@@ -117,7 +117,7 @@ async function migrateAt(url: string, wrap = (runner: QueryRunner) => runner): P
   });
 }
 
-/** Closing rolls back uncommitted changes, as the database does for a killed process. */
+/** Destroying the data source rolls back uncommitted changes, as the database does for a killed process. */
 async function withDataSource<Result>(
   url: string,
   work: (dataSource: DataSource) => Promise<Result>,
@@ -160,7 +160,7 @@ for (const kind of serverKinds) {
       "INSERT INTO api_keys (id, name, status, created_at) VALUES ('key_1', 'A key', 'active', NOW(3))",
     );
     await undoMigrations(dataSource, upgrade);
-    // The lock delays the statement as a large table would.
+    // The row lock delays the migration's UPDATE, as a large table would.
     const holder = await createConnection(url);
     t.teardown(() => holder.end());
     await holder.query("BEGIN");
@@ -185,7 +185,7 @@ for (const kind of serverKinds) {
   });
 }
 
-/** Returns the server's running statements on this database except this one. */
+/** Returns the server's running statements on this database, without the function's own query. */
 async function running(url: string): Promise<string[]> {
   const rows = await queryDatabase(
     url,

@@ -162,8 +162,8 @@ function copiesOf(id: string, copies: string[]): string {
 }
 
 /**
- * Returns whether a record was inserted, even uncommitted. InnoDB's transaction list is cached for 100 ms, so it cannot
- * be polled.
+ * Returns whether a record is inserted, even if uncommitted. InnoDB's transaction list is cached for 100 ms, so it
+ * cannot be polled.
  */
 async function isInserted(url: string, id: string): Promise<boolean> {
   const connection = await mysql.createConnection(url);

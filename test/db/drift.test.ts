@@ -20,13 +20,13 @@ async function openDataSourceAt(t: ExecutionContext, url: string) {
 
 type OpenDataSource = Awaited<ReturnType<typeof openEmptyDataSource>>;
 
-/** Returns the changes that TypeORM would make to match the entities. */
+/** Returns the SQL that TypeORM would run to adapt the schema to the entities. */
 async function drift(dataSource: OpenDataSource): Promise<string[]> {
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   return upQueries.map(({ query }) => query);
 }
 
-/** Returns the tables except the migrations' own. */
+/** Omits the `migrations` table and SQLite's internal tables. */
 async function tableNames(dataSource: OpenDataSource): Promise<string[]> {
   const isSqlite = dataSource.options.type === "better-sqlite3";
   const rows: { name: string }[] = await dataSource.query(

@@ -81,7 +81,7 @@ for (const own of ownServers) {
     );
     t.is(await count(), 0);
 
-    // A transaction releases its connection, too.
+    // A failed transaction must release its connection, too.
     const reached = Promise.withResolvers<void>();
     const swallowed = Promise.withResolvers<void>();
     const writing = database.write(async ({ users }) => {

@@ -17,10 +17,7 @@ const stranger = makeCertificate({ name: "Another authority" });
 
 type Own = (typeof ownServers)[number];
 
-/**
- * Starts a server with a certificate for these names. Returns the files of the right and of a wrong
- * authority.
- */
+/** Starts a server with a certificate for `hosts`. Returns the CA files of the right and of a wrong authority. */
 async function startSecured(owner: Pick<ExecutionContext, "teardown">, own: Own, hosts: string[]) {
   const folder = await createTestFolder(owner);
   const write = async (name: string, content: string) => {
@@ -83,7 +80,7 @@ for (const own of ownServers) {
   });
 
   test(`${own.kind}: a server without TLS is refused where TLS is required`, async (t) => {
-    // Disables TLS, because MySQL creates a certificate by default.
+    // The empty `--tls-version` disables TLS. Otherwise, MySQL would create a certificate.
     const plain = await startOwnServer(t, own, ["--tls-version="]);
     await t.throwsAsync(Database.open(urlOf(plain, `?ssl-ca=${localhost.right}`), limits), {
       instanceOf: DatabaseUnavailableError,

@@ -17,7 +17,7 @@ const credentials = {
   AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
 };
 
-/** Puts a server that requires tokens in front of the suite's server. */
+/** Starts a proxy in front of the test server. The proxy requires a token as the password. */
 async function setUp(
   t: Parameters<typeof createTestFolder>[0],
   accepts: (token: string) => boolean = () => true,
@@ -66,13 +66,13 @@ if (serverKind) {
     );
     t.regex(token.searchParams.get("X-Amz-Signature") ?? "", /^[0-9a-f]{64}$/);
 
-    // Existing connections need no token. A new connection uses the current token.
+    // An existing connection needs no new token.
     await database.read(({ users }) => users.count());
     t.is(tokens.length, made);
     await eventually(async () => {
       guard.cutAll();
       await database.read(({ users }) => users.count()).catch(() => {});
-      // A token contains the time in seconds, so a later one differs.
+      // A token contains the time in seconds, so a later token differs.
       return tokens.at(-1) !== first;
     });
     t.is(await database.read(({ users }) => users.count()), 1);

@@ -11,7 +11,7 @@ for (const kind of allDatabaseKinds) {
     const write = async (index: number) => {
       await database
         .write(async ({ changes, users }) => {
-          // Writers reach the counter at different times. Every fifth one rolls back.
+          // The reads make the writers append their changes at different times.
           for (let step = 0; step < index % 4; step++) await users.count();
           await changes.append("api_key", `key_${index}`, new Date());
           await users.insert(userRow(`usr_${index}`));

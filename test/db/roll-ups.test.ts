@@ -23,7 +23,7 @@ for (const kind of allDatabaseKinds) {
     const url = await createMigratedDatabase(t, kind);
     const first = await Database.open(url, limits);
     await first.migrate();
-    // SQLite supports one writing process.
+    // SQLite supports one writer at a time.
     const databases = [first];
     if (kind !== "sqlite")
       for (let more = 0; more < 3; more++) databases.push(await Database.open(url, limits));
@@ -43,7 +43,6 @@ for (const kind of allDatabaseKinds) {
     const batches: UsageRecordRow[][] = [];
     for (let from = 0; from < records.length;) {
       const size = random.pick([1, 2, 20, 400, 1_500]);
-      // Batches may overlap earlier ones.
       const start = Math.max(0, from - (random.chance(0.5) ? random.upTo(size) : 0));
       const batch = records.slice(start, from + size);
       batches.push(batch);
@@ -122,7 +121,7 @@ for (const kind of databaseKinds) {
     t.teardown(() => dataSource.destroy());
     await undoMigrations(dataSource, "UsageAnalytics1764633600000");
     await database.migrate();
-    // The earlier release writes this row during a rolling restart.
+    // The earlier release may write such a row during a rolling restart.
     await dataSource.query(`INSERT INTO usage_roll_ups (resolution, starts_at, api_key_id, owner_id, model, provider,
       status, api_key_name, requests, input_tokens, output_tokens, cached_input_tokens, cache_write_input_tokens,
       reasoning_tokens, cost, unknown_costs, latency_ms, latency0, latency1, latency2, latency3, latency4, latency5,

@@ -20,7 +20,7 @@ for (const own of ownServers) {
     const database = await openDatabaseAt(t, url, limits);
     const createdAt = new Date("2026-03-29T01:30:00.123Z");
     await database.write(async ({ users, usageRecords }) => {
-      // These addresses are equal in the server's default collation.
+      // The server's default collation treats these email addresses as equal.
       await users.insert(userRow("usr_a", { email: "é@example.com", createdAt }));
       await users.insert(userRow("usr_A", { email: "e@example.com", createdAt }));
       await usageRecords.insertAll([usageRow("req_1", { model: "demo/É", createdAt })]);

@@ -25,7 +25,7 @@ for (const kind of allDatabaseKinds) {
         VALUES ('${id}', '2026-11-21 10:00:00.000', 'key_1', 'A key', 'demo/echo', '', 0, 'chat/completions',
           0, 'FAILED', 429, 'rate_limit_exceeded', 0, 1)`);
     await writeAsBefore("req_1");
-    // The server rejects this statement if it has to copy records.
+    // With ALGORITHM=INSTANT, the server rejects a change that would copy records.
     if (kind !== "sqlite") {
       await dataSource.query(
         "ALTER TABLE usage_records ADD COLUMN at_once varchar(16) NULL, ALGORITHM=INSTANT",
@@ -136,7 +136,7 @@ for (const kind of allDatabaseKinds) {
         ["req_1", 1_200_000, null, null, 0],
       ],
     );
-    // The lines of an older record come from its columns.
+    // An older record has no `costDetails`, so its lines come from other columns.
     const [line, other] = rows[2] ? linesOfRecord(rows[2]) : [];
     t.like(line, { component: "input", quantity: 1_000, amount: 1_000_000 });
     t.like(other, { component: "output", quantity: 100, amount: 200_000 });

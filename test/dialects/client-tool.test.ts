@@ -62,7 +62,7 @@ test("tools are recognized by their recorded headers", (t) => {
     const { headers } = JSON.parse(readFileSync(path.join(folder, file), "utf8")) as {
       headers: Record<string, string>;
     };
-    // The startup probe does not identify itself, and claude-code-router sends its own name.
+    // Neither Claude Code's startup probe nor claude-code-router (ccr) sends a header that identifies the tool.
     if (file.startsWith("claude-code-head-probe") || file.startsWith("ccr-")) continue;
     const tool = findClientTool(headers);
     t.true(tool !== null && file.startsWith(tool.replace(/^(kilo|gemini)-.*/, "$1")), `${file}: ${tool}`);

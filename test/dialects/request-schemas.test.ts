@@ -18,7 +18,7 @@ import {
 import { GatewayError } from "../../gateway/errors.ts";
 import { bodyLimits } from "../helpers/body-limits.ts";
 
-// The checks are handwritten beside the schemas, so both must accept the same values.
+// Each check is handwritten beside its schema, so the two could accept different values.
 
 const ajv = new Ajv2020({ allowUnionTypes: true, strictRequired: false, strictTypes: false });
 const messages = [{ role: "user", content: "Hi" }];

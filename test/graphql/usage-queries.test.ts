@@ -90,7 +90,7 @@ for (const [type, fields] of Object.entries(contract)) {
   });
 }
 
-/** Returns the fields of a type, one per line, without descriptions. */
+/** Returns each field's definition in one line, without its description. */
 function fieldsOf(type: string): string[] {
   const body = new RegExp(`^${type} \\{\n([^]*?)^\\}`, "m").exec(schema)?.[1] ?? "";
   const plain = body.replaceAll(/"""[^]*?"""/g, "").replaceAll(

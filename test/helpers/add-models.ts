@@ -1,6 +1,6 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Creates a provider with models `<name>/model-1` and so on, without an upstream behind them. */
+/** Creates a provider without an upstream, and models such as `<name>/model-1`. Returns the slugs of the models. */
 export async function addModels(gateway: TestGateway, name: string, count: number): Promise<string[]> {
   const { id } = await gateway.admin.providers.create.mutate({
     name,

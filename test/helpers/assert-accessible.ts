@@ -6,8 +6,8 @@ import { eventually } from "./eventually.ts";
 import { isFull } from "./scale.ts";
 
 /**
- * Checks the page with axe in the dark theme, then in the light one, and that nothing overflows at a phone's width.
- * Below full scale, axe checks each view once per file.
+ * Checks the page with axe in both themes, and for horizontal overflow at a phone's width. At a reduced scale, axe
+ * checks each view once per test file.
  */
 export async function assertAccessible(t: ExecutionContext<unknown>, page: Page): Promise<void> {
   const html = page.locator("html");
@@ -42,16 +42,16 @@ function viewOf(html: HTMLElement): string {
   return [path, ...titles].join("\n");
 }
 
-// The minified build loads in less than half the time of the package's default source.
+// The minified build is less than half the size of the default build.
 const axeSource = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 const colourRules = ["color-contrast", "link-in-text-block"];
 
-/** @param rules null for all rules */
+/** @param rules null for axe's default rules */
 async function findViolations(page: Page, rules: string[] | null): Promise<string[]> {
   const options: axe.RunOptions = {
     resultTypes: ["violations"],
-    // Only a rule for automatically playing media needs preloaded files, and the console has no media.
+    // Of the default rules, only `no-autoplay-audio` needs preloaded files, and the console has no media.
     preload: false,
     ...(rules && { runOnly: rules }),
   };

@@ -2,10 +2,8 @@ import { deepStrictEqual } from "node:assert";
 import { queryDatabase } from "./query-database.ts";
 
 /**
- * Throws unless the roll-ups equal the sums of the usage records by hour and by day. Returns the number of
- * records.
- * @param areOld whether an earlier release wrote the records, without tools, error reasons and times to first
- * token
+ * Throws unless the roll-ups equal the sums of the usage records. Returns the number of usage records.
+ * @param areOld whether the records predate tools, error reasons and times to first token
  */
 export async function assertRollUpsMatch(url: string, { areOld = false } = {}): Promise<number> {
   for (const [resolution, length] of Object.entries({ hour: 13, day: 10 })) {

@@ -5,9 +5,8 @@ import type { Event, ObservedRun } from "ava/internal";
 import manifest from "../../package.json" with { type: "json" };
 
 /**
- * ava's configuration under `npm test`, which also sends the test counts to run-ava.ts. The default reporter has no
- * total after a failure, and the TAP reporter stops at a test that never ends
- * (https://github.com/avajs/ava/issues/3461).
+ * Sends the test counts to run-ava.ts. ava's default reporter prints no total after a failure, and its TAP reporter
+ * crashes after a timeout (https://github.com/avajs/ava/issues/3461).
  */
 export default {
   ...manifest.ava,
@@ -57,8 +56,8 @@ function toCounts(stats: Stats, times: FileTimes): TestCounts {
 }
 
 /**
- * Mixes the folders, because the files of a folder need the same resource: a browser, a server or a core. Slow
- * files are in the first three quarters, so that none runs alone at the end.
+ * Mixes the folders, because files of the same folder compete for the same resource, such as a core. Slow files are
+ * in the first three quarters, so that none runs alone at the end.
  */
 function positionOf(file: string): number {
   const position = hash("sha1", path.relative("", file), "buffer").readUInt32BE() / 2 ** 32;

@@ -1,8 +1,5 @@
 import test, { type TestFn } from "ava";
 import { findChromium } from "./chromium-program.ts";
 
-/**
- * Runs a test if Chromium is installed, otherwise skips it. Tests of a file run serially, because a starting
- * browser or gateway uses a whole core.
- */
+/** Tests of a file run serially, because a starting browser or gateway uses a whole core. */
 export const browserTest = (findChromium() ? test.serial : test.serial.skip) as TestFn;

@@ -10,7 +10,7 @@ import type {
 import { Upstreams } from "../../gateway/upstream/upstreams.ts";
 import type { Endpoint } from "../../gateway/providers/provider.ts";
 
-/** Creates upstream connections, by default to any address. The connections close with the test. */
+/** Permits connections to any address by default. Closes the connections after the test. */
 export function createUpstreams(
   t: Pick<ExecutionContext, "teardown">,
   { guard = new AddressGuard(["*"]), ...limits }: Partial<HttpLimits> & { guard?: AddressGuard } = {},
@@ -69,7 +69,7 @@ type CallOptions = Partial<Pick<Endpoint, "headers" | "path" | "secret" | "sign"
 
 export type ObservedCall = {
   call: UpstreamCall;
-  /** An aborted call never resolves. */
+  /** Never resolves after an abort. */
   outcome: Promise<Outcome>;
 };
 

@@ -41,7 +41,7 @@ export type ConsolePage = Page & {
   complaints: string[];
 };
 
-/** Opens a console page with its own cookies and storage, which closes with the test. Any complaint fails the test. */
+/** Opens a page with its own cookies and storage, which closes with the test. Any complaint fails the test. */
 export async function openConsole(
   t: ExecutionContext<unknown>,
   { browser, gateway, path = "/", ...options }: OpenOptions,

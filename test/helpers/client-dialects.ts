@@ -14,14 +14,14 @@ export type ClientDialect = {
   /** A complete native response that names `model`. */
   answer(model: string): string;
   events(model: string): string[];
-  /** The event that ends only successful streams. */
+  /** The name of the last event of a successful stream. */
   endEvent: string;
   /** The body of an upstream's error response. */
   refusal(message: string): object;
   errorEvent(message: string): string;
-  /** Checks an error response. Returns its message. */
+  /** Checks an error response. Returns the error's message. */
   assertError(t: Assertions, answer: Answer, row: ErrorRow): string;
-  /** Fails unless the stream ends with an error. Returns its message. */
+  /** Fails unless the stream ends with an error. Returns the error's message. */
   assertErrorEnd(t: Assertions, stream: string): string;
 };
 

@@ -4,8 +4,8 @@ import { Attempts } from "../../gateway/routing/attempts.ts";
 import { recordedRequests } from "./recorded-requests.ts";
 
 /**
- * Counts admitted requests and upstream calls. After a stop, the returned function throws unless the usage
- * records match both counts.
+ * Counts admitted requests and upstream calls. Once the gateway has closed, the returned function throws unless the
+ * usage records match both counts.
  */
 export function watchConservation(
   { openExchanges, upstreams }: Pick<Services, "openExchanges" | "upstreams">,
@@ -21,7 +21,7 @@ export function watchConservation(
   };
   const { call } = upstreams;
   upstreams.call = (endpoint, body, timeouts, events) => {
-    // Provider tests and token counts also call providers.
+    // Provider tests and token counts also make upstream calls, but write no usage records.
     if (events instanceof Attempts) calls++;
     return call.call(upstreams, endpoint, body, timeouts, events);
   };

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs MariaDB or MySQL in the folder $1 on port $2 until standard input closes, and deletes the folder if $5 is "remove".
-# $3 creates the data, $4 is the server. $6 keeps the data of a new server, for later ones to copy. The rest is for $4.
+# Runs MariaDB or MySQL in the folder $1 on port $2 until standard input closes. Then deletes $1 if $5 is "remove".
+# $3 is the installer, and $4 the server, which receives the parameters after $6. Later servers copy new data from $6.
 folder=$1 port=$2 installer=$3 server=$4 after=$5 new=$6
 shift 6
 trap : TERM # The script survives its own `kill 0`. The programs that it starts do not inherit the trap.

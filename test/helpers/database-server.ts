@@ -7,8 +7,8 @@ import { createInterface } from "node:readline";
 import { freePort } from "./free-port.ts";
 
 /**
- * Starts an empty MariaDB or MySQL on 127.0.0.1 with a passwordless `root`, or restarts one on its folder and
- * port. The server stops on `stop()`, or when this process ends for any reason (see database-server.sh).
+ * Starts MariaDB or MySQL on 127.0.0.1 with a passwordless `root`. The server is empty unless `folder` has data. It
+ * also stops if this process is killed (see database-server.sh).
  */
 export async function startDatabaseServer(
   { installer, server }: ServerPrograms,
@@ -45,7 +45,7 @@ export async function startDatabaseServer(
   throw new Error(`The database server did not start:\n${said.slice(-20).join("\n")}`);
 }
 
-/** Returns a folder in memory if enough is available, because tables for hundreds of tests would wait for the disk. */
+/** Prefers a folder in memory, because creating tables for hundreds of tests on disk is slow. */
 async function quickFolder(): Promise<string> {
   const memory = await statfs("/dev/shm").catch(() => null);
   return memory && memory.bavail * memory.bsize >= plentyBytes ? "/dev/shm" : tmpdir();
@@ -59,7 +59,7 @@ const plentyBytes = 4 * 1024 ** 3;
  */
 export type ServerPrograms = { installer: string; server: string; client?: string; dump?: string };
 
-/** `newData` is the folder with the data of a new server. */
+/** `newData` is the folder of a new server's data, for later servers to copy. */
 export type DatabaseServer = { url: string; port: number; newData: string; stop(): Promise<void> };
 
 /** `folder` holds the persistent data, and starts as a copy of `newData`. `parameters` are passed to the server. */

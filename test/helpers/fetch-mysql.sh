@@ -67,7 +67,7 @@ exec "\$folder/$library/$loader" --library-path "\$folder/$library" "\$folder/us
 END
 done
 
-# The server and the installer receive the parameters of MariaDB's programs, which begin with --no-defaults.
+# Both scripts receive the parameters of MariaDB's programs. mysqld accepts --no-defaults only at the start.
 cat >"$folder/server" <<END
 #!/bin/sh
 folder=\$(dirname "\$0")

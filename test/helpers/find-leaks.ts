@@ -1,4 +1,4 @@
-/** Returns the names of secrets in a text: raw, or as JSON, URL, hex or base64 at any offset. */
+/** Returns the names of the secrets that the text contains, raw or encoded as JSON, URL, hex or base64. */
 export function findLeaks(text: string, secrets: Record<string, string>): string[] {
   const lowerCase = text.toLowerCase();
   return Object.entries(secrets).flatMap(([name, secret]) => {
@@ -21,7 +21,7 @@ function formsOf(secret: string): string[] {
   return [secret, json, ascii, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret), ...base64];
 }
 
-/** Returns the base64 of the secret after `offset` other bytes, without the characters that neighbors affect. */
+/** Returns the base64 of the secret after `offset` bytes, without the characters that adjacent bytes affect. */
 function base64Forms(secret: string, offset: number): string[] {
   const bytes = Buffer.from(secret);
   const skipped = (3 - offset) % 3;

@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
 
 /**
- * Returns the bytes of a recorded stream. Server-sent events are stored verbatim. Binary events are lines of
- * `<name> <json>`, or `!<name> <json>` for an exception.
+ * Returns the bytes of a recorded stream. Server-sent events are stored verbatim. Binary events are stored as
+ * lines of `<name> <json>`, or `!<name> <json>` for an exception.
  */
 export function frameEvents(recorded: string, contentType: string): Buffer {
   if (contentType === "text/event-stream") return Buffer.from(recorded);

@@ -32,8 +32,8 @@ type Importer<Imported> = { path: string; imports: Imported[] };
 type Step<Imported> = { from: string; imported: Imported };
 
 /**
- * Returns the cycles between second-level folders, such as `gateway/limits`, and between the subfolders of
- * each. A file beside these folders counts as a folder. A folder and its subfolders may import each other.
+ * Returns the cycles between second-level folders, such as `gateway/limits`, and between the subfolders of each. A
+ * second-level file counts as a folder. A folder and its subfolders may import each other.
  */
 export function folderCycles(files: SourceFile[]): Step<FolderImport>[][] {
   const siblings = new Set(files.map(({ path }) => path.split("/").slice(0, 2).join("/")));

@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { eventually } from "./eventually.ts";
 import { chatBody } from "./post-chat.ts";
 
-/** Sends a chat like `postChat`. Tests can read the response as it arrives, or disconnect. */
+/** Returns before the response arrives, so that a test can read the response in parts or disconnect. */
 export function openChat(gateway: { url: string }, keyValue: string, body: object): OpenChat {
   const chunks: Buffer[] = [];
   const text = () => Buffer.concat(chunks).toString("utf8");
@@ -46,7 +46,6 @@ export type OpenChat = {
   ended: Promise<boolean>;
 };
 
-/** Returns a stream after its first event. */
 export async function openStream(
   gateway: { url: string },
   keyValue: string,

@@ -15,7 +15,7 @@ const defaults = Object.fromEntries(
 
 let names = 0;
 
-/** Opens a recorder without a gateway. The recorder writes to the database only on demand, and logs to `log`. */
+/** Opens a recorder without a gateway. By default, no timer flushes the recorder during a test. */
 export async function openRecorder(
   t: ExecutionContext,
   database: Database,

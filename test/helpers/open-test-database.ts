@@ -6,7 +6,6 @@ import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import type { UserRow } from "../../db/entities/user.ts";
 import { createMigratedDatabase, type DatabaseKind } from "./test-database.ts";
 
-/** Opens a new database with the current schema. The database closes with the test. */
 export async function openTestDatabase(
   t: Pick<ExecutionContext, "teardown">,
   kind: DatabaseKind,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { Ajv, type ValidateFunction } from "ajv";
 
-/** Validates responses and events against OpenAI's schemas. Each function returns the errors. */
+/** Validators for OpenAI's schemas. An empty list means that the value is valid. */
 export type OpenAiSchemas = {
   faultsOfAnswer(answer: unknown): string[];
   faultsOfEvent(event: unknown): string[];
@@ -10,10 +10,7 @@ export type OpenAiSchemas = {
   faultsOfChunk(chunk: unknown): string[];
 };
 
-/**
- * Returns null if the schemas are missing. The project does not include them, because their license forbids
- * publication.
- */
+/** Returns null if the schemas are missing, because the project does not include them. */
 export function loadOpenAiSchemas(): OpenAiSchemas | null {
   const responses = readDocument("openai-responses.schema.json");
   const chat = readDocument("openai-chat.schema.json");
@@ -26,7 +23,7 @@ export function loadOpenAiSchemas(): OpenAiSchemas | null {
   const answer = compile("responses#/components/schemas/Response");
   const completion = compile("chat#/components/schemas/CreateChatCompletionResponse");
   const chunk = compile("chat#/components/schemas/CreateChatCompletionStreamResponse");
-  // Each event is validated against the schema of its type. Against all sixty, one error would become hundreds.
+  // Each event is validated only against its type's schema. All schemas would turn one error into hundreds.
   const { schemas } = responses.components;
   const events = new Map(
     (schemas["ResponseStreamEvent"]?.anyOf ?? []).map(({ $ref }) => {

@@ -5,7 +5,7 @@ import { findMysql } from "./mysql-programs.ts";
 import { serverKinds } from "./test-database.ts";
 import { createTestFolder } from "./test-folder.ts";
 
-/** Database servers for tests of faults, which would disturb the shared ones: `for (const own of ownServers) test(…)`. */
+/** Tests of faults need private servers, because a fault would disturb the shared servers. */
 export const ownServers: OwnPrograms[] = serverKinds.flatMap((kind) => {
   const programs = kind === "mysql" ? findMysql() : provideMariadb(console.error);
   return programs ? [{ kind, programs }] : [];
@@ -13,14 +13,13 @@ export const ownServers: OwnPrograms[] = serverKinds.flatMap((kind) => {
 
 type OwnPrograms = { kind: "mariadb" | "mysql"; programs: ServerPrograms };
 
-/** Starts a private server, which can be restarted on the same port and data. */
 export async function startOwnServer(
   t: Pick<ExecutionContext, "teardown">,
   { kind, programs }: OwnPrograms,
   parameters: string[] = [],
 ): Promise<OwnServer> {
   const folder = await createTestFolder(t);
-  // A copy of the shared server's new data saves MySQL 3 s of CPU time.
+  // Copying the shared server's initial data saves MySQL 3 s of CPU time.
   const newData = process.env[`TEST_${kind.toUpperCase()}_NEW_DATA`];
   let server = await startDatabaseServer(programs, { folder, newData, parameters });
   t.teardown(() => server.stop());

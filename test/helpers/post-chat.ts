@@ -1,6 +1,5 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Sends a string or bytes unchanged, and any other body as JSON. */
 export function postChat(
   gateway: Pick<TestGateway, "url">,
   keyValue: string,

@@ -1,9 +1,6 @@
 import { appRouter } from "../../gateway/trpc/app-router.ts";
 
-/**
- * Every procedure and its audience. The table is separate on purpose: a new procedure fails the tests until
- * its audience is listed here. Tests that need an entity create one and replace `id`.
- */
+/** A new procedure fails the tests until this table lists its access. Tests that need an entity replace `id`. */
 export const procedureTable: Record<string, ProcedureRow> = {
   "auth.state": { access: "everybody" },
   "auth.setUpToken": { access: "everybody", input: { token: "wrong" } },
@@ -117,11 +114,11 @@ export const procedureTable: Record<string, ProcedureRow> = {
 export type ProcedureRow = {
   access: "everybody" | "members" | "administrators";
   input?: Record<string, unknown>;
-  /** Fields that the procedure accepts, but does not require, such as `ownerId`. */
+  /** Optional fields. The test for unknown fields does not send them. */
   optional?: string[];
 };
 
-/** Every procedure of the router. `_def.procedures` is typed as a tree, but is flat. */
+/** tRPC types `_def.procedures` as a tree, but the object is flat. */
 export const procedures = Object.entries(
   appRouter._def.procedures as unknown as Record<
     string,

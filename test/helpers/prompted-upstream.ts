@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { ExecutionContext } from "ava";
 import { createUpstream, type ScriptedUpstream, type SeenRequest } from "./scripted-upstream.ts";
 
-/** Starts an upstream. The prompt selects the script, so that parallel tests can share a gateway. */
+/** The prompt selects the script, so that parallel tests can share an upstream and its gateway. */
 export async function createPromptedUpstream(
   t: Pick<ExecutionContext, "teardown">,
 ): Promise<PromptedUpstream> {

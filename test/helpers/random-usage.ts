@@ -5,11 +5,11 @@ import type { SeededRandom } from "./seeded-random.ts";
 
 /**
  * Returns a realistic record: a quarter of the keys make half of the requests, and some requests fail or have no
- * price. A seed always gives the same records.
+ * price.
  */
 export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageWorld): UsageRecordRow {
   const keyNumber = skewed(random, world.keys);
-  // Each key uses only three models.
+  // Each key uses at most three models.
   const modelNumber = (keyNumber + skewed(random, 3)) % world.models;
   const provider = `provider-${modelNumber % world.providers}`;
   const status = statusOf(random);
@@ -37,7 +37,7 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
     credentialId: `crd_${String(modelNumber).padStart(26, "0")}`,
     attempts: random.chance(0.02) ? 2 : 1,
     endpoint: "chat/completions",
-    // A key sends nine of ten requests from the same tool, or from an unknown one.
+    // Nine in ten requests of a key come from the same tool. Null is an unknown tool.
     clientTool: tools[(keyNumber + (random.chance(0.1) ? 1 : 0)) % tools.length] ?? null,
     stream: random.chance(0.7),
     status,
@@ -61,7 +61,6 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
 
 export type UsageWorld = { keys: number; models: number; providers: number; owners: number };
 
-/** The usage of a medium-sized team. */
 export const usualWorld: UsageWorld = { keys: 200, models: 12, providers: 4, owners: 40 };
 
 const tools = ["claude-code", "codex", null, "opencode"];
@@ -75,7 +74,7 @@ const noUsage = {
   reasoningTokens: null,
 };
 
-/** Returns a number below `count`, more likely a small one. */
+/** Returns an integer below `count`. Small integers are more likely. */
 function skewed(random: SeededRandom, count: number): number {
   return Math.floor(count * (random.upTo(9_999) / 10_000) ** 2);
 }

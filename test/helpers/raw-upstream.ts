@@ -4,7 +4,7 @@ import { Server as SecureServer } from "node:tls";
 import type { ExecutionContext } from "ava";
 
 /**
- * Starts an upstream that writes any bytes, valid HTTP or not. It stops with the test.
+ * Starts an upstream that can send invalid HTTP.
  * @param script runs for each complete request
  */
 export async function createRawUpstream(
@@ -44,7 +44,6 @@ export async function createRawUpstream(
 export type RawUpstream = {
   url: string;
   port: number;
-  /** Every accepted connection, oldest first. */
   connections: RawConnection[];
 };
 
@@ -54,7 +53,7 @@ export type RawConnection = {
   isClosed: boolean;
 };
 
-/** Returns the end of the first request. -1 while it is incomplete. */
+/** Returns the offset after the first request, or -1 while the request is incomplete. */
 function endOfRequest(text: string): number {
   const headEnd = text.indexOf("\r\n\r\n");
   if (headEnd === -1) return -1;

@@ -17,7 +17,6 @@ export function responsesClient({ url }: Pick<TestGateway, "url">, keyValue: str
   };
   return {
     call,
-    /** Returns the finished response, streamed or not. Throws an Error with the body of an error response. */
     async create(body: { stream?: boolean; [name: string]: unknown }): Promise<ShownResponse> {
       const { status, text } = await call("POST", "", body);
       if (status !== 200) throw new Error(`${status} ${text}`);

@@ -19,7 +19,6 @@ export type Frame = {
   };
 };
 
-/** Opens a WebSocket on `/v1/responses`. It closes with the test. */
 export async function openSocket(
   t: Pick<ExecutionContext, "teardown">,
   { url }: Pick<TestGateway, "url">,
@@ -61,7 +60,7 @@ export async function openSocket(
     send,
     until,
     closed: () => until(() => closeCode),
-    /** Sends a turn, and returns its frames up to the last. */
+    /** Sends `response.create`, and resolves with the frames up to the last one of the turn. */
     async turn(body: object): Promise<Frame[]> {
       const from = frames.length;
       send({ type: "response.create", ...body });
@@ -76,7 +75,6 @@ export async function openSocket(
 
 const lastTypes = new Set(["response.completed", "response.incomplete", "response.failed", "error"]);
 
-/** Returns the response of a turn. Throws if the last frame has none. */
 export function responseOf(frames: readonly Frame[]) {
   const response = frames.at(-1)?.response;
   if (response === undefined) throw new Error(JSON.stringify(frames.at(-1)));

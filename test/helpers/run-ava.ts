@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import type { TestCounts } from "./ava-config.ts";
 
 /**
- * Runs ava and counts its tests. A failure outside of tests counts as a failed test.
+ * Runs ava and counts its tests. A failure outside of tests, or a run in which no test passes, counts as a failed
+ * test.
  * @param config a configuration that sends the test counts, such as ava-config.ts
  */
 export async function runAva(
@@ -32,7 +33,7 @@ export async function runAva(
 
 const compileCache = new URL("../../node_modules/.cache/compile", import.meta.url);
 
-/** Prints `N passed, N failed[, N skipped]` as the last line and sets the exit code. */
+/** The last line is machine-readable: `N passed, N failed[, N skipped]`. */
 export function reportCounts({ passed, failed, skipped, slowest }: TestCounts): void {
   console.log("\nThe slowest files:");
   for (const { file, seconds } of slowest) console.log(`${String(seconds).padStart(5)} s  ${file}`);

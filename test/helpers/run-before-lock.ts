@@ -1,6 +1,9 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Runs a function in the next database write, before a key's row is locked. Fails on SQLite, which has one writer. */
+/**
+ * Runs a function in the next database write, before the write locks a key's row. Unsuitable for SQLite, which
+ * allows one writer.
+ */
 export function runBeforeLock({ services: { database } }: TestGateway, run: () => Promise<void>): void {
   const write = database.write.bind(database);
   database.write = (work) => {

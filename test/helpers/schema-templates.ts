@@ -7,7 +7,7 @@ import { Database } from "../../db/database.ts";
 
 /**
  * Migrates one database of each kind for tests to copy. A copy takes a quarter of a migration's CPU time.
- * @param servers the URL of each kind
+ * @param servers the URLs of the servers, by database kind
  */
 export async function writeSchemaTemplates(servers: Record<string, string>): Promise<SchemaTemplates> {
   const folder = await mkdtemp(path.join(tmpdir(), "gateway-schemas-"));
@@ -26,7 +26,9 @@ export async function copySqliteSchema(file: string): Promise<void> {
   if (folder !== undefined) await copyFile(path.join(folder, "sqlite"), file);
 }
 
-/** Returns the statements that create the tables and their first rows on a server. Empty without templates. */
+/**
+ * Returns the statements that create the tables and their first rows on a server, or an empty text without templates.
+ */
 export async function serverSchema(kind: string): Promise<string> {
   return folder === undefined ? "" : readFile(path.join(folder, kind), "utf8");
 }

@@ -33,7 +33,6 @@ export type SeenRequest = { method: string; url: string; headers: IncomingMessag
 
 export type ScriptedUpstream = {
   url: string;
-  /** Every complete request, oldest first. */
   requests: SeenRequest[];
   sockets: Set<Socket>;
 };

@@ -1,4 +1,4 @@
-/** Mulberry32, with 32 bits of state, is good enough to cut bytes and select faults. */
+/** Mulberry32. Its 32 bits of state are enough for test data. */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed | 0;
   const next = () => {
@@ -23,7 +23,6 @@ export type SeededRandom = {
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
 };
 
-/** Cuts the bytes into pieces of random lengths. Returns one empty piece for no bytes. */
 export function cutAnywhere(bytes: Buffer, random: SeededRandom, pieceBytesMax: number): Buffer[] {
   const pieces: Buffer[] = [];
   for (let from = 0; from < bytes.length;) {

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Answer } from "./post-chat.ts";
 
-/** Writes raw bytes and returns one complete response. Throws if the connection closes early. */
 export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Promise<Answer> {
   const socket = await openSocket(url);
   const answer = readAnswer(socket);
@@ -14,13 +13,12 @@ export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Prom
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // Errors are ignored, because tests may expect the connection to close.
+  // A test may expect a broken connection, so errors are ignored.
   socket.on("error", () => {});
   await once(socket, "connect");
   return socket;
 }
 
-/** Reads one complete response and closes the connection. */
 export function readAnswer(socket: Socket, timeoutMs = 20_000): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const chunks: Buffer[] = [];
@@ -38,7 +36,7 @@ export function readAnswer(socket: Socket, timeoutMs = 20_000): Promise<Answer> 
   });
 }
 
-/** Null while the response is incomplete. Every response except a stream has a length. */
+/** Returns null while the response is incomplete. A response without Content-Length is never complete. */
 function parseAnswer(bytes: Buffer): Answer | null {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd === -1) return null;

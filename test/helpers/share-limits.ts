@@ -4,7 +4,7 @@ import { createPromptedUpstream, type PromptedUpstream } from "./prompted-upstre
 import { sharedByFile } from "./shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
-/** Shares one gateway per file, with an adjustable clock, a model, and keys with limits. */
+/** Shares one gateway among a file's tests, with an adjustable clock. `keyWith` creates a key with limits. */
 export function shareLimits(environment: Record<string, string> = {}) {
   const clock = { aheadMs: 0 };
   const owner = sharedByFile();

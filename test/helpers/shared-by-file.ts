@@ -2,8 +2,8 @@ import test, { type ExecutionContext } from "ava";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
 /**
- * The owner of the resources that a file's tests share. Helpers receive it as `t`, because ava has no `t.teardown`
- * in hooks. It removes the resources after the last test, the latest first.
+ * Owns the resources that a file's tests share, and removes them after the last test. Helpers receive the owner as
+ * `t`, because ava forbids `t.teardown` in hooks.
  */
 export function sharedByFile(): Pick<ExecutionContext, "teardown"> {
   const teardowns: (() => unknown)[] = [];
@@ -14,8 +14,8 @@ export function sharedByFile(): Pick<ExecutionContext, "teardown"> {
 }
 
 /**
- * Shares one gateway among a file's tests, because a start costs half a second of CPU time. Call it at the top of a
- * file. Returns a getter for the tests.
+ * Shares one gateway among a file's tests, because a start costs half a second of CPU time. Must be called at the top
+ * of a file. Returns a getter for the tests.
  */
 export function shareGateway(options: Parameters<typeof startTestGateway>[1] = {}): () => TestGateway {
   let gateway: TestGateway | undefined;

@@ -37,7 +37,6 @@ export const sizeRules: Rule[] = [
   },
 ];
 
-/** Reasons to keep some short files with one importer. */
 const crumbsToKeep = new Map([
   ["gateway/dialects/chat/chat-stream-writer.ts", "each dialect's stream writer has a file"],
   ["gateway/keys/check-owner.ts", "key-service.ts is full"],

@@ -3,7 +3,6 @@ import { isBuiltin } from "node:module";
 import path from "node:path";
 import ts from "typescript";
 
-/** Treats a missing folder as empty. */
 export function readSourceTree(top: string, folders: string[]): SourceFile[] {
   return folders
     .flatMap((folder) => sourcePaths(top, folder))
@@ -23,9 +22,8 @@ export type Import = {
   /** A project path (`gateway/errors.ts`), a package (`@trpc/server/adapters/express`) or a built-in (`node:fs`). */
   to: string;
   line: number;
-  /** Whether the compiler erases the import. */
   typeOnly: boolean;
-  /** The names as exported. `*` for the whole module. */
+  /** The exported names, or `*` for the whole module. */
   names: string[];
 };
 

@@ -3,7 +3,7 @@ import { anyCharacter } from "./any-character.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 /**
- * Returns a random spelling of the object, with whitespace and escaped characters.
+ * Returns the object as JSON, with random whitespace and escaped characters.
  * @param plainKeys keys that are never escaped
  */
 export function spellObject(
@@ -43,14 +43,16 @@ function escaped(unit: string): string {
 
 export type JsonMembers = [key: string, value: unknown][];
 
-/** Object members with awkward keys and strings: quotes, backslashes, line ends, all of Unicode. */
 export function jsonMembers(): fc.Arbitrary<JsonMembers> {
   return fc.array(fc.tuple(trickyString(), fc.jsonValue({ maxDepth: 2, stringUnit: "binary" })), {
     maxLength: 8,
   });
 }
 
-/** Some texts exceed 32 bytes, because the gateway's JSON scan skips such strings in another way. */
+/**
+ * Some texts exceed 32 bytes, because the JSON scan in `gateway/wire/json.ts` treats strings of that length
+ * separately.
+ */
 function trickyString(): fc.Arbitrary<string> {
   return fc.oneof(
     fc.string({ unit: anyCharacter, maxLength: 12 }),

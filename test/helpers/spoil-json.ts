@@ -1,6 +1,6 @@
 /**
- * Yields copies of a JSON value with one value replaced by one of the texts, which may be invalid JSON.
- * Replaces only one of several equivalent values, such as the members of list items.
+ * Yields copies of a JSON value in which one of the texts, valid JSON or not, replaces one value. Of the values at
+ * the same path in a list's items, only the first is replaced.
  */
 export function* spoilJson(json: unknown, texts: readonly string[]): Generator<string> {
   const marks = new Map<string, string>();
@@ -9,7 +9,7 @@ export function* spoilJson(json: unknown, texts: readonly string[]): Generator<s
     for (const text of texts) yield marked.replace(`"${spot}"`, () => text);
 }
 
-/** Calls `found` for this value and each value in it. `marked` returns the whole JSON value with a mark there. */
+/** Calls `found` for `json` and each value inside it. `marked` returns `json` with a mark instead of that value. */
 function mark(json: unknown, place: string, found: (place: string, marked: () => unknown) => void): void {
   found(place, () => spot);
   if (Array.isArray(json)) {

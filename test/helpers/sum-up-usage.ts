@@ -9,7 +9,7 @@ export function total(counts: number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Sums up records in memory, as the reference for the database's sums. Returns sorted text. */
+/** Sums up records in memory, to check the database's sums. */
 export function sumUp(
   records: UsageRecordRow[],
   groupBy: (typeof groupings)[number],

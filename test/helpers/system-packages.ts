@@ -2,9 +2,8 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import path from "node:path";
 
-/** Returns the path of the first of these programs that is installed. */
 export function findProgram(...names: string[]): string | undefined {
-  // Servers are in /usr/sbin, which an ordinary user's PATH omits.
+  // Debian installs servers in /usr/sbin, which an ordinary user's PATH omits.
   const folders = [...(process.env.PATH ?? "").split(path.delimiter), "/usr/local/sbin", "/usr/sbin"];
   return names.flatMap((name) => folders.map((folder) => path.join(folder, name))).find(isExecutable);
 }
@@ -19,7 +18,7 @@ function isExecutable(file: string): boolean {
 }
 
 /**
- * Installs Debian packages, which requires root and apt-get. Returns the error in one line.
+ * Installs Debian packages, which requires root and apt-get. Returns an error in one line, or undefined.
  * @param what the display name, such as "MariaDB"
  */
 export function installPackages(
@@ -35,7 +34,7 @@ export function installPackages(
   return lists.problem ?? aptGet("install", "-y", "--no-install-recommends", ...packages);
 }
 
-/** The result of apt-get's update, which runs at most once. */
+/** The result of `apt-get update`, which runs at most once. */
 let lists: { problem: string | undefined } | undefined;
 
 function aptGet(...parameters: string[]): string | undefined {

@@ -3,10 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { Transform } from "node:stream";
 import type { ExecutionContext } from "ava";
 
-/**
- * Starts a proxy to a port of 127.0.0.1. `swallow` makes the server vanish, as in a power failure.
- * `delayMs` delays everything that a client sends.
- */
+/** Starts a proxy to a port of 127.0.0.1. `delayMs` delays each chunk that a client sends. */
 export async function startTcpProxy(
   t: Pick<ExecutionContext, "teardown">,
   port: number,
@@ -58,6 +55,6 @@ function delayed(delayMs: number): Transform {
 export type TcpProxy = {
   port: number;
   acceptedCount(): number;
-  /** Drops all data of current connections. New connections work. */
+  /** Drops all data of current connections without closing them. New connections work. */
   swallow(): void;
 };

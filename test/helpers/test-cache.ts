@@ -2,7 +2,9 @@ import { mkdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** Opens the folder for programs that later runs reuse. Other users must not own it or write to it. */
+/**
+ * Returns the folder that caches programs for later runs. Throws if another user owns the folder or may write to it.
+ */
 export function openTestCache(): string {
   const user = process.getuid?.();
   const folder = process.env.TEST_TOOLS_DIR ?? path.join(tmpdir(), `gateway-coding-tools-${user ?? ""}`);

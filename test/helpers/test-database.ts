@@ -6,17 +6,14 @@ import { copySqliteSchema, serverSchema } from "./schema-templates.ts";
 import { createTestFolder } from "./test-folder.ts";
 
 /**
- * Returns the DATABASE_URL of a new, empty database, which is deleted with the test. Teardowns that the test adds
- * later run before the deletion, and must close all connections.
+ * Creates an empty database that is deleted after the test, and returns its DATABASE_URL. Later teardowns run first,
+ * so they close the connections before the deletion.
  */
 export async function createTestDatabase(t: Teardown, kind: DatabaseKind | undefined): Promise<string> {
   return kind === "sqlite" ? createSqliteDatabase(t) : createServerDatabase(t, kind);
 }
 
-/**
- * Returns the DATABASE_URL of a new database with the current schema, or an empty one without templates. The
- * database is deleted with the test.
- */
+/** Creates a database like `createTestDatabase`, but with the current schema. Without schema templates, it is empty. */
 export async function createMigratedDatabase(t: Teardown, kind: DatabaseKind | undefined): Promise<string> {
   const url = await createTestDatabase(t, kind);
   if (kind === "sqlite") await copySqliteSchema(url.slice("sqlite:".length));
@@ -29,21 +26,21 @@ export type DatabaseKind = "sqlite" | ServerKind;
 
 const serverUrls = { mariadb: process.env.TEST_MARIADB_URL, mysql: process.env.TEST_MYSQL_URL };
 
-/** The database servers of this run. `npm test` starts them and sets the variables of their URLs. */
+/** The available database servers. `npm test` starts them and sets TEST_MARIADB_URL and TEST_MYSQL_URL. */
 export const serverKinds: ServerKind[] = (["mariadb", "mysql"] as const).filter((kind) => serverUrls[kind]);
 
 /** The databases for tests of the schema and of queries: `for (const kind of allDatabaseKinds) test(…)`. */
 export const allDatabaseKinds: DatabaseKind[] = ["sqlite", ...serverKinds];
 
-/** The databases for all other tests: SQLite and one server, except at full scale. */
+/** The databases for most tests: SQLite and the first available server. At full scale, every kind. */
 export const databaseKinds: DatabaseKind[] = isFull ? allDatabaseKinds : allDatabaseKinds.slice(0, 2);
 
-/** The databases for tests of locks and transactions: SQLite and production's server, except at full scale. */
+/** The databases for tests of locks and transactions: SQLite and `serverKind`. At full scale, every kind. */
 export const lockingKinds: DatabaseKind[] = isFull
   ? allDatabaseKinds
   : [...new Set(["sqlite" as const, ...allDatabaseKinds.slice(-1)])];
 
-/** The server for tests of several processes: the one that production uses, if available. */
+/** MySQL, as in production, or MariaDB if MySQL is missing. */
 export const serverKind = serverKinds.at(-1);
 
 type Teardown = Pick<ExecutionContext, "teardown">;
@@ -64,7 +61,7 @@ export async function createServerDatabase(t: Teardown, kind = serverKind): Prom
 async function execute(uri: string, statements: string): Promise<void> {
   if (statements === "") return;
   const { createConnection } = await import("mysql2/promise");
-  // By default, a connection fails after 10 s, which a busy machine can take.
+  // The default of 10 s is too short on a busy machine.
   const connection = await createConnection({ uri, multipleStatements: true, connectTimeout: 60_000 });
   try {
     await connection.query(statements);

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
 
-/** Creates an empty folder that is deleted with the test, so that parallel tests share no files. */
 export async function createTestFolder(t: Pick<ExecutionContext, "teardown">): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), "gateway-test-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));

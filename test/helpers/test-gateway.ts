@@ -14,7 +14,7 @@ import { createMigratedDatabase, type DatabaseKind } from "./test-database.ts";
 import { createTestFolder } from "./test-folder.ts";
 import { createTRPCClient, httpLink, type TRPCClient } from "@trpc/client";
 
-/** Starts a gateway on a free port with its own database and administrator. It stops with the test. */
+/** Starts a gateway on a free port. By default, it has a new SQLite database and a signed-in administrator. */
 export async function startTestGateway(
   t: Pick<ExecutionContext, "teardown">,
   options: TestGatewayOptions = {},
@@ -68,12 +68,10 @@ export type TestGateway = RunningGateway & {
 
 type TestGatewayOptions = {
   kind?: DatabaseKind;
-  /**
-   * Environment variables that extend or replace the test defaults. DATABASE_URL joins another gateway's database.
-   */
+  /** Extends or replaces the test defaults. Gateways with the same DATABASE_URL share a database. */
   environment?: Record<string, string>;
   runtime?: Partial<Runtime>;
-  /** Skips the setup: no user exists, and `admin` is not signed in. */
+  /** Creates no administrator, and `admin` is not signed in. */
   withoutAdministrator?: boolean;
 };
 
@@ -111,7 +109,7 @@ function newAdministrator(runtime: Runtime): UserRow {
   return { id, name, email, passwordHash, role: "admin", status: "active", lastSignInAt: null, createdAt };
 }
 
-/** The weakest valid argon2id. The usual strength takes a tenth of a second for each of thousands of passwords. */
+/** The weakest parameters that argon2id accepts. The default ones take a tenth of a second per password. */
 const weakestStrength = { parallelism: 1, memory: 8, passes: 1 };
 const passwordHash = await hashPassword(administrator.password, {
   randomBytes,
@@ -126,7 +124,7 @@ export async function createKey(
   return { id: key.id, value };
 }
 
-/** Returns the usage records of a key, newest first, after a flush. */
+/** Flushes the recorder and returns up to 100 usage records of a key, newest first. */
 export async function usageOf({ services }: TestGateway, keyId: string) {
   await services.recorder.flush();
   return services.database.read(({ usageRecords }) => usageRecords.listByKey(keyId, 100));

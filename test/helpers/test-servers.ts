@@ -38,7 +38,7 @@ export async function startTestServers(say: (line: string) => void): Promise<Tes
 export type TestServers = {
   environment: Record<string, string>;
   names: string[];
-  /** The environment variables of the servers that are missing or did not start. */
+  /** The URL variables of the servers that are missing or did not start. */
   missing: string[];
   stop(): Promise<void>;
 };

@@ -7,7 +7,7 @@ import { createMigratedDatabase, serverKind } from "./test-database.ts";
 import { createConsoleClient } from "./test-gateway.ts";
 import { createTestFolder } from "./test-folder.ts";
 
-/** Starts three gateway processes on one database server, and creates a key with limits that all of them have loaded. */
+/** Starts three gateway processes on one database, and waits until each process accepts the new key. */
 export async function startThreeProcesses(
   t: ExecutionContext,
   { limits, environment }: { limits: { requestsPerMinute: number }; environment?: Record<string, string> },
@@ -40,7 +40,7 @@ export async function startThreeProcesses(
   const ask = (gateway: { url: string }) => postChat(gateway, value, chatBody("demo/echo", "x"));
   return {
     gateways,
-    /** Sends `timesEach` requests to every process, with `together` clients each. */
+    /** Sends at least `timesEach` requests to every process, from `together` concurrent clients per process. */
     async ask(timesEach: number, together: number): Promise<{ status: number; at: number }[]> {
       const answers: { status: number; at: number }[] = [];
       const clientOf = async (gateway: { url: string }) => {

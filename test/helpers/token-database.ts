@@ -6,8 +6,8 @@ import type { Certificate } from "./make-certificate.ts";
 import { PacketReader, toPacket } from "./mysql-packets.ts";
 
 /**
- * Starts a database with the sign-in of Amazon RDS: TLS only, with a token in clear text as the password. A
- * real server without a password takes over once the token is accepted.
+ * Starts a proxy with the sign-in of Amazon RDS: TLS, and a token in clear text as the password. After the sign-in,
+ * the proxy forwards to the passwordless server on `port`.
  */
 export async function startTokenDatabase(
   t: Pick<ExecutionContext, "teardown">,

@@ -1,8 +1,8 @@
 import type { ConsolePage } from "./chromium.ts";
 
 /**
- * Returns the text of a row's cell in the column "Unpriced" of the usage page. Throws if the page mentions unpriced
- * requests outside of the table's header.
+ * Returns a row's cell in the column "Unpriced" of the usage page. Throws if the page contains "unpriced" outside of
+ * the table's header.
  */
 export async function unpricedIn(page: ConsolePage, name: string): Promise<string> {
   const row = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });

@@ -2,15 +2,15 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 
-/** Where a fault occurs: in a stream or in a single body, before the response or, if `begun`, in the middle of it. */
+/** `begun`: the fault occurs in the middle of the response, otherwise before its start. */
 export type Place = { stream: boolean; begun: boolean };
 
 type Scene = {
   response: ServerResponse;
   place: Place;
-  /** The remaining part of the valid response. */
+  /** The part of the valid response that has not been sent yet. */
   rest: string;
-  /** Sends the head, with `headers`, unless it was sent before. */
+  /** Sends the response's status and headers, including the fault's, unless they have been sent. */
   begin(): void;
 };
 
@@ -18,12 +18,12 @@ export type Fault = {
   kind: string;
   /** Headers that `begin` adds to those of a valid response. */
   headers?: Record<string, string>;
-  /** Whether the fault can only occur before any part of the response. */
+  /** Whether the fault can only occur before the response begins. */
   isFirst?: true;
   /** Whether the fault requires a short upstream timeout. */
   isSlow?: true;
   play(scene: Scene): void | Promise<void>;
-  /** The error that the client receives. Null if it receives none. */
+  /** The error that the client receives. Null if the client receives the complete response. */
   error: { status: number; code: string } | null;
 };
 

@@ -4,7 +4,6 @@ import { randomUsage } from "./random-usage.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Sees all usage. */
 export const admin: Person = {
   id: "usr_admin",
   name: "Ada",
@@ -13,7 +12,7 @@ export const admin: Person = {
   sessionId: "ses_1",
 };
 
-/** Inserts records at random times of a period. Returns them, newest first. The same count gives the same records. */
+/** Inserts records at random times of a period, and returns them newest first. `count` is also the random seed. */
 export async function addUsage(
   { services }: TestGateway,
   count: number,

@@ -6,7 +6,6 @@ import { freePort } from "./free-port.ts";
 import { createTestFolder } from "./test-folder.ts";
 import { findProgram, installPackages } from "./system-packages.ts";
 
-/** Finds Valkey or Redis, or installs Redis if possible. Otherwise reports the reason and returns undefined. */
 export function provideValkey(say: (line: string) => void): string | undefined {
   const present = findValkey();
   if (present !== undefined) return present;
@@ -21,7 +20,6 @@ export function provideValkey(say: (line: string) => void): string | undefined {
 /** The server program for tests: `if (valkeyProgram) test(…)`. `npm test` installs it if possible. */
 export const valkeyProgram = findValkey();
 
-/** Starts an empty private Valkey on a free port. It stops with the test. */
 export async function startValkey(t: Pick<ExecutionContext, "teardown">, ...parameters: string[]) {
   if (valkeyProgram === undefined) throw new Error("There is no Valkey here: ask valkeyProgram first");
   const program = valkeyProgram;
@@ -37,7 +35,7 @@ export async function startValkey(t: Pick<ExecutionContext, "teardown">, ...para
   };
   const start = async () => {
     const options = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
-    // The shell stops the server, however this process dies: see database-server.sh.
+    // The shell kills the server when this process ends for any reason, as in database-server.sh.
     group = spawn(
       "sh",
       ["-c", '"$@" & cat >/dev/null; kill -9 0', "sh", program, ...options, ...parameters],

@@ -5,8 +5,8 @@ import { createUpstream, type ScriptedUpstream } from "./scripted-upstream.ts";
 import type { TestGateway } from "./test-gateway.ts";
 
 /**
- * Starts an upstream that speaks chat completions, Anthropic's and Gemini's API. The upstream answers "Let me
- * look." and calls `get_weather`. A request with the tool's result gets "It is sunny.".
+ * Starts an upstream with the chat completions, Anthropic and Gemini APIs. The upstream calls `get_weather`, and
+ * answers "It is sunny." to a request with the tool's result.
  */
 export function createWeatherUpstream(t: Pick<ExecutionContext, "teardown">): Promise<ScriptedUpstream> {
   return createUpstream(t, ({ url, body }, response) => {

@@ -1,4 +1,4 @@
 import avaConfig from "../helpers/ava-config.ts";
 
-/** ava's configuration under `npm run test:image`. Building the image takes most of the time. */
+/** The image build needs the long timeout. */
 export default { ...avaConfig, files: ["test/image/*.test.ts"], timeout: "10m" };

@@ -13,8 +13,8 @@ import path from "node:path";
 import { findProgram } from "../helpers/system-packages.ts";
 
 /**
- * Fills an empty folder with the parts of `node:…-slim` that the Dockerfile needs. The parts come from this
- * machine, with the running Node, because not every machine can fetch images.
+ * Fills an empty folder with the parts of `node:…-slim` that the Dockerfile needs. The files come from this machine,
+ * because not every machine can pull images.
  */
 export function fillBaseImage(folder: string): void {
   for (const name of [
@@ -62,7 +62,7 @@ function copyProgram(folder: string, program: string, target: string): void {
   for (const file of librariesOf(program)) copyInto(folder, file);
 }
 
-/** Copies the parts of the C library that only native packages may need. */
+/** Copies parts of the C library that native packages may need in addition to the programs' libraries. */
 function copyCLibrary(folder: string): void {
   const libc = librariesOf(process.execPath).find((file) => path.basename(file) === "libc.so.6") ?? "";
   for (const name of ["libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1", "libutil.so.1"]) {

@@ -152,7 +152,7 @@ const [, gateway = ""] = /^ {2}gateway:\n((?: {4}.*\n)+)/m.exec(readFile("infra/
 test("compose.yaml uses the gateway's own variables with valid values", (t) => {
   const variables = Array.from(gateway.matchAll(/^ {6}([A-Z_]+): (.+)$/gm), ([, name = "", value = ""]) => [
     name,
-    // Compose resolves a variable to its value, or to the default after ":-".
+    // Compose replaces a variable with its value, or with the default after ":-".
     value.replace(/\$\{\w+:\?[^}]*\}/g, "password").replace(/\$\{\w+:-([^}]*)\}/g, "$1"),
   ]);
   const names = variables.map(([name]) => name ?? "");

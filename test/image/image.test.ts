@@ -30,7 +30,6 @@ type ImageConfig = {
 if (process.env["TEST_IMAGE"] === "build")
   test.serial.before("build", async (t) => {
     t.timeout(600_000);
-    // With the driver vfs, buildah keeps all files once per layer, so this folder becomes large.
     const folder = await mkdtemp(path.join(tmpdir(), "gateway-image-"));
     owner.teardown(() => rm(folder, { recursive: true, force: true }));
     const storage = ["--root", path.join(folder, "storage"), "--runroot", path.join(folder, "run")];

@@ -3,8 +3,8 @@ import { findProgram, installPackages } from "../helpers/system-packages.ts";
 import { reportCounts, runAva } from "../helpers/run-ava.ts";
 
 /**
- * `npm run test:image` builds the image with buildah, which needs no daemon, and runs it. Without buildah, it
- * checks only the Dockerfile. The last line is machine-readable: `N passed, N failed[, N skipped]`.
+ * `npm run test:image` builds and runs the image with buildah, which needs no daemon. Where that is impossible, the
+ * tests check only the image's source files.
  */
 async function run(parameters: string[]): Promise<void> {
   const problem = findProblem();

@@ -7,7 +7,7 @@ import { exampleConfig } from "./helpers/run-program.ts";
 
 type Made = { type: string; name: string; inputs: Record<string, unknown> };
 
-/** The resources that the latest component has registered so far. */
+/** The custom resources that the latest component has registered so far. */
 const made: Made[] = [];
 await pulumi.runtime.setMocks(
   {
@@ -21,7 +21,7 @@ await pulumi.runtime.setMocks(
   "gateway",
   "prod",
 );
-// Components must be imported after the mocks, which replace Pulumi's engine.
+// The mocks replace Pulumi's engine, so they must be set before a component is imported.
 const { Data } = await import("../../infra/data.ts");
 const { Edge } = await import("../../infra/edge.ts");
 const { Network } = await import("../../infra/network.ts");

@@ -16,7 +16,7 @@ import type { Graph } from "./helpers/graph.ts";
 import { goodRelease, reaching, startFakeAws } from "./helpers/fake-aws.ts";
 import { exampleConfig, runProgram } from "./helpers/run-program.ts";
 
-/** A production stack with unusual values for its options. */
+/** Configures a production stack with unusual options. */
 const wide = {
   "gateway:image": `ghcr.io/example/model-gateway@sha256:${"1".repeat(64)}`,
   "gateway:certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/given",
@@ -32,7 +32,7 @@ const wide = {
   "gateway:alarmEmail": "",
 };
 
-/** AWS responses for the release hook in the production update. */
+/** Answers the AWS requests of the release hook in the production update. */
 const aws = await startFakeAws(goodRelease);
 test.after.always(() => aws.close());
 
@@ -133,15 +133,14 @@ async function graphOf(key: string): Promise<Graph> {
 
 async function othersOf(key: string): Promise<Others> {
   const [stack = "", phase] = key.split(" ");
-  // The wide stack has no preview, because its additions have no new unknowns. Below full scale, dev has no
-  // preview.
+  // The wide stack has no preview, and below full scale, dev has none. Their updates are compared with themselves.
   const otherKey = `${stack} ${phase === "update" ? "preview" : "update"}`;
   const otherPhase = await graphOf(recorded.has(otherKey) ? otherKey : key);
   const isAgreed = phase === "update" && stack !== "wide";
   return { otherPhase, agreed: isAgreed ? await agreedGraph(stack) : null };
 }
 
-/** Returns the checked-in text. `UPDATE_GOLDEN=1` rewrites the file first. */
+/** Returns the checked-in description of the graph. `UPDATE_GOLDEN=1` rewrites the file first. */
 async function agreedGraph(stack: string): Promise<string> {
   const file = path.join(import.meta.dirname, "golden", `${stack}.txt`);
   if (process.env["UPDATE_GOLDEN"] === "1")

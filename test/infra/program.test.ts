@@ -36,7 +36,7 @@ test("an invalid configuration creates nothing, and the message names every key"
   };
   delete config["gateway:hostedZoneId"];
   const run = await runProgram({ stack: "prod", phase: "preview", config });
-  // The language host exits with this code after an error for the user.
+  // The language host exits with 32 after an error that it has logged for the user.
   t.is(run.exitCode, 32);
   t.deepEqual(
     run.graph.resources.map(({ type }) => type),

@@ -221,7 +221,7 @@ const container = databaseUsersContainer({
 const environment = Object.fromEntries(container.environment.map(({ name, value }) => [name, value]));
 
 test("Node runs the program from its command line with the container's variables", async (t) => {
-  // The address is closed, so a connection error proves that all input was parsed.
+  // Nothing listens at the address, so a connection error proves that all variables are valid.
   const { exitCode, said } = await run({ ...environment, DATABASE_HOST: "127.255.255.254" });
   t.is(exitCode, 1);
   t.regex(said, /ECONNREFUSED|ENETUNREACH|EADDRNOTAVAIL/);

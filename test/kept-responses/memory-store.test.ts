@@ -13,7 +13,6 @@ function open(t: ExecutionContext, options: Partial<MemoryStoreOptions> = {}) {
   return { store, clock };
 }
 
-/** A response that counts as this many bytes. */
 function sized(bytes: number): KeptResponse {
   const [response, input, output] = [
     Buffer.alloc(bytes - responseOverheadBytes),

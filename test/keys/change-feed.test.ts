@@ -9,7 +9,10 @@ import { lockingKinds } from "../helpers/test-database.ts";
 
 type Teardown = { teardown(step: () => unknown): void };
 
-/** Opens a feed and records its notifications. By default, the feed polls hourly, so that tests control it. */
+/**
+ * Opens a feed and records its notifications. By default, the feed polls hourly, so that only the test triggers
+ * polls.
+ */
 async function createFeed(t: Teardown, database: Database, pollIntervalMs = 3_600_000) {
   const told: string[] = [];
   const log: string[] = [];

@@ -44,7 +44,7 @@ function beginLookUp() {
   return { store, finding, answer: held.resolve };
 }
 
-// LiteLLM had this bug with revoked keys (#25553, #35662).
+// LiteLLM writes outdated keys back to its cache: https://github.com/BerriAI/litellm/issues/25553
 test("a lookup that read before a change does not overwrite it", async (t) => {
   const { store, finding, answer } = beginLookUp();
   store.keys.set("a", knownKey("key_1", { isActive: false }));
@@ -106,7 +106,7 @@ test("the cache keeps its maximum of keys, including the latest", async (t) => {
     Array.from({ length: 10 }, (_, index) => `hash ${index + 40}`),
   );
 
-  // Entries of unknown keys are dropped, too.
+  // Entries of unknown keys are evicted, too.
   store.lookups.length = 0;
   for (let index = 0; index < 50; index++) await store.cache.find(`unknown ${index}`);
   t.is(store.lookups.length, 50);
@@ -178,7 +178,7 @@ test("two hundred thousand guesses cause no lookup", (t) => {
     .replaceAll(/[^0-9A-Za-z]/g, "");
   const refusals = new Map<string, number>();
   for (let guess = 0; guess < 200_000; guess++) {
-    // The guesses alternate between a key's format, a real key with a wrong end, and random text.
+    // The guesses alternate between text in a key's format, a valid key with another end, and random text.
     const noise = random.slice(guess % 3_000_000, (guess % 3_000_000) + 49);
     const value = [`sk-gateway-${noise}`, example.slice(0, -8) + noise.slice(0, 8), noise][guess % 3] ?? "";
     try {

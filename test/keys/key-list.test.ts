@@ -32,7 +32,7 @@ for (const kind of allDatabaseKinds) {
       sizes.push(page.items.length);
       seen.push(...page.items.map(({ id }) => id));
       cursor = page.nextCursor;
-      // A key created while paging neither repeats nor hides another.
+      // A key created between two pages must not repeat or hide another key.
       if (sizes.length === 2) await keys.create.mutate({ name: `${search}, a latecomer` });
     } while (cursor !== null);
 
@@ -133,7 +133,6 @@ for (const kind of allDatabaseKinds) {
       disabled: 0,
     });
 
-    // For a member, filters return only their own keys.
     t.deepEqual(await ids(member.console, { modelSlug: slug }), [own.key.id]);
     t.deepEqual(await member.console.keys.counts.query({ modelSlug: slug }), {
       total: 1,

@@ -3,7 +3,6 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-/** Starts a gateway with a controlled clock at a whole second. */
 async function startWithClock(t: ExecutionContext, kind: DatabaseKind) {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
   const gateway = await startTestGateway(t, { kind, runtime: { now: () => clock.now } });

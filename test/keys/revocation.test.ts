@@ -12,7 +12,7 @@ import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** Returns two gateways on a database server. SQLite supports one process, so it gets the same gateway twice. */
+/** Returns two gateways with one database. For SQLite, which supports one process, both are the same gateway. */
 async function startPair(t: ExecutionContext, kind: DatabaseKind) {
   const here = await startTestGateway(t, { kind });
   if (kind === "sqlite") return { here, there: { url: here.url } };
@@ -31,7 +31,6 @@ for (const kind of databaseKinds) {
     const { admin } = here;
     const statusThere = async (value: string) => (await postChat(there, value, chatBody("demo/echo"))).status;
     const waits: string[] = [];
-    /** Measures the delay from the response to a change until the other process applies the change. */
     const changes = async (what: string, change: Promise<unknown>, value: string, status: number) => {
       await change;
       const answeredAt = performance.now();

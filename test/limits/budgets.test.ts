@@ -10,7 +10,6 @@ import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gat
 
 const quotaError = { status: 402, type: "insufficient_quota", param: null, code: "insufficient_quota" };
 
-/** Prices `demo/echo`, so that the same prompt always costs the same. */
 async function priceEcho({ admin }: TestGateway, input: number, output: number): Promise<void> {
   const { id } = await admin.models.get.query({ slug: "demo/echo" });
   await admin.models.update.mutate({ id, prices: { input, output } });
@@ -112,7 +111,7 @@ for (const kind of databaseKinds) {
     for (const variable of ["", "GATEWAY_BUDGET_USD_PER_DAY_MAX"]) {
       let now = Date.UTC(2027, 0, 15, 12);
       const runtime = { now: () => now };
-      // The test refreshes the budgets itself.
+      // The interval is long, because the test refreshes the budgets itself.
       const environment = { BUDGET_REFRESH_INTERVAL_MS: "100000", ...(variable && { [variable]: "0.02" }) };
       const one = await startPriced(t, environment, { kind, runtime });
       const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";

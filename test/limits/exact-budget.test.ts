@@ -31,7 +31,7 @@ for (const [index, [whose, variable]] of Object.entries(variables).entries()) {
   }
 }
 
-/** @param variable the environment variable of the budget, or null for the key's own */
+/** @param variable the environment variable of the budget, or null for the key's budget */
 function spendExactly(kind: DatabaseKind, whose: string, variable: string | null) {
   test(`${kind}: a ${whose}'s budget is exact over 10,000 requests of mixed prices`, async (t) => {
     t.timeout(120_000);
@@ -55,7 +55,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     const { key, value } = await admin.keys.create.mutate({
       name: "Exact",
       models,
-      // While another budget is tested, the key's own is never reached.
+      // The key's budget must not be reached while another budget is tested.
       limits: { budgetsUsd: { total: variable === null ? 1.5 : 1_000 } },
     });
     const known = await services.keyCache.find(hashKeyValue(value));
@@ -64,7 +64,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     const budget = 1_500_000_000;
 
     const open = new Set<string>();
-    // The test's own sum of all costs, to compare with the budget's.
+    // The sum of all costs, calculated without the gateway's budgets.
     let sum = 0;
     const recorder = {
       start: (...start: Parameters<UsageRecorder["start"]>) => services.recorder.start(...start),

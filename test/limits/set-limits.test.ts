@@ -117,13 +117,13 @@ for (const kind of databaseKinds) {
     const answers: string[] = [];
     for (let round = 0; round < 20; round++) {
       const requests = Array.from({ length: 20 }, () => beginRequest(gateway.url, value));
-      // The first request triggers the key lookup. The gateway then waits for the last bytes of the others.
+      // The other requests wait for their last byte, so they are still in flight.
       answers.push((await requests[0]?.end()) ?? "");
       const renaming = gateway.admin.keys.rename.mutate({ id: key.id, name: `Laptop ${round}` });
       const rest: Promise<string>[] = [];
       for (const request of requests.slice(1)) {
         rest.push(request.end());
-        // A round trip spreads the requests before, during and after the change.
+        // Each round trip delays the next request, so that requests end before, during and after the change.
         await (await fetch(`${gateway.url}/healthz`)).text();
       }
       answers.push(...(await Promise.all(rest)));
@@ -136,7 +136,6 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** Sends a chat request except for the last byte. `end` sends that byte and resolves with the status line. */
 function beginRequest(url: string, keyValue: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

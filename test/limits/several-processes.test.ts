@@ -21,7 +21,7 @@ for (const kind of databaseKinds.filter((each) => each !== "sqlite")) {
     t.timeout(180_000);
     let now = Date.UTC(2026, 11, 1);
     const runtime = { now: () => now };
-    // The test controls the clock and the exchanges.
+    // The interval is long, because the test triggers the exchanges itself.
     const environment = { DATABASE_TIMEOUT_MS: "20000", LIMIT_EXCHANGE_INTERVAL_MS: "1000000" };
     const one = await startTestGateway(t, { kind, environment, runtime });
     const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
@@ -40,7 +40,7 @@ for (const kind of databaseKinds.filter((each) => each !== "sqlite")) {
       }
     }
     const most = Math.max(...through.map((at) => inMinute(through, at)));
-    // The two other processes admit this many requests in two intervals.
+    // In two intervals, the two other processes admit at most this many requests.
     const overshootMax = Math.ceil(((2 / 3) * (2 * intervalMs)) / 10);
     t.log(`at most ${most} within a minute, limit ${requestsPerMinute}, stated overshoot ${overshootMax}`);
     t.true(most >= requestsPerMinute && most <= requestsPerMinute + overshootMax, `${most}`);
@@ -50,7 +50,7 @@ for (const kind of databaseKinds.filter((each) => each !== "sqlite")) {
       t.is(services.limiter.statusOf(key).requestsInMinute, inMinute(through, now), "each knows of all");
     }
 
-    // After two intervals without an exchange, each process limits itself to its share.
+    // After more than two intervals without an exchange, each process limits itself to its share.
     now += 2_000_001_000;
     const alone = gateways.map(({ services }) => {
       let admitted = 0;
@@ -58,7 +58,7 @@ for (const kind of databaseKinds.filter((each) => each !== "sqlite")) {
       return admitted;
     });
     t.deepEqual(alone, [200, 200, 200], "each keeps to its share");
-    // After two rounds, every process has read the counts of all others.
+    // After two rounds, every process has read the counts of every other process.
     for (const gateway of [...gateways, ...gateways]) await gateway.services.exchangeLimits();
     t.false(isAdmitted(one.services.limiter, key));
   });
@@ -120,7 +120,7 @@ for (const kind of databaseKinds) {
         for (const { exchange } of processes) await exchange.run();
       }
     };
-    // Both processes create a meter for the key, so neither reads the key's past minute later.
+    // Both processes create a meter for the key, so neither process reads the key's last minute later.
     for (const { ask } of [one, two]) ask(4_000).end();
     await pass(1_000);
 
@@ -142,7 +142,7 @@ for (const kind of databaseKinds) {
 
 const count = (answers: { status: number }[], status: number) =>
   answers.filter((answer) => answer.status === status).length;
-/** The time of four exchange intervals, after which all processes know the use. */
+/** Four exchange intervals. After that time, every process has read a new count. */
 const boundMs = 1_000;
 
 if (serverKind) {
@@ -154,7 +154,7 @@ if (serverKind) {
     const within = through.map(
       ({ at }) => through.filter((each) => each.at >= at && each.at < at + boundMs).length,
     );
-    // Within `boundMs`, two of three processes admit this many requests, plus the requests in flight.
+    // The requests that two of three processes admit within `boundMs`, plus the requests in flight.
     const overshootMax = Math.ceil((Math.max(...within) * 2) / 3) + 3 * 8;
     t.log(
       `${through.length} of ${answers.length} let through, the stated overshoot at this pace is ${overshootMax}`,

@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
     const gateway = await startPriced(t, { GATEWAY_BUDGET_USD_PER_DAY_MAX: "0.03" }, { kind });
     const member = await addPerson(gateway, "grace@example.com");
     const [own, members] = [await createKey(gateway), await keyOf(gateway, member.id)];
-    // Only the embedded database starts with an unassigned key.
+    // Only the first start with SQLite creates a key without an owner.
     const third = gateway.services.firstKeyValue ?? own.value;
     for (const value of [own.value, members.value, third])
       t.is((await spendCent(gateway, value)).status, 200);
@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
       held.push(() => sendCompletion(response));
     });
     const { id } = await gateway.admin.models.get.query({ slug });
-    // A request has five input tokens.
+    // The upstream reports five input tokens, so a request costs a cent.
     await gateway.admin.models.update.mutate({ id, prices: { input: 2_000, output: 0 } });
     const member = await addPerson(gateway, "grace@example.com");
     const criteria = { name: "Grace's", models: [slug], ownerId: member.id };

@@ -121,7 +121,6 @@ test("unused entries are dropped", (t) => {
   for (const meter of limiter.meters.values()) meter.unsharedFrom = null;
   limiter.sweep();
   t.is(limiter.meters.size, 0);
-  // A returning key gets a new meter.
   limiter.admit(asking, 1, () => {});
   t.is(limiter.statusOf(asking.key).requestsInMinute, 1);
 });

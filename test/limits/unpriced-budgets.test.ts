@@ -8,7 +8,6 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { lockingKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Budgets count the known part of an unpriced request. Audio and images without a price count as text.
 const quotaError = { status: 402, type: "insufficient_quota", param: null, code: "insufficient_quota" };
 const counts = { prompt_tokens: 1_000, completion_tokens: 100 };
 const usualUsd = 0.002;
@@ -36,6 +35,7 @@ const prices = { input: 1, output: 10 };
 const unpriced: [what: string, reported: Reported, prices: object, countedUsd: number][] = [
   ["the priority tier", { service_tier: "priority" }, prices, usualUsd],
   ["a web search", { usage: { server_tool_use: { web_search_requests: 3 } } }, prices, usualUsd],
+  // Budgets count audio and image tokens without a price as text tokens.
   ["audio input", { usage: { prompt_tokens_details: { audio_tokens: 400 } } }, prices, usualUsd],
   ["generated images", { usage: { completion_tokens_details: { image_tokens: 90 } } }, prices, usualUsd],
   ["output", {}, { input: 2, output: null }, usualUsd],
@@ -96,7 +96,7 @@ for (const kind of lockingKinds) {
     await assertRollUpsMatch(DATABASE_URL);
     t.is(await countedFor(again, key.id), least * unpriced.length);
 
-    // Recomputing with a price that was entered after the requests replaces the lower bound.
+    // Recomputing with a price replaces the lower bound of earlier requests.
     await again.admin.models.update.mutate({ slug: echo, prices: { output: 3 } });
     await recomputeCosts(again.services.database, { from: new Date(0), to: new Date("2100-01-01") });
     const records = await allOf(again, key.id);
@@ -109,7 +109,7 @@ for (const kind of lockingKinds) {
   });
 }
 
-/** Returns all records of a key, which may be more than `usageOf` reads. */
+/** Returns the records of a key, which may exceed the 100 records that `usageOf` returns. */
 async function allOf({ services }: TestGateway, id: string) {
   await services.recorder.flush();
   return services.database.read(({ usageRecords }) => usageRecords.listByKey(id, 100_000));

@@ -68,7 +68,7 @@ if (valkeyProgram) {
     clock.now += 59_000;
     first.end(-50);
     second.end(5);
-    // Commands are ordered only within a client. This reply shows that Valkey has processed the client's `end`.
+    // Valkey orders commands only within a client, so this reply confirms that the `end` of `other` has run.
     await other.reserve([holderOf("key_else", {})], 0);
     t.deepEqual((await one.reserve([holder], 1))?.used, [{ requests: 3, tokens: 56 }]);
     clock.now += 1_000;
@@ -126,11 +126,11 @@ if (valkeyProgram) {
     t.true(places.every(Boolean));
     t.is(await isIn(one), null);
     places[1]?.end(0);
-    // Commands are ordered only within a client. This reply shows that Valkey has processed the client's `end`.
+    // Valkey orders commands only within a client, so this reply confirms that the `end` of `other` has run.
     await other.reserve([holderOf("key_else", {})], 0);
     t.truthy(await isIn(one));
     t.is(await isIn(one), null);
-    // The deletion stands for the expiry of a dead process's session.
+    // The deletion simulates the expiry of a dead process's session.
     const client = new Redis(url);
     const [, dead = ""] = Object.keys(await client.hgetall("{model-gateway}:under-way:key_open")).toSorted();
     await client.del(`{model-gateway}:session:${dead}`);

@@ -26,7 +26,7 @@ for (const kind of databaseKinds) {
     const { key, value } = await gateway.admin.keys.create.mutate({
       name: "Warned",
       models: ["demo/echo"],
-      // Echoing one word takes one or a few tokens. Ten responses must spend the budget.
+      // Ten responses spend the budget. The probe measures the tokens of one response.
       limits: { budgetsUsd: { total: await tenAnswers() } },
     });
     async function tenAnswers(): Promise<number> {
@@ -104,7 +104,7 @@ for (const kind of databaseKinds) {
       await addPerson(one, "linus@example.com"),
     ];
     const expected: string[] = [];
-    // Requests run serially, because spending everything at once causes only the warning at 100 %.
+    // Requests run serially, because spending the whole budget at once would cause only the warning at 100 %.
     const spend = async (cents: number, value: string, ...warnings: string[]) => {
       for (let cent = 0; cent < cents; cent++) {
         t.is((await spendCent(cent % 2 === 0 ? one : other, value)).status, 200);
@@ -154,7 +154,7 @@ for (const kind of databaseKinds) {
     t.is(told("gateway", null, 100)?.type, "budget.spent");
     t.truthy(told("person", linus.id, 100));
 
-    // A process started after the spending repeats all warnings, which are deduplicated.
+    // A process that starts after the spending repeats the warnings, which must not be sent again.
     const late = await startTestGateway(t, { environment: { ...environment, DATABASE_URL } });
     t.is((await spendCent(late, linuses)).status, 402);
     await eventually(() =>

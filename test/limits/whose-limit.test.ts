@@ -21,7 +21,7 @@ const ofPerson = {
   PERSON_CONCURRENT_REQUESTS_MAX: "1",
   PERSON_BUDGET_USD_PER_MONTH_MAX: "0.01",
 };
-// No variable limits the gateway's concurrent requests. Only the process's capacity limits them.
+// No variable limits the concurrent requests of the whole gateway. CONCURRENT_REQUESTS_MAX limits each process.
 const ofGateway = {
   GATEWAY_REQUESTS_PER_MINUTE_MAX: "1",
   GATEWAY_TOKENS_PER_MINUTE_MAX: "1000",

@@ -1,7 +1,4 @@
-/**
- * Returns the samples of a metrics page in Prometheus text format, such as `name{label="value"}`, with their
- * values.
- */
+/** Reads a page in Prometheus text format. Maps each sample, such as `name{label="value"}`, to its value. */
 export async function readMetrics(url: string | null): Promise<Map<string, number>> {
   const samples = (await readMetricsPage(url))
     .split("\n")

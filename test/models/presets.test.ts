@@ -64,7 +64,6 @@ test("OpenAI receives its new parameter names, other upstreams the original ones
   for (const preset of ["mistral", "deepseek", "ollama", "vllm", "lm-studio", "llama-cpp", "qwen"]) {
     t.like(quirksOf(preset), { maxTokensName: "max_tokens", developerRole: "system" }, preset);
   }
-  // These presets require the thoughts of earlier turns. Groq and Mistral reject them.
   for (const preset of ["deepseek", "moonshot", "zai", "qwen", "openrouter"]) {
     t.true(quirksOf(preset)?.extensions.includes("thoughts"), preset);
   }

@@ -32,12 +32,11 @@ export function checkProse({ file, line, kind, text }: Text): Finding[] {
   return problems.map(([problem, where]) => ({ file, line, problem, text: where.replaceAll(/\s+/g, " ") }));
 }
 
-/** Two lines are enough for a comment. Longer reasons belong in the README of the folder. */
 function checkComment(text: string): [string, string][] {
   const problems: [string, string][] = [];
   const [opening] = /^(Who|Whom|Whose|What|Why|How|Which)\b/.exec(text) ?? [];
   if (opening) problems.push([`comment begins with "${opening}": name the subject with a noun`, text]);
-  // The limit applies to the first paragraph. Each `@param` starts another.
+  // The limit applies to the first paragraph. A tag such as `@param` starts a new paragraph.
   const { length } = (text.split(/\n\s*\n/)[0] ?? "").replaceAll(/\s+/g, " ").trim();
   if (length > commentLengthMax) {
     problems.push([`comment of ${length} characters, at most ${commentLengthMax}`, text]);

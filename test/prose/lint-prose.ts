@@ -13,7 +13,7 @@ const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclu
 const files = listed
   .split("\n")
   .filter((file) => /\.(md|svelte|ts)$/.test(file) && !file.startsWith("test/fixtures/"))
-  // These files quote the forbidden words.
+  // These files quote the retired phrases.
   .filter((file) => !/^test\/prose\/|^test\/prose\.test\.ts$/.test(file));
 const texts = files.flatMap(readTexts);
 const findings = texts.flatMap(checkProse);

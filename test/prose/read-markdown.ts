@@ -3,7 +3,6 @@ import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
 import { codeWord, type Text } from "./text.ts";
 
-/** Returns paragraphs, headings and table cells, without code blocks. */
 export function readMarkdown(file: string, content: string): Text[] {
   const texts: Text[] = [];
   const visit = (node: Node): void => {

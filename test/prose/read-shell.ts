@@ -2,7 +2,7 @@ import { codeWord, type Text } from "./text.ts";
 
 type Found = Pick<Text, "line" | "kind" | "text">;
 
-/** Returns the comments and messages of a shell script within a source file. Lines count from 0. */
+/** Returns the comments and messages of a shell script. Line numbers start at 0. */
 export function readShell(script: string): Found[] {
   return script.split("\n").flatMap((code, line): Found[] => {
     const [, comment] = /^\s*# (.*)$/.exec(code) ?? [];

@@ -2,7 +2,6 @@ import { type AST, parse } from "svelte/compiler";
 import { readTypeScript } from "./read-typescript.ts";
 import { codeWord, type Text } from "./text.ts";
 
-/** Returns the texts of the markup, and the comments and strings of the script. */
 export function readSvelte(file: string, content: string): Text[] {
   const root = parse(content, { modern: true, filename: file });
   const lineOf = (position: number) => content.slice(0, position).split("\n").length;
@@ -29,7 +28,7 @@ export function readSvelte(file: string, content: string): Text[] {
 
 type Sink = { add: (position: number, text: string) => void; addCode: (tag: AST.ExpressionTag) => void };
 
-/** Adjacent texts, expressions and inline elements form one text. */
+/** Reads adjacent texts, expressions and inline elements as one text. */
 function readFragment({ nodes }: AST.Fragment, sink: Sink): void {
   let start = -1;
   let text = "";

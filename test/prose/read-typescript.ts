@@ -4,7 +4,6 @@ import { codeWord, type Text, withoutMarks } from "./text.ts";
 
 type Source = { file: string; content: string; firstLine?: number };
 
-/** Returns comments, messages, texts of the console and test titles. */
 export function readTypeScript({ file, content, firstLine = 1 }: Source): Text[] {
   const source = ts.createSourceFile(file, content, ts.ScriptTarget.Latest, true);
   const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line + firstLine;

@@ -1,4 +1,3 @@
-/** Phrases that are hard to read, with the words to use instead. */
 export const retiredPhrases: readonly { pattern: RegExp; instead: string }[] = [
   { pattern: /\bwho(m)?ever\b/i, instead: "name the person or the program" },
   { pattern: /\b(is|are|was|were) none\b/i, instead: "invalid, missing or unsupported" },

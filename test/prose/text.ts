@@ -1,17 +1,16 @@
-/** A text for people in a source file. */
 export type Text = {
   file: string;
   /** The first line of the text, from 1. */
   line: number;
   kind: "comment" | "document" | "interface" | "message" | "title";
-  /** Plain text. Code and placeholders are replaced by `codeWord`. */
+  /** Plain text, in which `codeWord` replaces code and placeholders. */
   text: string;
 };
 
-/** Stands for a piece of code or a value, as one word of a sentence. */
+/** Replaces a piece of code or a value, so that it counts as one word. */
 export const codeWord = "Code";
 
-/** Replaces inline code, URLs and links by `codeWord`. */
+/** Replaces inline code, URLs and `@link` tags with `codeWord`. */
 export function withoutMarks(text: string): string {
   return text
     .replaceAll(/`[^`]*`/g, codeWord)

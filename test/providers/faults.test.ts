@@ -8,7 +8,6 @@ import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// For every fault of a translated upstream, the client receives a documented error or the complete response.
 const shared = sharedByFile();
 let gateway: TestGateway;
 const scripts = new Map<string, (response: ServerResponse) => void | Promise<void>>();

@@ -8,7 +8,6 @@ import type { ChatRequestBody, EmbeddingsRequestBody } from "../../gateway/wire/
 import { frameEvents } from "../helpers/frame-events.ts";
 import { readStream } from "../helpers/read-stream.ts";
 
-/** Optional inputs and expected results. A test runs for each expected result that the fixture contains. */
 type Fixture = {
   model?: UpstreamModel;
   baseUrl?: string;
@@ -104,7 +103,7 @@ function embeddings(api: EmbeddingsApi | null): EmbeddingsApi & { form: "transla
   return api;
 }
 
-/** Serialization drops undefined members. */
+/** Drops undefined members, which a fixture in JSON cannot contain. */
 function viaJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

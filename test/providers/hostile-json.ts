@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import type { ChatMessage, ChatRequestBody } from "../../gateway/wire/chat-completion.ts";
 
-/** JSON made of a provider's keywords and other words. */
 export function jsonOf(words: readonly string[]): fc.Arbitrary<unknown> {
   return fc.letrec((tie) => ({
     value: fc.oneof(
@@ -20,7 +19,6 @@ const oddValues = [null, true, false, 0, 1, -1, 0.5, 1e300, "", " ", "{}", "{", 
   "https://a/b.png",
 );
 
-/** Chat completion requests that are valid only as far as the dialect checks. */
 export function requestsOf(
   words: readonly string[],
   parameters: readonly string[],
@@ -68,7 +66,7 @@ function hostileMessages(words: readonly string[], json: fc.Arbitrary<unknown>):
 
 const partTypes = ["text", "image_url", "video_url", "file", "refusal", "input_audio", "hologram"];
 
-/** Returns the result, or null for an expected error. */
+/** Returns null for an expected error. A `TypeError` or `RangeError` is a bug and is thrown again. */
 export function attempt<T>(read: () => T): T | null {
   try {
     return read();

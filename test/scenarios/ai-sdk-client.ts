@@ -20,7 +20,7 @@ import {
   type ScenarioRequest,
 } from "./scenario-client.ts";
 
-/** Vercel's AI SDK, which runs the tools itself. It drops `reasoning_details`, but keeps signatures of calls. */
+/** Vercel's AI SDK, which runs the tools itself. */
 export const aiSdkClient: ScenarioClient = {
   name: "ai",
   dialect: "chat",
@@ -163,7 +163,7 @@ function toUsage(usage?: LanguageModelUsage): Outcome["usage"] {
   };
 }
 
-/** Returns the message of a stream error. The error is the gateway's object or an `Error`. */
+/** A stream's error is the gateway's error object or an `Error`. */
 function messageOf(error: unknown): string {
   return String((error as { message?: unknown } | null)?.message ?? error);
 }

@@ -1,6 +1,5 @@
 import type OpenAI from "openai";
 
-/** An assistant message with members unknown to OpenAI. */
 export type Message = OpenAI.ChatCompletionMessage & {
   reasoning_content?: string;
   reasoning_details?: Detail[];
@@ -8,10 +7,7 @@ export type Message = OpenAI.ChatCompletionMessage & {
 
 type Detail = { index?: number; [field: string]: unknown };
 
-/**
- * Assembles the deltas of a stream, as clients that need thoughts do. The SDK's helper keeps only the last
- * piece of an unknown member.
- */
+/** The SDK's helper would keep only the last piece of `reasoning_content` and `reasoning_details`. */
 export function assembleMessage(deltas: OpenAI.ChatCompletionChunk.Choice.Delta[]): Message {
   const message: Message = { role: "assistant", content: null, refusal: null };
   const calls: OpenAI.ChatCompletionMessageFunctionToolCall[] = [];
@@ -34,7 +30,7 @@ export function assembleMessage(deltas: OpenAI.ChatCompletionChunk.Choice.Delta[
   return calls.length === 0 ? message : { ...message, tool_calls: calls };
 }
 
-/** Pieces with the same index and type form one detail. Texts are concatenated, and other members are replaced. */
+/** Joins pieces with the same index and type. Pieces without an index stay separate. */
 function addDetail(details: Detail[], piece: Detail): void {
   const begun = details.find(({ index, type }) => index === piece.index && type === piece["type"]);
   if (begun === undefined || piece.index === undefined) return void details.push({ ...piece });

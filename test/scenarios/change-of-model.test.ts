@@ -12,8 +12,8 @@ import { plainAnswer, user } from "./step.ts";
 import { asCall, bern, weather, zurich } from "./tool-steps.ts";
 import { type Vendor, vendorsFor } from "./vendors.ts";
 
-// Users switch models mid-conversation. Sealed thoughts are unreadable for other vendors, and some vendors reject such
-// thoughts. The conversation must continue with everything else.
+// When a user switches models, the next vendor cannot read the first vendor's sealed thoughts, and may reject
+// them. The conversation must continue without these thoughts.
 
 const gateway = shareGateway();
 
@@ -45,13 +45,13 @@ const saidAndDone: Asked["turns"] = [
 ];
 
 for (const client of [openAiClient, messagesClient, responsesClient]) {
-  // A native vendor with thinking budgets needs a different request from the other vendors.
+  // The request has no thinking budget, which a native vendor with `thinksByBudget` needs.
   const vendors = vendorsFor(client).filter((vendor) => !vendor.thinksByBudget || !isNative(client, vendor));
   const connected = vendors.map((vendor) => ({ vendor, prepare: shareVendor(gateway, vendor) }));
   for (const [row, first] of connected.entries()) {
     for (const [column, next] of connected.entries()) {
       if (first === next) continue;
-      // Below full scale, each change runs once, and every other one is streamed.
+      // Below full scale, each pair of vendors is tested once, streamed or not.
       for (const stream of isFull ? [false, true] : [(row + column) % 2 === 0]) {
         const how = `${client.name}${stream ? ", streamed" : ""}`;
         test.serial(
@@ -95,7 +95,6 @@ function answerOf(answers: Partial<Answer>[], { turns }: Asked, begunAt: number)
   return { ...plainAnswer, ...answer };
 }
 
-/** Returns whether requests of a messages or responses client reach the vendor without translation. */
 function isNative({ dialect }: ScenarioClient, { form, responsesForm, preset }: Vendor): boolean {
   if (dialect === "messages") return form.kind === "anthropic";
   return dialect === "responses" && (responsesForm !== undefined || preset === "openai");

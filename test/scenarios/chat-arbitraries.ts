@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { Answer } from "../helpers/native-upstreams/native-upstream.ts";
 import { plainAnswer } from "./step.ts";
 
-/** A chat completion request without the model and the stream option. */
+/** A chat completion request without `model`, `stream` and `stream_options`. */
 export type RandomRequest = { messages: object[]; tools?: object[]; [field: string]: unknown };
 
 export function chatRequests(): fc.Arbitrary<RandomRequest> {
@@ -98,7 +98,7 @@ function userMessage(): fc.Arbitrary<object> {
   return content.map((each) => ({ role: "user", content: each }));
 }
 
-/** Excludes blank texts, which vendors reject. */
+/** Excludes blank texts, which some vendors reject. */
 function text(): fc.Arbitrary<string> {
   return fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 }).filter((each) => each.trim() !== "");
 }

@@ -1,9 +1,5 @@
 import type { Asked } from "../helpers/native-upstreams/native-upstream.ts";
 
-/**
- * Returns the named members, comparable across vendors. Removes schema keywords that some vendors lack and no
- * model needs.
- */
 export function comparableAsked(asked: Partial<Asked>, names: string[]): object {
   const { tools = [], schema } = asked;
   const comparable = {

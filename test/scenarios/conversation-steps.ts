@@ -1,9 +1,8 @@
 import { type Step, user } from "./step.ts";
 
-/** The greeting has characters of two, three and four bytes, and an emoji of two code points. One word is split. */
+/** Characters of two, three and four bytes, an emoji of two code points, and a word in two pieces. */
 const greeting = ["Grü", "ß dich, ", "wörld 👋🏽", " — 你好", "!"];
 
-/** A red square of one pixel. */
 const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 

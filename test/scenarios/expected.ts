@@ -5,7 +5,6 @@ import type { Vendor } from "./vendors.ts";
 
 export type Play = { client: ScenarioClient; vendor: Vendor; stream: boolean };
 
-/** Returns the expected outcome of a step, adjusted for unavoidable vendor differences. */
 export function expectedOutcome(step: Step, { vendor, stream }: Play): Outcome | Failure {
   const { request, outcome } = step;
   if (vendor.takesNoTemperature && request.temperature !== undefined) {
@@ -31,7 +30,6 @@ function answersOf({ answers }: Step) {
   return answers.flatMap((answer) => (answer instanceof Error ? [] : [answer]));
 }
 
-/** Returns the expected last request to the model, adjusted for the client and the vendor. */
 export function expectedAsked(step: Step, { client, vendor }: Play): Partial<Asked> {
   const asked = { ...step.asked };
   if (client.hasNoStop && asked.stop !== undefined) asked.stop = [];
@@ -47,7 +45,7 @@ export function expectedAsked(step: Step, { client, vendor }: Play): Partial<Ask
   return {
     ...asked,
     turns: asked.turns.map(({ role, parts }) => {
-      // Gemini's signature of a call also restores the thoughts before it.
+      // Gemini's signature on a call also restores the thoughts before the call.
       const isSealedByCall =
         client.returnsCallSignatures && vendor.form.kind === "gemini" && parts.some((part) => "call" in part);
       return { role, parts: (isSealedByCall ? parts : parts.filter(isThere)).map(toPart) };

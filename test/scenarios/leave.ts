@@ -8,8 +8,8 @@ import { plainAnswer, user } from "./step.ts";
 export const slowAnswer: Answer = { ...plainAnswer, text: ["One, ", "two"], ending: "silence" };
 
 /**
- * Disconnects at the first text or, without streaming, when the upstream has the request. The upstream must be
- * disconnected, too, because a vendor bills until then.
+ * Disconnects the client at the first text or, without streaming, when the upstream has the request. The
+ * gateway must then disconnect from the upstream, because vendors bill until the disconnection.
  */
 export async function leave(
   t: ExecutionContext,
@@ -20,7 +20,7 @@ export async function leave(
   const onText = () => leaving.abort();
   const request = { messages: [user("Count, slowly.")] };
   const attempt = client.converse(request, { ...options, stream, signal: leaving.signal, onText });
-  // Some clients throw when aborted, others just end.
+  // On abort, some SDKs throw and others return.
   const ended = attempt.catch(() => null);
   const asked = await eventually(() => upstream.asked[0]);
   if (!stream) leaving.abort();

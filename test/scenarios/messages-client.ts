@@ -20,7 +20,7 @@ type Message = Anthropic.Message;
 type MessageParam = Anthropic.MessageParam;
 type Body = Anthropic.MessageCreateParamsNonStreaming;
 
-/** Anthropic's SDK used as documented: response blocks are returned unchanged. */
+/** Anthropic's SDK, used as documented: the next request contains the response's blocks unchanged. */
 export const messagesClient: ScenarioClient = {
   name: "anthropic",
   dialect: "messages",
@@ -59,7 +59,7 @@ export const messagesClient: ScenarioClient = {
   },
 };
 
-/** The SDK's default API version has no temperature, but the previous version does. */
+/** The SDK's default API version, 2026-10-21, rejects `temperature`. */
 function createClient({ temperature }: ScenarioRequest, { baseUrl, apiKey }: ConverseOptions): Anthropic {
   const baseURL = baseUrl.replace(/\/v1$/, "");
   const defaultHeaders = temperature === undefined ? {} : { "anthropic-version": "2023-06-01" };
@@ -126,9 +126,9 @@ function toUserMessage({ text, image }: UserMessage): MessageParam {
   };
 }
 
-/** Replaces characters that Anthropic does not permit in IDs, as clients do with call IDs of another vendor. */
 function toEarlierTurn({ text, calls }: AssistantMessage): MessageParam[] {
   if (calls === undefined) return [{ role: "assistant", content: text }];
+  // Anthropic permits only letters, digits, `_` and `-` in call IDs.
   const toId = (id: string) => id.replaceAll(/[^\w-]/g, "_");
   const blocks = calls.map(({ id, name, input }) => ({
     type: "tool_use" as const,
@@ -152,6 +152,7 @@ type Parameters = Omit<Body, "model" | "messages">;
 function toParameters(request: ScenarioRequest, { thinksByBudget }: ConverseOptions): Parameters {
   const { system, tools, mustCall, schema, effort, temperature, outputTokensMax = 4096, stop } = request;
   const format = schema && { format: { type: "json_schema" as const, schema } };
+  // Some vendors reject a budget in a turn that started without thoughts.
   const asksByBudget = thinksByBudget && !goesOnAfterTools(request);
   return {
     max_tokens: outputTokensMax,
@@ -184,7 +185,6 @@ function thinkByEffort(effort: "low" | "medium" | "high"): Partial<Parameters> {
   return { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort } };
 }
 
-/** Some vendors reject a budget in a turn that started without thoughts. */
 function goesOnAfterTools({ messages }: ScenarioRequest): boolean {
   const last = messages.at(-1);
   return last?.role === "assistant" && last.calls !== undefined;
@@ -218,7 +218,7 @@ function toUsage(usage?: Anthropic.Usage): Outcome["usage"] {
 function toFailure(error: APIError, text: string[]): ScenarioFailure {
   const message = error.apiMessage ?? `Not in Anthropic's form: ${error.message}`;
   if (error.status === undefined) return new ScenarioFailure(null, message, text);
-  // Programs distinguish errors by the SDK's class and type, so both must be correct.
+  // Programs distinguish errors by class and type, so both must be correct.
   const [errorClass, type] = errors[error.status] ?? [InternalServerError, "api_error"];
   const isRight = error instanceof errorClass && error.type === type;
   return new ScenarioFailure(isRight ? error.status : null, message, text);

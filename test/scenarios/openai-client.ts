@@ -11,7 +11,7 @@ import {
   type UserMessage,
 } from "./scenario-client.ts";
 
-/** The official SDK used as documented: the assistant's message is returned unchanged. */
+/** OpenAI's SDK, used as documented: the next request contains the assistant's message unchanged. */
 export const openAiClient: ScenarioClient = {
   name: "openai",
   dialect: "chat",

@@ -1,11 +1,10 @@
 import { APIError, BadRequestError, InternalServerError, NotFoundError, RateLimitError } from "openai";
 import { ScenarioFailure } from "./scenario-client.ts";
 
-/** Returns an SDK error as a scenario failure. Other errors stay unchanged. */
 export function toOpenAiFailure(error: unknown, text: string[]): unknown {
   if (!(error instanceof APIError)) return error;
   if (error.status === undefined) return new ScenarioFailure(null, error.message, text);
-  // Programs distinguish errors by the SDK's class, so the class must be correct.
+  // Programs distinguish errors by class, so the class must be correct.
   const isRight = error instanceof (errorClasses[error.status] ?? InternalServerError);
   return new ScenarioFailure(isRight ? error.status : null, error.message, text);
 }

@@ -12,7 +12,7 @@ import { type SharedConnection, shareVendor } from "./share-vendor.ts";
 import { type Failure, plainAnswer, plainUsage, type Step } from "./step.ts";
 import { vendorsFor } from "./vendors.ts";
 
-/** Plays every step against every vendor with one client. Call it at the top of a test file. */
+/** Registers a test of every step against every vendor. Call it at the top level of a test file. */
 export function playScenario(client: ScenarioClient): void {
   const gateway = shareGateway();
   for (const [row, vendor] of vendorsFor(client).entries()) {
@@ -22,7 +22,7 @@ export function playScenario(client: ScenarioClient): void {
       const how = stream ? ", streamed" : "";
       for (const [index, step] of scenario.entries()) {
         if (step.onlyStreamed && !stream) continue;
-        // Below full scale, only every other step is streamed, and the others run only without streaming.
+        // Below full scale, each step runs once per vendor, streamed or not.
         const isPlayed = isFull || step.onlyStreamed || ((index + row) % 2 === 0) === stream;
         if (!isPlayed) continue;
         test.serial(`${vendor.name}: ${step.title}${how}`, async (t) => {

@@ -15,10 +15,7 @@ type Response = OpenAI.Responses.Response;
 type InputItem = OpenAI.Responses.ResponseInputItem;
 type Body = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, "stream"> & { input: InputItem[] };
 
-/**
- * The official SDK with the Responses API, used as documented without storage: each request contains the whole
- * conversation, with unchanged response items.
- */
+/** OpenAI's SDK with the Responses API and without storage, so each request contains the whole conversation. */
 export const responsesClient: ScenarioClient = {
   name: "openai, responses",
   dialect: "responses",
@@ -71,7 +68,7 @@ async function ask(
   return response;
 }
 
-/** Uses the SDK's helper, which assembles the pieces and throws if they are inconsistent. */
+/** The SDK's `stream` assembles the events and throws if they are inconsistent. */
 async function askStreaming(
   openai: OpenAI,
   body: Body,
@@ -87,7 +84,8 @@ async function askStreaming(
     onText?.(event.delta);
   }
   const response = await stream.finalResponse();
-  // Both must be equal: Codex reads items one by one, and other clients read all items at the stream's end.
+  // Codex reads the items of `response.output_item.done`, and other clients read the final response. The
+  // items must be equal.
   const [first, second] = [done, response.output].map((items) => JSON.stringify(toResponseInputItems(items)));
   if (first !== second) throw new Error(`The items were not the same at the end: ${first}, but ${second}`);
   return response;
@@ -159,7 +157,7 @@ function thoughtsOf({ output }: Response): string {
     .join("");
 }
 
-/** Returns the finish reason that chat completions use. Throws if the response failed. */
+/** Returns the finish reason that a chat completion would have. Throws if the response failed. */
 function finishOf({ status, incomplete_details: incomplete, output }: Response): string {
   if (status === "incomplete")
     return finishReasons[incomplete?.reason ?? ""] ?? `incomplete: ${incomplete?.reason}`;

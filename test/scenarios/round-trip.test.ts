@@ -10,9 +10,6 @@ import { connectVendor } from "./connect-vendor.ts";
 import { plainAnswer } from "./step.ts";
 import { vendors } from "./vendors.ts";
 
-// Every vendor's model must receive the client's request, and the client must receive the model's response.
-// `readOpenAiRequest` reads the client's request for the comparison.
-
 const gateway = shareGateway();
 
 for (const vendor of vendors) {
@@ -59,7 +56,7 @@ function read(request: RandomRequest): Asked {
   return readOpenAiRequest({ method: "POST", url: "", headers, body: JSON.stringify(request) }, null);
 }
 
-/** Ignores how texts are split into parts, and which whitespace separates system messages. */
+/** Ignores how texts are split into parts, and the kind and amount of whitespace in `system`. */
 function meaningOf(asked: Asked | undefined): object {
   return {
     ...comparableAsked(asked ?? {}, ["tools", "forcedTool", "stop"]),

@@ -1,13 +1,16 @@
 export type ScenarioClient = {
   name: string;
   dialect: "chat" | "messages" | "responses";
-  /** Whether the client returns unknown message members, such as `reasoning_details`, with the next request. */
+  /**
+   * Whether the client returns the model's sealed thoughts with the next request, for example in
+   * `reasoning_details`.
+   */
   returnsDetails: boolean;
   /** Whether the client returns Gemini's signatures in `extra_content` of calls. */
   returnsCallSignatures?: boolean;
   /** Whether the client's API lacks stop sequences. */
   hasNoStop?: true;
-  /** Sends the request, runs the tools and sends their results. Throws a `ScenarioFailure` for the gateway's errors. */
+  /** Throws a `ScenarioFailure` for an error of the gateway. */
   converse(request: ScenarioRequest, options: ConverseOptions): Promise<Outcome>;
 };
 
@@ -17,7 +20,7 @@ export type ConverseOptions = {
   model: string;
   nextModel?: string;
   stream: boolean;
-  /** Whether to request thoughts with a token budget, if the client's API also supports effort. */
+  /** Whether to request thoughts with a token budget instead of an effort. Only the messages client's API has budgets. */
   thinksByBudget: boolean;
   signal?: AbortSignal;
   onText?: (piece: string) => void;
@@ -52,7 +55,7 @@ export type AssistantMessage = {
 export type ScenarioTool = {
   description: string;
   parameters: Record<string, unknown>;
-  /** Maps the arguments of a call, as JSON, to its result. */
+  /** The results by the JSON of the call's input. */
   results: Record<string, string>;
 };
 
@@ -65,10 +68,10 @@ export type Outcome = {
   usage: { input: number; cached: number; output: number; thinking: number; total: number };
 };
 
-/** A client's failure, with the text received before the failure. */
 export class ScenarioFailure extends Error {
-  /** The status of the response. Null after a stream's start, or if the SDK's error has the wrong class. */
+  /** The HTTP status. Null for an error in a stream, or if the SDK's error has the wrong class or type. */
   readonly status: number | null;
+  /** The pieces received before the failure. */
   readonly text: string[];
 
   constructor(status: number | null, message: string, text: string[]) {
@@ -78,7 +81,6 @@ export class ScenarioFailure extends Error {
   }
 }
 
-/** Throws for an unexpected call. */
 export function runTool(tools: ScenarioRequest["tools"], name: string, input: unknown): string {
   const result = tools?.[name]?.results[JSON.stringify(input)];
   if (result === undefined) throw new Error(`There is no result of ${name}(${JSON.stringify(input)}).`);

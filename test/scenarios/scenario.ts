@@ -4,8 +4,5 @@ import type { Step } from "./step.ts";
 import { thinkingSteps } from "./thinking-steps.ts";
 import { toolSteps } from "./tool-steps.ts";
 
-/**
- * Common uses of a model. Tests play every step with every client and kind of provider, and expect the same
- * result.
- */
+/** The steps that each client plays against each vendor. */
 export const scenario: Step[] = [...conversationSteps, ...toolSteps, ...thinkingSteps, ...endingSteps];

@@ -4,8 +4,8 @@ import { type Connection, connectVendor, type Script } from "./connect-vendor.ts
 import type { Vendor } from "./vendors.ts";
 
 /**
- * Shares one vendor upstream among a file's serial tests, because connecting takes longer than a test. The returned
- * function resets the upstream and sets a new script.
+ * Shares one vendor upstream among a file's serial tests. The returned function clears the upstream's lists
+ * and sets a new script.
  */
 export function shareVendor(
   gateway: () => TestGateway,

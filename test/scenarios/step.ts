@@ -9,12 +9,15 @@ export type Step = {
   answers: (Partial<Answer> | VendorRefusal)[];
   /** The outcome with streaming. Without streaming, each response's text is one piece. */
   outcome: Partial<Outcome> | Failure;
-  /** The expected part of the last request that the model receives. */
+  /** The expected members of the last request that the model receives. */
   asked?: Partial<Asked>;
   onlyStreamed?: true;
 };
 
-/** `status` is null for an error after the stream's start. A missing status matches any, because vendors differ. */
+/**
+ * `status` is null for an error after the stream's start. A missing `status` matches every status, because
+ * vendors differ.
+ */
 export type Failure = { failure: { status?: number | null; message: string; text?: string[] } };
 
 export const plainAnswer: Answer = {
@@ -26,7 +29,7 @@ export const plainAnswer: Answer = {
   ending: "complete",
 };
 
-/** The same counts for every kind of provider. Input includes cached tokens, and output includes thoughts. */
+/** The usage that each client receives for `plainAnswer` when thinking is off. */
 export const plainUsage: Outcome["usage"] = { input: 120, cached: 40, output: 30, thinking: 0, total: 150 };
 
 export function user(text: string, image?: string): ScenarioMessage {

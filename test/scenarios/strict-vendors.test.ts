@@ -24,15 +24,11 @@ import {
   signed,
 } from "./vendor-requests.ts";
 
-/**
- * A permissive upstream would prove nothing. Each case has a documented request, and changes that the vendor
- * rejects.
- */
 type Case = {
   name: string;
   form: VendorForm;
   request: SeenRequest;
-  /** Replacements in the request's text, with the vendor's message. */
+  /** Changes to the request's JSON, with a pattern of the vendor's error message. */
   wrong: [from: string, to: string, says: RegExp][];
 };
 

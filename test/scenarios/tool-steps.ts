@@ -17,14 +17,13 @@ export const weather: ScenarioTool = {
   results: { '{"city":"Zürich"}': "18 °C, sunny ☀️", '{"city":"Bern"}': '{"celsius":17,"rain":true}' },
 };
 
-/** A tool without arguments. Several vendors have special rules for such tools. */
+/** Gemini expects no schema for a tool without parameters. */
 const clock: ScenarioTool = {
   description: "The time.",
   parameters: { type: "object", properties: {}, additionalProperties: false },
   results: { "{}": "12:30" },
 };
 
-/** A tool with an empty result, which is valid. */
 const bell: ScenarioTool = {
   description: "Rings.",
   parameters: { type: "object", properties: { times: { type: "integer" } }, required: ["times"] },

@@ -12,7 +12,7 @@ export function post(url: string, headers: Record<string, string>, body: object)
   return { method: "POST", url, headers: all, body: JSON.stringify(body) };
 }
 
-/** This and the other bodies contain the same tool call and its result. */
+/** All bodies in this file contain the same tool call and result. */
 export const openAiBody = {
   model: openAiForm.model,
   messages: [
@@ -54,7 +54,7 @@ export const claudeBody = {
   ],
 };
 
-/** This body contains a thought bound to another conversation. */
+/** `claudeBody` with a thought bound to another conversation. */
 export const boundClaudeBody = JSON.parse(
   JSON.stringify(claudeBody).replace(seal, sealThought("Hm.", "elsewhere")),
 ) as object;
@@ -88,7 +88,7 @@ export const converseBody = {
   ],
 };
 
-/** Adds an AWS signature to a request without an Authorization header. Only Bedrock checks it. */
+/** Adds an AWS signature if the request has no Authorization header. Only Bedrock checks the signature. */
 export function signed(request: SeenRequest): SeenRequest {
   const [accessKeyId = "", secretKey = ""] = bedrockForm.credential.split(":");
   const identity = { accessKeyId, secretKey, region: "us-east-1", service: "bedrock" };

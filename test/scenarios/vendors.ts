@@ -13,7 +13,10 @@ import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 import type { ScenarioClient } from "./scenario-client.ts";
 
-/** Every kind of provider with an upstream. Kinds whose requests differ by model, preset or version have several entries. */
+/**
+ * Every kind of provider except the demo. Some kinds have several entries, because their requests differ by
+ * model, preset or version.
+ */
 export const vendors: Vendor[] = [
   { name: "openai-compatible", form: openAiForm, takesThoughts: "as text of chat" },
   { name: "openai-compatible, deepseek", preset: "deepseek", form: openAiForm, takesThoughts: "as text" },
@@ -59,7 +62,7 @@ export const vendors: Vendor[] = [
   },
 ];
 
-/** This vendor is not in `vendors`, because round-trip.test.ts forces tools, which it rejects. */
+/** `vendors` omits this vendor, because it rejects the forced tools of round-trip.test.ts. */
 const alwaysThinking: Vendor = {
   name: "anthropic, always thinking",
   form: anthropicForm(claudeOpus55),
@@ -68,7 +71,7 @@ const alwaysThinking: Vendor = {
   takesNoForcedTool: true,
 };
 
-/** OpenAI with its responses API. `openai-compatible` covers its chat completions. */
+/** OpenAI's responses API. The vendor `openai-compatible` covers OpenAI's chat completions. */
 const openAi: Vendor = {
   name: "openai",
   preset: "openai",
@@ -76,7 +79,6 @@ const openAi: Vendor = {
   takesThoughts: "sealed",
 };
 
-/** Returns every vendor with the API that the gateway calls for this client. */
 export function vendorsFor({ dialect }: ScenarioClient): Vendor[] {
   const all = [...vendors, alwaysThinking];
   if (dialect !== "responses") return all;
@@ -95,12 +97,12 @@ export type Vendor = {
    */
   takesThoughts: "as text" | "as text of chat" | "sealed";
   thinksByBudget?: true;
-  /** Whether the model reasons only before tool results. */
+  /** Whether only the first response of a turn contains thoughts. */
   thinksOnceATurn?: true;
-  /** Whether the vendor reports no separate count of thoughts. */
+  /** Whether the vendor's usage has no count of thought tokens. */
   countsNoThoughts?: true;
   takesNoTemperature?: true;
   takesNoForcedTool?: true;
-  /** Whether the vendor rejects empty tool results. A placeholder replaces them. */
+  /** Whether the vendor rejects empty tool results. The gateway replaces them with `(empty)`. */
   takesNoEmptyResults?: true;
 };

@@ -59,7 +59,7 @@ const upstreams = [
 
 const keyNames = ["Ada’s laptop", "Nightly evaluation", "Old prototype", "Support bot", "CI"];
 
-/** Creates a month of requests, most of them recent. */
+/** Creates usage records of the last 30 days, more of them on recent days. */
 async function use(
   { database }: TestGateway["services"],
   keys: { id: string; name: string; slugs: string[] }[],

@@ -14,10 +14,13 @@ import { answerWithSummary, summary, summarySchema, weatherSchema } from "./weat
 type Core = { messages: typeof coreMessages; tools: typeof coreTools };
 type ChatModel = openai.ChatOpenAI | anthropic.ChatAnthropic;
 type Method = "jsonSchema" | "functionCalling";
-/** The methods of structured output that the client itself supports, whole and streamed. */
+/** The methods of structured output that LangChain supports without and with streaming. */
 type Methods = { whole: Method[]; streamed: Method[] };
 
-/** LangChain 1.x cannot stream objects from responses or Claude's tool calls, as the tests without the gateway show. */
+/**
+ * As the tests without the gateway show, LangChain 1.x cannot stream objects from the responses API or from
+ * Claude's tool calls.
+ */
 const methods = {
   chat: { whole: ["jsonSchema", "functionCalling"], streamed: ["jsonSchema", "functionCalling"] },
   responses: { whole: ["jsonSchema", "functionCalling"], streamed: [] },
@@ -27,7 +30,7 @@ const methods = {
   oldMessages: { whole: ["functionCalling"], streamed: ["functionCalling"] },
 } satisfies Record<string, Methods>;
 
-// LangChain 0.3 is still in wide use, but cannot be installed beside 1.x.
+// LangChain 0.3 and 1.x require different versions of `@langchain/core`.
 const oldOpenai = await loadSdk("@langchain/openai", "0.6.17");
 const oldAnthropic = await loadSdk("@langchain/anthropic", "0.3.34");
 const current = { messages: coreMessages, tools: coreTools };

@@ -3,8 +3,8 @@ import path from "node:path";
 import { installTool } from "../tools/install-tool.ts";
 
 /**
- * Installs an SDK outside of the project: another version than the project's, or one with many dependencies.
- * Returns its `require`, or null if the installation fails.
+ * Installs an SDK outside the project, because the project has another version or the SDK has many
+ * dependencies. Returns its `require`, or null if the installation fails.
  */
 export async function loadSdk(name: string, version: string): Promise<NodeJS.Require | null> {
   const parameters = ["--ignore-scripts", "--fetch-retries=0"];

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { loadSdk } from "./load-sdk.ts";
 import { playThreeTurns, type SdkClient, type SdkConversation, type SdkOptions } from "./three-turns.ts";
 
-/** Mastra, as far as these tests use it: https://mastra.ai/docs/agents/overview */
+/** The part of Mastra's API that these tests use: https://mastra.ai/docs/agents/overview */
 type MastraAgent = {
   generate(messages: object[], options: object): Promise<MastraResult>;
   stream(messages: object[], options: object): Promise<MastraStream>;

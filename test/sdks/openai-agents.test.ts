@@ -21,7 +21,7 @@ function runAgents(options: SdkOptions, useResponses: boolean): SdkConversation 
     description: "The weather of a city.",
     parameters: z.object({ city: z.string() }),
     execute: getWeather,
-    // By default, the SDK sends a tool's error to the model, which hides it from the test.
+    // By default, the SDK sends a tool's error to the model instead of throwing it.
     errorFunction: null,
   });
   const instructions = "Answer in one sentence.";

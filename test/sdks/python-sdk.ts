@@ -47,7 +47,7 @@ function skip(packages: string[], problem: string): null {
   return null;
 }
 
-/** Clients of one Python program in `python/`, which starts with the first conversation. Empty without the SDK. */
+/** Returns clients that share one Python program in `python/`. The program starts with the first conversation. */
 export function pythonClients(
   sdk: PythonSdk | null,
   program: string,
@@ -62,7 +62,7 @@ export function pythonClients(
       running ??= openLines(start(sdk, program, owner));
       const { exchange } = running;
       const started = exchange({ options: { ...options, dialect: client.dialect } }, getWeather);
-      // `ask` awaits this promise, too, and throws its error.
+      // Prevents an unhandled rejection before `ask` awaits the promise.
       started.catch(() => {});
       const ask = async (message: object) => (await started, exchange(message, getWeather));
       return {
@@ -90,7 +90,6 @@ function start(sdk: PythonSdk, program: string, owner: ReturnType<typeof sharedB
 
 type Message = { answer?: unknown; error?: string; city?: string };
 
-/** `exchange` sends a message, answers tool calls, and returns the answer. Throws if the program reports an error. */
 function openLines({ stdin, stdout }: ChildProcess) {
   if (stdin === null || stdout === null) throw new Error("The program has no pipes.");
   const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();

@@ -14,8 +14,8 @@ import type { Vendor } from "../scenarios/vendors.ts";
 import { answerAboutWeather, answers, questions, results, summary } from "./weather-model.ts";
 
 /**
- * Tests a client with three turns on four upstreams. Two turns call a tool, and the third has structured output. The
- * upstreams reject the same requests as the vendors, and the model rejects an incomplete history.
+ * Tests each client with three turns on four upstreams. Two turns call a tool, and the third has structured
+ * output.
  */
 export function playThreeTurns(clients: SdkClient[]): void {
   const shared = sharedByFile();
@@ -24,7 +24,7 @@ export function playThreeTurns(clients: SdkClient[]): void {
   for (const [row, client] of clients.entries()) {
     for (const [column, [name, vendor]] of Object.entries(upstreamsFor(client)).entries()) {
       const connectionKey = `${name} ${client.claude?.name}`;
-      // Below full scale, each client runs once per upstream, and streams on every other one.
+      // Below full scale, each client is tested once per upstream, streamed or not.
       for (const stream of isFull ? [false, true] : [(row + column) % 2 === 0]) {
         const title = `${client.name} holds three turns on ${name}${stream ? ", streamed" : ""}`;
         test.serial(title, async (t) => {
@@ -61,7 +61,7 @@ export type SdkOptions = {
 };
 
 export type SdkConversation = {
-  /** Asks with the tool, and returns the text after the last call. */
+  /** Offers the weather tool, and returns the text after the last call. */
   ask(question: string): Promise<string>;
   askForSummary(question: string): Promise<unknown>;
 };
@@ -71,7 +71,7 @@ function upstreamsFor({ dialect, claude: model = claudeOpus }: SdkClient): Recor
   const takesThoughts = "sealed";
   const native = { name: "openai", preset: "openai", form: withStore(responsesForm), takesThoughts } as const;
   const claude = anthropicForm(model);
-  // Mastra fails on unknown event types. Anthropic reserves the right to add some, but sends none today.
+  // Mastra fails on unknown event types such as `news`, which the test upstream sends but Anthropic does not.
   const isKnown = (event: Buffer) => !event.includes("event: news");
   const form: VendorForm = {
     ...claude,

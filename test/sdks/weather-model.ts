@@ -19,8 +19,8 @@ export const summarySchema = {
 };
 
 /**
- * A scripted model that calls the tool in the first two turns. The model rejects a request without the
- * earlier answers, calls or results.
+ * Answers as a model that calls `get_weather` in the first two turns. Rejects a request that lacks an earlier
+ * answer, call or result.
  */
 export function answerAboutWeather(question: Asked): Answer {
   const { turns, tools } = question;
@@ -49,7 +49,7 @@ export function answerAboutWeather(question: Asked): Answer {
   return { ...plain, text: [answer.slice(0, 5), answer.slice(5)] };
 }
 
-/** Sends the summary as a call, if a tool takes it, or else as the response's text. */
+/** Some SDKs request structured output as a tool call, and others with a schema. */
 export function answerWithSummary({ tools, schema }: Asked): Answer {
   const json = JSON.stringify(summary);
   const sums = tools.find(({ parameters }) => JSON.stringify(parameters).includes('"warmest"'));
@@ -77,7 +77,7 @@ function demandHistory(parts: Part[], cities: string[]): void {
   }
 }
 
-/** AI SDKs may append instructions to a question. */
+/** SDKs may append instructions to a question. */
 function isText(part: Part, text: string): boolean {
   return "text" in part && part.text.includes(text);
 }

@@ -151,7 +151,7 @@ function commandFor(baseUrl: string, key: string): string {
     .command;
 }
 
-/** Records the program's arguments, because all users of the machine can see them. */
+/** Records the program's arguments, which must not contain the key, because every user of a machine can list them. */
 async function watchProgram(file: string, log: string): Promise<void> {
   await rename(file, `${file}.real`);
   await writeFile(file, `#!/bin/sh\nprintf '%s\\n' "$0" "$@" >>'${log}'\nexec '${file}.real' "$@"\n`);
@@ -179,7 +179,7 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
     const { run } = await createSetupHome(t, { programs: [client] });
     const { code, stdout, stderr } = await run("dash", commandFor(gateway().url, keyValue));
     t.is(code, 1);
-    // wget discards the body of a response with this status.
+    // wget discards the body of a response with status 401.
     const expected = client === "wget" ? /rejected this key/ : /The gateway returned: .*API key/;
     t.regex(stderr, new RegExp(`${expected.source}.* \\(status 401\\)`));
     t.true(stdout.includes("To undo this"));

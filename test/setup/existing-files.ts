@@ -4,7 +4,7 @@ import path from "node:path";
 import type { ShownFile } from "../../gateway/setup/emitted-setup.ts";
 import { findProgram } from "../helpers/system-packages.ts";
 
-/** A text that a shell would run, with characters that an awk's `sub` and `printf` would replace. */
+/** Contains commands for a shell, and characters with a meaning to awk's `sub` and `printf`. */
 const hostile = `"; touch "$HOME/canary"; '$(touch "$HOME/canary")' \`touch "$HOME/canary"\` \\1 & %s ü 😀`;
 
 const existingJson = {
@@ -71,7 +71,7 @@ function tomlAt(name: string): string {
   return name.includes(".grok/") ? existingGrokToml : existingToml;
 }
 
-/** Returns the expected content: existing and shown settings, without removed ones. Parsed for JSON and TOML. */
+/** Returns the file's content after the setup, parsed for JSON and TOML. */
 export function expectContent({ path: name, content, language, removes }: ShownFile, key: string): unknown {
   const ours = content.replaceAll("<your API key>", key);
   if (language === "json") return without(merge(existingJson, JSON.parse(ours)), removes);

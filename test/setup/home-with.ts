@@ -6,7 +6,7 @@ import type { ToolId } from "../../gateway/setup/tool-setups.ts";
 import { createSetupHome, type SetupHome } from "./setup-home.ts";
 import { keyValue, setupModels } from "./setup-models.ts";
 
-/** Creates a home folder with files by path. Each character of a content is one byte. */
+/** `files` maps paths in the home folder to contents with one character per byte. */
 export async function homeWith(t: ExecutionContext, files: Record<string, string>): Promise<SetupHome> {
   const home = await createSetupHome(t);
   for (const [name, content] of Object.entries(files)) {
@@ -17,7 +17,7 @@ export async function homeWith(t: ExecutionContext, files: Record<string, string
   return home;
 }
 
-/** Generates a setup that writes its settings, although the gateway is unreachable. */
+/** Generates a setup for an unreachable gateway. The command still writes its files. */
 export function generateOffline(
   tool: ToolId,
   more: { key?: string | null; daily?: string } = {},

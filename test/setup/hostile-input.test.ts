@@ -12,7 +12,6 @@ import { shellNames } from "./shells.ts";
 
 const valid = { slug: "openai/gpt-5-mini", key: keyValue, baseUrl: "http://127.0.0.1:9" };
 
-/** Inserts hostile text into, before or after a valid value. */
 const disturbed = (text: string) =>
   fc
     .tuple(fc.nat(text.length), hostileText)

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Texts that run, end a string or are changed if quoting fails. Commands create the file `canary`. */
+/** If quoting fails, these texts run a command, end a string or change. The commands create the file `canary`. */
 const pieces = [
   '"; touch "$HOME/canary"; "',
   "'; touch \"$HOME/canary\"; '",

@@ -36,7 +36,7 @@ const operation: fc.Arbitrary<JsonOperation> = fc
     verb === "remove" ? { do: "remove", path } : { do: verb as "set", path, value },
   );
 
-/** The format of a file. `hasComments` has no effect without indentation. */
+/** Without `indent`, `hasComments` has no effect. */
 const style = fc.record({
   indent: fc.constantFrom("", "  ", "\t"),
   end: fc.constantFrom("\n", "\r\n"),
@@ -106,7 +106,10 @@ test("own entries are replaced, and others stay in place", (t) => {
   }
 });
 
-/** A simple reference for the editor. Returns null if a path leads through a value that is neither an object nor null. */
+/**
+ * A simple reference implementation of the editor. Returns null if a path leads through a value that is
+ * neither an object nor null.
+ */
 function applyAll(before: JsonObject, operations: JsonOperation[]): Json {
   let value: JsonObject | null = before;
   for (const each of operations) value = value && apply(value, each, each.path);

@@ -10,7 +10,7 @@ export async function openTerminal(
   { shell, environment }: { shell: string; environment: Record<string, string> },
 ): Promise<Terminal> {
   const command = { bash: "bash --norc --noprofile -i", zsh: "zsh -f -i", dash: "dash -i" }[shell] ?? shell;
-  // The shell is the system's, but its PATH contains only the home's programs.
+  // The PATH in `environment` may lack the shell and `script`.
   const file = findProgram("script") ?? "script";
   const line = command.replace(/^\w+/, findProgram(shell) ?? shell);
   const program = spawn(file, ["-qefc", line, "/dev/null"], {
@@ -38,7 +38,7 @@ export async function openTerminal(
 export type Terminal = {
   screen(): string;
   type(text: string): void;
-  /** Sends text as most terminals do on paste. */
+  /** Types the text with carriage returns for line feeds, as most terminals do on paste. */
   paste(text: string): void;
   waitFor(pattern: RegExp): Promise<unknown>;
   /** Exits the shell, which then writes its history. */

@@ -14,8 +14,8 @@ function generate(tool: ToolId, baseUrl: string, key: string | null = keyValue, 
   const model = setupModel(slug);
   const models = { light: model, daily: model, hard: model, connected: [model] };
   const setup = generateSetup({ tool, operatingSystem: "windows", baseUrl, key, models });
-  // The tests run on paths with slashes. Entries outside the home folder, such as environment variables, are not files.
   const files = setup.files.map((file) => ({ ...file, path: file.path.replaceAll("\\", "/") }));
+  // Entries outside the home folder, such as environment variables, are not files.
   return { ...setup, files: files.filter((file) => file.path.startsWith("~/")) };
 }
 

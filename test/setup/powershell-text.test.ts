@@ -13,7 +13,7 @@ import { anyCharacter } from "../helpers/any-character.ts";
 
 const parse = await createPowerShellParser();
 
-/** Cmdlets of PowerShell 5.1 and 7, and `chmod` for macOS and Linux. */
+/** The cmdlets exist in PowerShell 5.1 and 7. `chmod` is for macOS and Linux. */
 const commands =
   "Get-Command Get-Item New-Object Read-Host Set-StrictMode Test-Path Write-Host Write-Output chmod".split(
     " ",
@@ -46,7 +46,7 @@ for (const tool of toolIds) {
       t.deepEqual(mistakes, []);
       t.deepEqual(parse(undo).mistakes, []);
       t.is(command.includes(keyValue), key !== null);
-      // A window runs a single block only after the last bracket is pasted.
+      // A PowerShell window runs a single block only after its closing bracket is pasted.
       t.regex(tree.text.trimEnd(), /^& \{\n[^]*\n\}$/);
       t.is(tree.type, "command");
     });
@@ -86,10 +86,10 @@ function checkNames(is: (one: string, other: string) => unknown, text: string): 
   const nodes = [...walk(parse(text).tree)];
   const defined = nodes.filter(({ type }) => type === "function_name").map((node) => node.text);
   const called = nodes.filter(({ type }) => type === "command_name").map((node) => node.text);
-  // A command contains only the editors that it needs.
+  // A command contains only the editors that it needs, so some of these functions may be undefined.
   const editors = ["edit_json", "edit_toml", "edit_env"];
   const known = [...defined, ...commands, ...editors];
-  // An alias of the same name would take precedence.
+  // An alias would take precedence over a function of the same name. Aliases have no underscores.
   is(defined.filter((name) => !/^[a-z]+(_[a-z]+)+$/.test(name)).join(), "");
   is(called.filter((name) => !known.includes(name)).join(), "");
   is(
@@ -168,13 +168,13 @@ test("a quoted text stays a text, whatever its content", (t) => {
       [quote(text), "'after'"],
     );
     t.is(readVerbatim(quote(text)), text);
-    // PowerShell ends a string at a typographic quote, but the grammar does not.
+    // PowerShell also ends a single-quoted string at a typographic quote, but the grammar does not.
     t.regex(quote(text).slice(1, -1), /^(?:[^'\u2018-\u201b]|(?:['\u2018-\u201b]{2}))*$/);
   });
   fc.assert(property, { numRuns: 500 });
 });
 
-/** Excludes zero bytes, at which the parser ends the text. */
+/** The parser stops at a zero byte. */
 function isWhole(text: string): boolean {
   return !text.includes("\0");
 }
@@ -191,14 +191,13 @@ test("hostile slugs, addresses and keys never enter a command", (t) => {
       models: place === "slug" ? { ...models, daily: { ...models.daily, slug: `qwen/${text}` } } : models,
     };
     const { shape, error } = shapeOf(() => generateSetup(input).command);
-    // Accepted values leave the command's tree unchanged.
     if (error === null) t.is(shape, shapeOf(() => generate(tool, keyValue).command).shape);
     else t.true(error instanceof SetupInputError, String(error));
   });
   fc.assert(property, { numRuns: 150 });
 });
 
-/** Returns the kinds of all nodes except string contents and commas, or the error. */
+/** Returns the types of all nodes except strings and commas, or the error. */
 function shapeOf(make: () => string): { shape: string; error: unknown } {
   try {
     const { tree } = parse(make());

@@ -107,7 +107,7 @@ test("a read-only file, a folder and a device are rejected", async (t) => {
   t.regex(device.stderr, /it is not a file\./);
 });
 
-/** Texts that are valid TOML strings when written as JSON. */
+/** Texts whose JSON is also a valid TOML string. */
 const tomlText = hostileText.filter((text) => !text.includes("\u007f")).map((text) => text.toWellFormed());
 const settings = fc.record({
   values: fc.dictionary(

@@ -5,7 +5,7 @@ import path from "node:path";
 import { editorFrame } from "../../gateway/setup/posix/editor-frame.ts";
 import { keyValue } from "./setup-models.ts";
 
-/** Runs one editor as the command does. Returns null if the editor rejects the file. */
+/** Runs one editor as the setup command does. Returns null if the editor rejects the file. */
 export function runEditor(editor: string, { awk, text, operations, isLenient = false }: Edit): string | null {
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-test-"));
   try {
@@ -26,7 +26,6 @@ export function runEditor(editor: string, { awk, text, operations, isLenient = f
   }
 }
 
-/** Returns awk's arguments. They name no file, because awk reads the text from standard input. */
 export function awkWords(program: string, isLenient: boolean): string[] {
   return ["-v", "operations=operations", "-v", `lenient=${isLenient ? 1 : 0}`, "-f", program];
 }

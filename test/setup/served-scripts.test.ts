@@ -109,14 +109,14 @@ test("a script of any cut length changes nothing and fails", async (t) => {
 
 const shells = ["bash", "zsh", "dash", "fish"];
 for (const [row, shell] of shells.entries()) {
-  // Below full scale, each tool runs in one shell here. command-matrix.test.ts covers other shells.
+  // Below full scale, each tool runs in one of the shells.
   const tools = toolIds.filter((_, column) => isFull || column % shells.length === row);
   const declare = findProgram(shell) ? test : test.skip;
   declare(`in ${shell}, one line sets up, repeats, checks and undoes ${tools.length} tools`, async (t) => {
     t.timeout(120_000);
     const { home, run } = await createSetupHome(t);
     const { value: key } = await createKey(gateway(), ["demo/echo"]);
-    // fish creates its folders in a new home.
+    // In a new home folder, fish creates its own folders. `before` must contain them.
     await run(shell, "true\n");
     for (const tool of tools) {
       const lines = linesFor(tool);

@@ -6,7 +6,7 @@ import type { ExecutionContext } from "ava";
 import { findProgram } from "../helpers/system-packages.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
-/** Creates a machine as a setup command sees it: a home folder and programs by name. */
+/** Creates a home folder, and a PATH with only standard programs and `programs`. */
 export async function createSetupHome(
   t: Pick<ExecutionContext, "teardown">,
   { programs = ["curl"], awk = "awk", name = "home" }: SetupHomeOptions = {},
@@ -62,12 +62,12 @@ async function run(shell: string, command: string, environment: Record<string, s
   if (!file) throw new Error(`This machine has no ${shell}.`);
   // fish does not read commands from the kind of pipe that Node creates.
   const options = { zsh: ["-f"], fish: ["--no-config", "-c", command] }[shell] ?? [];
-  // The process is detached from the test runner's terminal.
+  // A detached process has no terminal, so the command cannot prompt for a key.
   const program = spawn(file, options, { env: environment, detached: true, cwd: "/" });
   const output = { stdout: "", stderr: "" };
   program.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   program.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
-  // A program that ends early leaves its input unread.
+  // If the shell exits early, writing to its input fails.
   program.stdin.on("error", () => {});
   program.stdin.end(shell === "fish" ? "" : command);
   const [code] = (await once(program, "close")) as [number | null];

@@ -15,7 +15,7 @@ export function setupModel(slug: string, facts: Partial<SetupModel> = {}): Setup
   };
 }
 
-/** Three selected models and one more that the key is connected to. */
+/** The key is connected to the three selected models and one more. */
 export function setupModels(slugs: Partial<Record<"light" | "daily" | "hard", string>> = {}): SetupModels {
   const light = setupModel(slugs.light ?? "openai/gpt-5-mini");
   const daily = setupModel(slugs.daily ?? "qwen/qwen3-coder:free");

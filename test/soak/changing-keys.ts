@@ -3,7 +3,7 @@ import { createConsoleClient } from "../helpers/test-gateway.ts";
 
 type KeysOptions = { url: string; email: string; password: string; models: string[] };
 
-/** Provides a few keys. Every second, a new key replaces the oldest, which is deactivated. */
+/** Provides a few keys, and replaces one of them every second. Replaced keys are deactivated. */
 export class ChangingKeys {
   readonly #options: KeysOptions;
   readonly #keys: { id: string; value: string }[] = [];
@@ -70,7 +70,7 @@ async function createKey(admin: Admin, models: string[]): Promise<{ id: string; 
   return { id: key.id, value };
 }
 
-/** Uses a new key once, so that the gateway caches the key. Throws if that fails. */
+/** Sends a request, so that the gateway caches the new key. Throws if the request fails. */
 async function useKey(url: string, value: string): Promise<void> {
   const response = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${value}` } });
   await response.body?.cancel();

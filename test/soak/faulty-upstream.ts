@@ -9,7 +9,7 @@ import {
   usageEvent,
 } from "../helpers/scripted-upstream.ts";
 
-/** The provider of a soak, in its own process: `/healthy/v1` always responds, and `/faulty/v1` often fails. */
+/** The soak's provider, in its own process. Requests to `/healthy/` succeed, and most others fail. */
 const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   const body: Buffer[] = [];
   request.on("data", (bytes: Buffer) => body.push(bytes));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * Samples the memory and descriptors of a Linux process. Means are compared, because a single value depends
+ * Samples the memory and descriptors of a Linux process. `take` returns means, because a single value depends
  * on the last garbage collection.
  */
 export class MemoryWatch {
@@ -14,7 +14,7 @@ export class MemoryWatch {
     this.#timer = setInterval(() => this.#sample(), sampleIntervalMs);
   }
 
-  /** The means since the last call. */
+  /** Returns the means since the last call. */
   take(): Sample {
     if (this.#samples.length === 0) this.#sample();
     const samples = this.#samples;

@@ -16,8 +16,8 @@ import { MemoryWatch, type Sample } from "./memory-watch.ts";
 import { SoakClients } from "./soak-clients.ts";
 
 /**
- * `npm run test:soak` puts two hours of mixed load on one gateway process and MariaDB, which restarts every
- * five minutes. Prints a line per minute. Fails on lost records, growth or unexplained errors.
+ * `npm run test:soak` puts two hours of mixed load on one gateway process, and restarts its MariaDB every
+ * five minutes.
  */
 async function soak(minutes: number, requestsPerSecond: number): Promise<boolean> {
   const teardowns: (() => unknown)[] = [];
@@ -128,14 +128,14 @@ type Outcome = { stage: Stage; minutes: number; early: Sample; last: Sample; los
 
 const minuteMs = 60_000;
 const growthMax = 0.1;
-/** Connections of clients, of the pool and to the upstream vary by this much. */
+/** The number of connections to clients, the database and the upstream varies by up to this much. */
 const descriptorsMore = 100;
 
 function formatSample({ rssMib, descriptors }: Sample): string {
   return `RSS ${rssMib.toFixed(0)} MiB, ${descriptors.toFixed(0)} descriptors`;
 }
 
-/** Stops the database every five minutes, for five seconds each. */
+/** Returns the number of restarts. */
 async function restartDatabase(database: OwnServer, untilMs: number): Promise<number> {
   let restarts = 0;
   while (performance.now() + restartIntervalMs < untilMs) {
@@ -151,7 +151,7 @@ async function restartDatabase(database: OwnServer, untilMs: number): Promise<nu
 const restartIntervalMs = 5 * minuteMs;
 const awayMs = 5_000;
 
-/** Waits up to a minute for all records to reach the database. Returns the number of missing ones. */
+/** Waits up to a minute for all records to reach the database. Returns the number of missing records. */
 async function countLost(ids: Set<string>, url: string): Promise<number> {
   for (let attempt = 0; ids.size > 0 && attempt < 60; attempt++) {
     await removeRecorded(ids, url);

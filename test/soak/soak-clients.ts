@@ -21,7 +21,7 @@ export class SoakClients {
   /** The IDs of all requests that must have a record. */
   readonly ids = new Set<string>();
   readonly counts = { requests: 0, cancelled: 0, faulty: 0, revoked: 0 };
-  /** Failures that no fault explains, by status or error code. */
+  /** The number of failures that no fault explains, by status or error code. */
   readonly unexplained = new Map<string, number>();
 
   constructor(options: ClientsOptions) {
@@ -65,7 +65,7 @@ export class SoakClients {
         const result = String(response.statusCode);
         const finish = () => resolve({ id, result });
         response.on("end", finish);
-        // A faulty stream breaks off, and a cancelled one is destroyed here.
+        // A broken or destroyed response emits no "end".
         response.on("close", finish);
         response.on("error", finish);
         response.on("data", () => kind === "cancelled" && response.destroy());

@@ -13,7 +13,7 @@ import { chatUpstream, claudeUpstream, geminiUpstream } from "./tool-upstreams.t
 
 const gateway = shareGateway();
 const prepare = shareToolUpstreams(gateway);
-// The parameters select a workload's model. Without any, Claude Code uses the daily one.
+// Without `--model`, Claude Code uses the model of the daily workload.
 const workloads = [
   { workload: "daily", upstream: claudeUpstream, parameters: [] },
   { workload: "light", upstream: chatUpstream, parameters: ["--model", "haiku"] },

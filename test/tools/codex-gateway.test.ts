@@ -14,15 +14,16 @@ import { shareToolUpstreams } from "./share-tool-upstreams.ts";
 import { createToolHome } from "./tool-home.ts";
 import { claudeUpstream } from "./tool-upstreams.ts";
 
-// These tests follow the qualification checklist for gateways, with the real Codex on a translated upstream. WebSockets
-// are in codex-websocket.test.ts. https://learn.chatgpt.com/docs/enterprise/gateway-compatibility
+// The tests follow OpenAI's checklist for gateways, except WebSockets, which codex-websocket.test.ts covers:
+// https://learn.chatgpt.com/docs/enterprise/gateway-compatibility
+
 const gateway = shareGateway();
 const prepare = shareToolUpstreams(gateway);
 const refused = new Set(process.env["TEST_TOOLS_REFUSED"]?.split(","));
 const declare = refused.has(codex.name) ? test.serial.skip : test.serial;
 const slug = `${claudeUpstream.provider}/${claudeUpstream.form.model}`;
 
-/** Prepares a machine whose Codex does not retry. */
+/** Prepares Codex with request retries disabled. */
 async function start(t: ExecutionContext, connection: ToolConnection, apiKey?: string) {
   t.timeout(400_000);
   const installed = await installTool(codex);

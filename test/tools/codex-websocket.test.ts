@@ -10,7 +10,7 @@ const prepare = shareToolUpstreams(shareGateway());
 const refused = new Set(process.env["TEST_TOOLS_REFUSED"]?.split(","));
 const declare = refused.has(codex.name) ? test.serial.skip : test.serial;
 
-/** Codex uses a WebSocket for providers with this setting, which the setup does not write. */
+/** With `supports_websockets`, Codex uses a WebSocket. The setup does not write this setting. */
 const overWebSocket: CodingTool = {
   ...codex,
   run(prompt) {

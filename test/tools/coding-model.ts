@@ -3,9 +3,9 @@ import { plainAnswer } from "../scenarios/step.ts";
 import type { ToolCall } from "./coding-tool.ts";
 
 /**
- * Returns the script of a coding tool's model: first the calls, if any, then `conclude` with their results.
- * Side requests, such as titles, receive an irrelevant response.
- * @param reader the tool that identifies the coding tool's main requests
+ * The model first sends the calls, if any, and then the text of `conclude`. Side requests, such as those for
+ * titles, receive other responses.
+ * @param reader a tool that only the coding tool's main requests contain
  */
 export function codingModel({ prompt, reader, calls, conclude }: ModelScript): (asked: Asked) => Answer {
   return ({ turns, tools, schema }) => {

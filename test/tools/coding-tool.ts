@@ -5,21 +5,21 @@ import type { ToolUpstream } from "./tool-upstreams.ts";
 export type CodingTool = {
   name: string;
   package: string;
-  /** By default npm. */
+  /** The default is npm. */
   registry?: PythonRegistry;
   version: string;
   command: string;
-  /** Upstreams for the tests. The first has the API that the setup selects for the tool. */
+  /** The first upstream also has a test with a plain prompt. */
   upstreams: ToolUpstream[];
   tab: ToolId;
-  /** Whether only the full run includes the tool, because it installs or runs slowly. */
+  /** The tool installs or starts slowly, so `npm run test:tools -- --fast` omits it. */
   isSlow?: boolean;
-  /** Initial files by path in the home folder. They disable updates and telemetry. */
+  /** Initial files in the home folder, by path. The files disable updates and telemetry. */
   files?: Record<string, string>;
   /** Variables that disable updates, telemetry or other network access. */
   environment?: Record<string, string>;
   isInRepository?: boolean;
-  /** Whether a shell profile contains the setup. */
+  /** Whether the setup is in a shell profile, which must run before the tool. */
   isSetUpByProfile?: boolean;
   /** Returns the arguments that run one prompt without asking the user. */
   run(prompt: string): string[];
@@ -27,14 +27,13 @@ export type CodingTool = {
   readFile: ((file: string) => ToolCall) | null;
 };
 
-/** The Python versions that the tool's package supports, from `pythonAtLeast` to below `pythonBelow`. */
 export type PythonRegistry = { name: "pypi"; pythonAtLeast: PythonVersion; pythonBelow: PythonVersion };
 
 export type PythonVersion = [major: number, minor: number];
 
 /** The values from which a tool's setup is generated. */
 export type GatewayAccess = {
-  /** The URL without a path. */
+  /** The gateway's URL without a path. */
   url: string;
   apiKey: string;
   models: SetupModels;

@@ -47,5 +47,5 @@ export function selectTools({ isFast }: { isFast: boolean }): CodingTool[] {
     .map((tool) => (ownApis.includes(tool) ? tool : { ...tool, upstreams: tool.upstreams.slice(-1) }));
 }
 
-/** These tools use the messages or the responses API. */
+/** These tools use the messages or responses API on every upstream. */
 const ownApis = [claudeCode, codex];

@@ -65,7 +65,7 @@ const nativeDialects: Record<string, Dialect[]> = {
 };
 
 export type ToolConnection = {
-  /** The responses of the upstream's model. Each test sets its own. */
+  /** Returns the response of the upstream's model. Each test sets its own script. */
   script: (asked: Asked) => Answer;
   upstream: NativeUpstream;
   accessTo(model: string): GatewayAccess;

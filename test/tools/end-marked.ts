@@ -4,8 +4,8 @@ import { readdir, readFile } from "node:fs/promises";
 export const markName = "GATEWAY_TEST_MARK";
 
 /**
- * Kills every process with this mark, because some tools leave daemons outside of their process group. Does nothing
- * on systems without /proc.
+ * Kills every process with this mark, because some tools leave daemons outside their process group. Does
+ * nothing on systems without /proc.
  */
 export async function endMarked(mark: string): Promise<void> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));

@@ -3,7 +3,7 @@ import { globSync } from "node:fs";
 import { homedir } from "node:os";
 import type { PythonRegistry, PythonVersion } from "./coding-tool.ts";
 
-/** Returns a Python in the supported range, from the PATH or pyenv. Null if none is installed. */
+/** Returns the command of the newest supported Python on the PATH or in pyenv. Null if none is installed. */
 export function findPython({ pythonAtLeast, pythonBelow }: PythonRegistry): string | null {
   for (let minor = pythonBelow[1] - 1; minor >= pythonAtLeast[1]; minor--) {
     const version: PythonVersion = [pythonAtLeast[0], minor];
@@ -19,7 +19,7 @@ function candidates([major, minor]: PythonVersion): string[] {
   return [`python${major}.${minor}`, "python3", ...installed];
 }
 
-/** Runs the program, because pyenv has stand-ins for versions that are not selected. Debian may lack `venv`. */
+/** Runs the program, because pyenv has shims for unselected versions, and Debian's Python may lack `venv`. */
 function isVersion(program: string, [major, minor]: PythonVersion): boolean {
   const print = "import sys, venv; print(*sys.version_info[:2])";
   const { status, stdout } = spawnSync(program, ["-c", print], { encoding: "utf8" });

@@ -7,8 +7,7 @@ import { findPython } from "./find-python.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
 
 /**
- * Installs a coding tool's exact version in a folder that later runs reuse. Ignores partial
- * installations.
+ * Installs a coding tool's exact version in a cache folder that later runs reuse.
  * @param parameters further parameters of `npm install`
  */
 export async function installTool(tool: Wanted, parameters: string[] = []): Promise<Installation> {
@@ -35,12 +34,12 @@ export async function installTool(tool: Wanted, parameters: string[] = []): Prom
 
 type Wanted = Pick<CodingTool, "package" | "registry" | "version" | "command">;
 
-/** `tookMs` is 0 for a cached tool. `isRefused` means a refusing registry or a missing Python. */
+/** `tookMs` is 0 for a cached tool. `isRefused` is true if the registry refuses the tool or Python is missing. */
 export type Installation =
   | { folder: string; command: string; tookMs: number }
   | { isRefused: boolean; said: string };
 
-/** A virtual environment contains its path and cannot be renamed. The file `complete` is written last. */
+/** A virtual environment contains its own path, so it cannot be renamed. The file `complete` is written last. */
 async function installFromPypi(
   folder: string,
   { package: name, version, command }: Wanted,
@@ -89,11 +88,11 @@ async function runNpm(
   extra: string[],
 ): Promise<ProgramResult> {
   await writeFile(path.join(folder, "package.json"), '{ "private": true }\n');
-  // `npm run` exports settings of this project that must not affect the tool.
+  // This project's npm and Node settings must not affect the installation.
   const environment = Object.fromEntries(
     Object.entries(process.env).filter(([variable]) => !/^(npm_.*|node_env|node_options)$/i.test(variable)),
   );
-  // Some packages write to the home folder on installation. Only npm uses the real one.
+  // Some packages write to the home folder during their installation, so `HOME` is the tool's folder.
   environment["npm_config_userconfig"] = path.join(homedir(), ".npmrc");
   environment["npm_config_cache"] = path.join(homedir(), ".npm");
   environment["HOME"] = folder;

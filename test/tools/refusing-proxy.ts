@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ExecutionContext } from "ava";
 
-/** Starts a proxy that refuses and records everything. Some tools retry endlessly without a proxy. */
+/** Starts a proxy that refuses and records every request. */
 export async function createRefusingProxy(t: Pick<ExecutionContext, "teardown">): Promise<RefusingProxy> {
   const wanted: string[] = [];
   const server = createServer(({ url = "" }, response) => {

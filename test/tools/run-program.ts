@@ -21,7 +21,7 @@ export async function runProgram(
   program.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   program.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
   const closed = once(program, "close");
-  // If the start fails, `once` rejects both events. The error of "exit" is thrown below.
+  // If the program cannot start, both `once` calls reject. The `await` of "exit" throws the error.
   closed.catch(() => {});
   const timer = setTimeout(() => endGroup(program.pid), timeoutMs);
   try {

@@ -5,8 +5,8 @@ import { installTool } from "./install-tool.ts";
 import { toolMatrix } from "./tool-matrix.ts";
 
 /**
- * `npm run test:tools` installs missing coding tools outside of the project and tests all but those that a
- * registry refuses. `--fast` omits slow tools and some upstreams. The last line is `N passed, N failed[, N skipped]`.
+ * `npm run test:tools` installs and tests coding tools, except those that a registry refuses or that lack a Python.
+ * `--fast` omits slow tools and some upstreams. The last line is `N passed, N failed[, N skipped]`.
  */
 async function run(parameters: string[]): Promise<void> {
   for (const { tool, version, api, verified } of toolMatrix) {

@@ -7,7 +7,7 @@ import { createRefusingProxy } from "./refusing-proxy.ts";
 import type { CodingTool, GatewayAccess } from "./coding-tool.ts";
 import { type ProgramSettings, runProgram } from "./run-program.ts";
 
-/** Creates a machine with a newly set up tool: a home folder and a project. */
+/** Creates a home folder with a project, and runs the tool's setup in it. */
 export async function createToolHome(
   t: Pick<ExecutionContext, "teardown">,
   tool: CodingTool,
@@ -59,7 +59,7 @@ export type ToolHome = {
   wanted: string[];
 };
 
-/** Sends all traffic except the gateway's to the proxy. */
+/** Returns variables that direct all traffic except the gateway's to the proxy. */
 function networkVariables(proxyUrl: string): Record<string, string> {
   const variables = { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl, NO_PROXY: "127.0.0.1" };
   const lowerCase = Object.entries(variables).map(([name, value]) => [name.toLowerCase(), value]);

@@ -8,12 +8,12 @@ import { readJson } from "../helpers/native-upstreams/vendor-refusal.ts";
 import type { SeenRequest } from "../helpers/scripted-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 
-/** An upstream for coding tools, with a realistic provider name, because tools inspect slugs. */
+/** An upstream for coding tools. Its provider name is realistic, because some tools inspect model slugs. */
 export type ToolUpstream = {
   provider: string;
   preset?: string;
   form: VendorForm;
-  /** The upstream's models. By default, only the form's. Some tools treat known names differently. */
+  /** The form's model by default. Some tools treat known model names differently. */
   models?: readonly string[];
 };
 
@@ -25,7 +25,7 @@ const responsesUpstream: ToolUpstream = {
   form: responsesForm,
 };
 
-/** Names from Codex's built-in list, and one that is not in the list. */
+/** All names except the last are in Codex's built-in list. */
 const codexModels = ["gpt-5.5", "gpt-5.6-terra", "gpt-6-sol", "gpt-6.1-sol", "gpt-7-unknown"];
 
 export const codexUpstream: ToolUpstream = {

@@ -4,7 +4,7 @@ import type { ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** Starts a collector of OTLP over HTTP, which reads JSON spans. */
+/** Starts an OTLP collector over HTTP. Its `spans` and `requests` work only with JSON. */
 export async function startCollector(
   t: Pick<ExecutionContext, "teardown">,
   answer: (response: ServerResponse) => void = (response) => void response.end("{}"),
@@ -36,7 +36,7 @@ export async function startCollector(
   };
 }
 
-/** Starts a gateway that exports its traces to the collector every 20 ms. */
+/** Starts a gateway that by default exports its traces to the collector as JSON every 20 ms. */
 export function startTracedGateway(
   t: ExecutionContext,
   collector: { url: string },
@@ -56,7 +56,7 @@ type TraceCollector = {
   url: string;
   batches: Batch[];
   spans(): Span[];
-  /** Resolves with the request spans and their calls, once this many exist. */
+  /** Waits for at least `count` request spans. Returns all request spans with their child spans. */
   requests(count: number): Promise<{ span: Span; calls: Span[] }[]>;
 };
 

@@ -106,7 +106,7 @@ for (const [title, { collect, reason }] of Object.entries(troubles)) {
       t,
       { url: await collect(t) },
       {
-        // Only the silent collector must time out. The others get enough time for a busy machine.
+        // Only the silent collector must time out. Other collectors get enough time for a busy machine.
         OTEL_EXPORTER_OTLP_TIMEOUT: reason === "Error" ? "200" : "10000",
         OTEL_BSP_MAX_QUEUE_SIZE: "8",
       },

@@ -18,7 +18,7 @@ for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
   let member: Awaited<ReturnType<typeof addPerson>>;
-  /** A disabled person whose access token is still valid for minutes. */
+  /** A disabled person whose access token has not expired. */
   let disabled: Awaited<ReturnType<typeof addPerson>>;
   test.serial.before(async () => {
     member = await addPerson(shared(), "member@example.com");
@@ -26,7 +26,7 @@ for (const kind of databaseKinds) {
     await shared().admin.users.disable.mutate({ id: disabled.id });
   });
 
-  /** Creates a person with the table's password under a new address. */
+  /** Creates a person with the password in `procedureTable` and a unique email address. */
   const addGuard = async () => {
     const guard = await addPerson(shared(), "guards@example.com");
     const email = `${guard.id}@example.com`;
@@ -57,9 +57,9 @@ for (const kind of databaseKinds) {
     test.serial(
       `${kind}: ${path} ${isForAdministrators ? "refuses members" : "accepts members"}`,
       async (t) => {
-        // Procedures of `auth` need the table's password or end sessions, so each one gets a new person.
+        // Some `auth` procedures need the password in `procedureTable` or end sessions, so each test adds a person.
         const { accessToken } = path.startsWith("auth.") ? await addGuard() : member;
-        // A member receives the same error whether the entity exists or not.
+        // A member receives the same error whether or not the entity exists.
         const entity = input && "id" in input ? await makeEntity(shared().admin, path) : {};
         const isAboutKey = path.startsWith("keys.") && input && "id" in input;
         const own = isAboutKey ? await makeEntity(member.console, path) : {};

@@ -25,7 +25,7 @@ function call(path: string, input: unknown): Promise<ConsoleAnswer> {
 for (const [path, { input, optional = [] }] of Object.entries(procedureTable)) {
   if (!input) continue;
   const valid = "id" in input && input["id"] === "" ? { ...input, id: "key_absent" } : input;
-  /** Returns the input with all referenced entities in place. */
+  /** Replaces a `providerId` with the ID of an existing provider. */
   const complete = async () => {
     const [provider] = await shared().admin.providers.list.query();
     return "providerId" in valid ? { ...valid, providerId: provider?.id } : valid;
@@ -175,7 +175,7 @@ test("an unknown procedure returns 404", async (t) => {
   }
 });
 
-// Databases accept, reject or convert these values differently.
+// Databases treat trailing spaces, late years and lone surrogates differently.
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
   test(`${kind}: an id with a trailing space is unknown and changes nothing`, async (t) => {

@@ -80,7 +80,7 @@ test("keys that expire, spend their budget or were never used are found, own one
   const spent = (await member.keys.list.query({})).items[0]?.id ?? "";
   await gateway.admin.keys.setLimits.mutate({ id: spent, limits: { budgetsUsd: { day: 0.01 } } });
   await gateway.services.recorder.flush();
-  // An unflushed use could change the result between two of the queries below.
+  // An unflushed `lastUsedAt` could change the result between two of the queries below.
   await gateway.services.lastUsed.flush();
 
   const all = await gateway.admin.overview.keys.query();

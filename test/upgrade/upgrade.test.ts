@@ -12,7 +12,7 @@ import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts"
 import { allDatabaseKinds, createTestDatabase, type DatabaseKind } from "../helpers/test-database.ts";
 import { administrator, createConsoleClient, startTestGateway } from "../helpers/test-gateway.ts";
 
-// Each folder has the database of a release, as write-fixture.ts wrote it. `before-0.1.0` has the first nine migrations.
+// Each folder contains a release's database from write-fixture.ts. `before-0.1.0` has the first nine migrations.
 const root = path.join(import.meta.dirname, "../fixtures/upgrade");
 const releases = globSync("*", { cwd: root }).toSorted();
 
@@ -98,7 +98,7 @@ for (const release of releases) {
         if (headers.authorization === `Bearer ${facts.upstreamSecret}`) return sendCompletion(response);
         response.writeHead(401).end("{}");
       });
-      // With today's clock, retention would delete the old records one day.
+      // With the current time, retention would eventually delete the fixture's records.
       const offsetMs = Date.parse(facts.writtenAt) - Date.now();
       const gateway = await startTestGateway(t, {
         kind,

@@ -14,8 +14,8 @@ import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 import { startTestServers } from "../helpers/test-servers.ts";
 
 /**
- * `node test/upgrade/write-fixture.ts <folder>` writes the database of this commit, on each kind of database, with a row
- * in each table. Run it on the commit of a release.
+ * `node test/upgrade/write-fixture.ts <folder>` writes one dump per database kind, with a row in each table.
+ * Run it on the commit of a release.
  */
 async function writeFixtures(folder: string): Promise<void> {
   const teardowns: (() => unknown)[] = [];
@@ -61,7 +61,7 @@ async function writeFixture(t: Owner, folder: string, kind: DatabaseKind): Promi
 
 type Owner = { teardown(stop: () => unknown): void };
 
-/** The key can be public, because it seals only the fixture's false credential. */
+/** The key can be public, because the fixture's secrets are fake. */
 const masterKey = Buffer.alloc(32, "fixture").toString("base64");
 
 async function fill(t: Owner, gateway: TestGateway) {

@@ -50,7 +50,7 @@ for (const [what, addresses] of Object.entries(otherAddresses)) {
 }
 
 const shared = sharedByFile();
-/** Any connection to this port fails the test. */
+/** Any connection to this server is a failure. */
 const canary = createNetServer((socket) => {
   connections++;
   socket.destroy();
@@ -144,7 +144,6 @@ test("base URLs with a password, another scheme or public plain http are rejecte
 });
 
 test.serial("a private provider already in the database is refused on connect", async (t) => {
-  // Some systems cannot resolve `localhost.`, so only the connect is certain to fail.
   const schemes = [...spellings, "localhost."].flatMap((host) => [
     `http://${host}:${port}/v1`,
     `https://${host}:${port}/v1`,

@@ -14,7 +14,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Garbage must not count as retained.
+// Garbage must not count as kept memory.
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
@@ -50,7 +50,7 @@ function pour(accepted: { bytes: number }) {
   };
 }
 
-/** Waits until the upstream can send no byte for more than half a second. */
+/** Waits until the gateway has accepted no byte for at least half a second. */
 async function standstill(accepted: { bytes: number }): Promise<void> {
   let last = -1;
   let times = 0;
@@ -129,7 +129,7 @@ test.serial("a client that never reads is cut off, and its request is recorded a
   t.is(records.length, 1);
   t.like(records[0], { status: "CANCELLED", httpStatus: 200 });
 
-  // Pending data may still arrive. The connection then fails visibly instead of hanging or looking complete.
+  // Buffered data may still arrive before the connection breaks.
   response.resume();
   const isWhole = await Promise.race([chat.ended, wait(5_000, "still open", { ref: false })]);
   t.is(isWhole, false);
@@ -144,7 +144,7 @@ test.serial("a slowly reading client is not cut off", async (t) => {
   upstream.scripts.set(t.title, pour({ bytes: 0 }));
   const chat = openChat(impatient, key.value, chatBody(key.model, t.title, { stream: true }));
   const response = await chat.head;
-  // Each pause is below the limit, but their sum exceeds it.
+  // Each pause is shorter than the stall timeout, but their sum exceeds it.
   let bytes = 0;
   let rests = 0;
   response.removeAllListeners("data");

@@ -143,7 +143,6 @@ test("a client that leaves at any point of its request leaks nothing", async (t)
   for (let index = 0; index < count; index++) {
     const chat = openChat(gateway, key.value, chatBody("test/model", t.title, { stream: index % 2 === 0 }));
     await once(chat.request, "finish");
-    // The clients wait for different numbers of event-loop turns.
     for (let turn = 0; turn < index % 20; turn++) await new Promise(setImmediate);
     chat.request.destroy();
   }
@@ -173,7 +172,7 @@ test("a client that leaves while sending is recorded and never reaches the upstr
   t.deepEqual(upstream.seen(t.title), []);
 });
 
-// The test is serial, because other tests would affect the figures.
+// Concurrent tests would distort the measured delays.
 test.serial("100 clients that leave stop their upstreams at once", async (t) => {
   const key = await createKey(gateway, ["test/model"]);
   const delaysMs: number[] = [];
@@ -195,7 +194,7 @@ test.serial("100 clients that leave stop their upstreams at once", async (t) => 
 test("a client that leaves during the key lookup leaks nothing and is recorded", async (t) => {
   const own = await startTestGateway(t);
   const key = await createKey(own);
-  // SQLite runs one operation at a time, so this one blocks every lookup.
+  // SQLite runs one operation at a time, so the pending read blocks the key lookup.
   const { promise: thawed, resolve: thaw } = Promise.withResolvers<void>();
   own.services.database.read(() => thawed).catch(() => {});
   const { hostname, port } = new URL(own.url);

@@ -10,7 +10,7 @@ const httpAnswers = [...goodAnswers, ...badAnswers];
 
 for (const answer of httpAnswers) {
   test(`a response with ${answer.name} is parsed`, async (t) => {
-    // The second call waits for the first one's connection.
+    // With one connection allowed, the second call must reuse it or wait until it closes.
     const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
     const upstream = await createRawUpstream(t, ({ socket }) => {
       socket.write(answer.bytes, "latin1");
@@ -66,7 +66,7 @@ function read({ closes }: HttpAnswer, pieces: Buffer[]) {
   let hasSurplus = false;
   for (const piece of pieces) {
     if (reader.problem) break;
-    // After a complete response, further bytes are surplus, for which the gateway closes the connection.
+    // Bytes after a complete response make the gateway close the connection.
     if (reader.isComplete) {
       hasSurplus ||= piece.length > 0;
       continue;

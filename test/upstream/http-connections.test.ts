@@ -8,7 +8,7 @@ import { createRawUpstream, type RawConnection } from "../helpers/raw-upstream.t
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 const evil = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nEVIL";
 
-/** Returns the requests of each connection by the last segment of their paths. */
+/** Returns one string per connection: the last path segments of its requests, separated by spaces. */
 const pathsOf = (connections: RawConnection[]) =>
   connections.map(({ requests }) => requests.map((request) => /\/(\w*) HTTP/.exec(request)?.[1]).join(" "));
 

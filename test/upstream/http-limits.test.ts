@@ -96,7 +96,7 @@ test("an idle connection does not keep the process alive, and a call does", asyn
   const startedAt = performance.now();
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
   t.is(stdout.trim(), "hello");
-  // An idle connection is kept for 20 s.
+  // By default, an idle connection is kept for 20 s.
   t.true(performance.now() - startedAt < 15_000);
 });
 

@@ -44,7 +44,7 @@ function makePlan(random: SeededRandom): Plan {
   // Without framing, extra bytes are part of the body, so they cannot be a fault.
   const fault = drawn === "surplus" && endsWithConnection ? null : drawn;
   const bytes = spoil(whole, fault, random);
-  // A limit of 300 pieces keeps each response short.
+  // A large response gets larger pieces, because each piece costs a turn of the event loop.
   const pieceBytesMax = Math.max(random.pick([1, 7, 100, 20_000, 200_000]), Math.ceil(bytes.length / 300));
   return {
     pieces: cutAnywhere(bytes, random, pieceBytesMax),
@@ -55,7 +55,7 @@ function makePlan(random: SeededRandom): Plan {
 }
 
 function inChunks(body: string, fault: Plan["fault"], random: SeededRandom): string {
-  // Node rejects damaged chunk extensions, and the gateway skips them.
+  // Node rejects damaged chunk extensions, but the gateway skips them.
   const extension = fault !== "changed bytes" && random.chance(0.2) ? ";a=b" : "";
   const trailers = random.chance(0.2) ? "x-sum: 1\r\nx-more: 2\r\n" : "";
   let chunks = "";
@@ -79,7 +79,7 @@ function spoil(whole: Buffer, fault: Plan["fault"], random: SeededRandom): Buffe
       return Buffer.concat([whole, Buffer.from(random.pick(["\r\n", "x", "HTTP/1.1 200 OK\r\n\r\n"]))]);
     case "changed bytes": {
       const changed = Buffer.from(whole);
-      // Most changes affect the head.
+      // Most changes should affect the head.
       const limit = random.chance(0.7) ? Math.min(whole.length, 200) : whole.length;
       for (let left = random.upTo(2); left >= 0; left--) {
         changed[random.upTo(limit - 1)] = random.pick([10, 13, 32, 44, 48, 57, 58, 65, 0, random.upTo(255)]);
@@ -132,7 +132,7 @@ test(`${answers} randomly damaged responses are parsed as by Node's client`, asy
     figures[ours ? "fine" : "broken"]++;
     const what = `seed ${seed}, answer ${index}, ${fault}: ${Buffer.concat(pieces).toString("latin1").slice(0, 300)}`;
     if (fault === null || fault === "surplus") t.deepEqual(ours, meant, what);
-    // Node fails if a surplus arrives with the response. A changed length turns the rest into a surplus.
+    // Node fails if a surplus arrives with the response. A smaller length turns the rest of the body into a surplus.
     const hasSurplus = fault === "changed bytes" && ours && meant && ours.body.length < meant.body.length;
     if ((fault === "surplus" || hasSurplus) && theirs === null) return;
     // A reset may overtake earlier data for either client.

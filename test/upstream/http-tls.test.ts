@@ -22,7 +22,7 @@ function identify(hosts: string[], { issuer = authority, days = 1 } = {}) {
   return { cert: certificate, key };
 }
 
-/** Resolves names to the test's addresses and treats them as public. */
+/** Resolves every name to the given addresses, even if they are private. */
 class TestGuard extends AddressGuard {
   readonly asked: string[] = [];
 

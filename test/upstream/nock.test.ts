@@ -13,7 +13,7 @@ let key: { id: string; value: string };
 test.before(async () => {
   nock.disableNetConnect();
   nock.enableNetConnect((host) => host.startsWith("127.0.0.1"));
-  // As in production, private upstreams are forbidden.
+  // As by default in production, private upstreams are rejected.
   gateway = await startTestGateway(shared, { environment: { UPSTREAM_PRIVATE_HOSTS: "" } });
   key = await connectUpstream(gateway, { url: "https://api.openai.com" });
 });

@@ -12,7 +12,7 @@ test("the startup log lists private providers once, with the setting to allow th
     named: "https://six.localhost/v1",
     six: "http://[::1]:9000/v1",
     listed: "http://127.0.0.1:7000/v1",
-    // The target is known only after a lookup.
+    // The address of this host is known only after a lookup.
     outside: "https://api.example.com/v1",
   });
   const DATABASE_URL = first.environment["DATABASE_URL"] ?? "";
@@ -35,7 +35,7 @@ test("the startup log lists private providers once, with the setting to allow th
 test("a refused resolved address is logged once", async (t) => {
   const environment = { UPSTREAM_PRIVATE_HOSTS: "127.0.0.1:7000" };
   const gateway = await startTestGateway(t, { environment });
-  // This provider is inserted while the gateway runs, so the warning follows its first call.
+  // The provider is inserted while the gateway runs, so the warning follows the provider's first call.
   await insertProviders(gateway, { late: "http://localhost:11434/v1?key=sk-canary" });
   t.deepEqual(warningsOf(gateway), []);
   const key = await createKey(gateway, ["late/model"]);
@@ -45,14 +45,14 @@ test("a refused resolved address is logged once", async (t) => {
   t.false(gateway.log.join("").includes("canary"));
 });
 
-/** Inserts the providers directly, like another gateway that permits their addresses. */
+/** Inserts the providers into the database, which bypasses the check of base URLs. */
 async function insertProviders(gateway: TestGateway, baseUrls: Record<string, string>): Promise<void> {
   const names = Object.keys(baseUrls);
   await gateway.services.database.write(async ({ providers, models, changes }) => {
     for (const [name, baseUrl] of Object.entries(baseUrls)) {
       await providers.insert(providerRow(`prv_${name}`, { name, kind: "openai-compatible", baseUrl }));
       await models.insert(modelRow(`mdl_${name}`, `prv_${name}`, { slug: `${name}/model` }));
-      // A provider is logged once, however many models it has.
+      // A second model must not cause a second warning.
       await models.insert(modelRow(`mdl_${name}2`, `prv_${name}`, { slug: `${name}/other` }));
     }
     await changes.append("catalogue", `prv_${names[0]}`, new Date());

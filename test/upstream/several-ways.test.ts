@@ -115,7 +115,6 @@ test("a cooling provider is retried if its fallback cannot serve the request", a
 });
 
 let timed: TestGateway;
-/** The offset of the gateway's clock. */
 let aheadMs = 0;
 
 test.before(async () => {
@@ -179,7 +178,7 @@ test("credentials share requests by weight", async (t) => {
     await postChat(timed, key.value, chatBody(own.slug));
   }
   const second = seen.filter((authorization) => authorization.includes("second")).length;
-  // 150 requests are expected. Six standard deviations are 37.
+  // The second credential should get 150 requests. Six standard deviations are 37.
   t.true(Math.abs(second - 150) < 37, `${second} of 200`);
 });
 
@@ -196,7 +195,7 @@ test("if every provider fails, the last error is returned with x-should-retry: f
   const { answer, record } = await askModel(timed, own.slug);
   t.is(answer.status, 502);
   t.is(answer.headers.get("x-should-retry"), "false");
-  // UPSTREAM_ATTEMPTS_MAX ends the attempts.
+  // The default UPSTREAM_ATTEMPTS_MAX is 3.
   t.deepEqual(
     [own, ...candidates].map(({ upstream }) => upstream.requests.length),
     [1, 1, 1, 0],

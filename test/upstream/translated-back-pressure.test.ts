@@ -17,15 +17,15 @@ import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, usageOf } from "../helpers/test-gateway.ts";
 
-// Garbage must not count as retained.
+// Garbage must not count as kept memory.
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
 const MB = 1024 * 1024;
 const sharedGateway = shareGateway();
 
-// `dialled` contains the sockets that this process opened, and `accepted` the gateway's client sockets by remote port.
-// A socket counts its bytes independently of system buffers.
+// `dialled` contains the process's client sockets, `accepted` the gateway's server sockets by client port.
+// Their byte counts show how much the gateway holds, without the system's buffers.
 const dialled = new Set<Socket>();
 const accepted = new Map<number | undefined, Socket>();
 
@@ -92,7 +92,7 @@ for (const form of forms) {
     await eventually(() => countOf(events) === pieces, 30_000);
     collectGarbage();
     const heapMore = process.memoryUsage().heapUsed - before.heapUsed;
-    // The heap grows by less than a tenth of a kilobyte per event.
+    // The limit is about 91 bytes per event.
     t.true(heapMore < 2 * MB, `heap + ${inMB(heapMore)}`);
     const keptBytes = await keptAtMost(16 * MB, before);
 
@@ -152,7 +152,7 @@ async function connectPouring(t: ExecutionContext, form: VendorForm, said: { pie
 
   return {
     keyId,
-    /** Keeps the stream open until the test has read enough. */
+    /** The upstream keeps the stream open until `mayEnd` resolves. */
     mayEnd,
     /** Returns an unread stream with all ends of its two connections. */
     async open(prompt: string) {
@@ -194,7 +194,7 @@ async function readSome(response: IncomingMessage, bytes: number): Promise<void>
   response.off("data", take);
 }
 
-/** Waits until the retained memory is small enough. Another thread frees buffers some time after their collection. */
+/** Waits until the kept memory is at most `bytesMax`. Another thread frees buffers some time after their collection. */
 async function keptAtMost(bytesMax: number, { heapUsed: heapBefore }: NodeJS.MemoryUsage): Promise<number> {
   return eventually(() => {
     collectGarbage();
@@ -204,7 +204,7 @@ async function keptAtMost(bytesMax: number, { heapUsed: heapBefore }: NodeJS.Mem
   });
 }
 
-/** Waits until no data has moved for more than 100 ms. */
+/** Waits until no data has moved for at least 100 ms. */
 async function standstill(streams: Stream[]): Promise<void> {
   let last = "";
   let times = 0;
@@ -216,7 +216,7 @@ async function standstill(streams: Stream[]): Promise<void> {
   }, 30_000);
 }
 
-/** Collects the events. Each run of equal events is counted. */
+/** Collects the events. Equal consecutive events share an entry. */
 function readEvents(response: IncomingMessage): CountedEvent[] {
   const counted: CountedEvent[] = [];
   let rest = "";

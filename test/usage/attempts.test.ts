@@ -24,7 +24,7 @@ const failures: [code: string, reason: string, script: (response: ServerResponse
   ["upstream_error", "http_503", answersWith(503)],
   ["upstream_auth_failed", "http_401", answersWith(401)],
   ["upstream_auth_failed", "http_402", answersWith(402)],
-  // The record keeps the upstream's error code.
+  // For these statuses, the record keeps the upstream's own error code.
   ["y", "http_400", answersWith(400)],
   ["y", "http_429", answersWith(429)],
 ];
@@ -124,7 +124,7 @@ function streams(text: string): (response: ServerResponse) => void {
   };
 }
 
-/** Returns the reason for a provider with a closed port or without TLS. */
+/** With http, the provider's port is closed. With https, the provider has no TLS. */
 async function reasonOfUnreachable(t: ExecutionContext, gateway: TestGateway, scheme: "http" | "https") {
   const plain = await createUpstream(t, (_request, response) => sendCompletion(response));
   const url =

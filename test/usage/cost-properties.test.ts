@@ -71,7 +71,7 @@ test("the amounts of the lines add up to the cost, and none is negative", (t) =>
         lines.reduce((sum, { amount }) => sum + (amount ?? 0), 0),
         cost,
       );
-      // The expected cost is exact and rounded once.
+      // The expected cost is the exact sum, rounded once.
       const exact = lines.reduce((sum, line) => sum + BigInt(line.quantity) * BigInt(line.price ?? 0), 0n);
       t.is(cost, Number((exact + 500_000n) / 1_000_000n));
     }),
@@ -136,7 +136,7 @@ test("a part of a prompt above a threshold costs its price, the rest the usual o
     cacheWriteInputTokens: null,
     reasoningTokens: null,
   };
-  // The cached 400 come first, then 600 at the usual price, then 500 above the threshold.
+  // The 400 cached tokens come first, then 600 tokens below the threshold, then 500 above it.
   t.is(costOf(list, used, at), 400 * 100 + 600 * 1_000 + 500 * 3_000 + 100 * 5_000);
 });
 

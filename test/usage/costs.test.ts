@@ -159,7 +159,7 @@ for (const [usage, cost] of reported) {
     const sum = record?.costDetails?.lines.reduce((total, { amount }) => total + (amount ?? 0), 0);
     t.is(sum, ours, "our own figure stays beside it");
 
-    // Recomputing applies the provider's new setting to the first record, too.
+    // Recomputing applies the provider's new `costSource` to the first record, too.
     await recomputeCosts(gateway.services.database, { ...day(), model: slug });
     t.deepEqual(
       (await usageOf(gateway, id)).map((each) => each.cost),

@@ -12,7 +12,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Usage that the upstream does not report is estimated from the received answer and marked as estimated.
+// Usage that the upstream does not report is estimated from the request and the received part of the response.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;

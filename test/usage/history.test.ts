@@ -24,7 +24,7 @@ for (const kind of allDatabaseKinds) {
   let records: OwnedRecord[];
 
   test.serial.before(`a history on ${kind}`, async () => {
-    // Of the owners, only Bob exists. The others count as deleted users.
+    // Bob is the only owner that exists. All other owners count as deleted users.
     await shared().services.database.write(({ users }) => users.insert(userRow(member.id, { name: "Bob" })));
     records = (await addUsage(shared(), 2_000, { from, to })).map((record) => ({
       ...record,
@@ -103,7 +103,7 @@ for (const kind of allDatabaseKinds) {
   test(`${kind}: sums equal those of the paged records, to the millisecond`, async (t) => {
     for (const [row, [person, criteria]] of wishes().entries()) {
       for (const [place, interval] of ([null, "hour", "day", "month"] as const).entries()) {
-        // Below full scale, half of the groupings are tried with each filter and interval.
+        // Below full scale, each filter and interval is tested with half of the groupings.
         for (const groupBy of groupings.filter((_, index) => isFull || (row + place + index) % 2 === 0)) {
           const rows = await history().summarize(person, criteria, { groupBy, interval });
           const shown = rows

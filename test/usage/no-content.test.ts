@@ -13,7 +13,7 @@ import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// The prompt is long enough to be unique, with characters that JSON and URLs escape.
+// Both texts are unique and contain characters that JSON and URLs escape.
 const prompt = 'Canary prompt 7f3a "é" <&> zq';
 const answer = 'Canary answer 91bd "ü" <&> zq';
 
@@ -37,7 +37,7 @@ for (const kind of databaseKinds) {
       const choices = [{ index: 0, message: { role: "assistant", content: answer }, finish_reason: "stop" }];
       return void response.end(JSON.stringify(status === 200 ? { choices } : { error }));
     });
-    // The interval keeps all records in the spool until the search.
+    // The interval keeps all records in the spool until the explicit flush.
     const environment = { USAGE_FLUSH_INTERVAL_MS: "1000000" };
     const gateway = await startTestGateway(t, { kind, environment });
     const key = await connectUpstream(gateway, upstream);
@@ -76,7 +76,6 @@ for (const kind of databaseKinds) {
       upstreamSecret,
       keyValue: key.value,
       echoKeyValue: echo.value,
-      // The search also covers the key's value without the common prefix.
       bareKeyValue,
       password: administrator.password,
     };

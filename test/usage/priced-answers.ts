@@ -1,6 +1,6 @@
 /**
- * Usage as vendors report it, and its cost worked out by hand from the vendor's price page, as of November 2026. Prices
- * in the comments are US dollars per million tokens.
+ * Usage in the vendor's format, and its cost, calculated by hand from the vendor's prices of November 2026. Comments
+ * give prices in US dollars per million tokens, unless they name another unit.
  */
 export type PricedAnswer = {
   model: string;
@@ -11,14 +11,17 @@ export type PricedAnswer = {
 };
 
 /**
- * https://platform.claude.com/docs/en/about-claude/pricing. Sonnet 4.5: 3 input, 0.30 read, 3.75 and 6 written, 15
- * output; above 200k 6, 0.60, 7.50, 12 and 22.50. Opus 4.6: 5, 0.50, 6.25, 10, 25. Haiku 4.5: 1, 0.10, 1.25, 2, 5.
+ * Prices of input, cache reads, 5-minute cache writes, 1-hour cache writes and output:
+ * https://platform.claude.com/docs/en/about-claude/pricing. A batch costs half:
+ * https://platform.claude.com/docs/en/build-with-claude/batch-processing.
  *
- * A batch costs half: https://platform.claude.com/docs/en/build-with-claude/batch-processing.
+ * - Sonnet 4.5: 3, 0.30, 3.75, 6, 15, and above 200k tokens 6, 0.60, 7.50, 12, 22.50
+ * - Opus 4.6: 5, 0.50, 6.25, 10, 25
+ * - Haiku 4.5: 1, 0.10, 1.25, 2, 5
  */
 export const anthropic: PricedAnswer[] = [
   sonnet({ input_tokens: 1_000, output_tokens: 500 }, "0.0105"),
-  // The example in Claude's guide to prompt caching, in millionths of a dollar: 63 + 705,322.5 + 5,895.
+  // The usage is from Claude's prompt caching guide. Its cost in millionths of a dollar is 63 + 705,322.5 + 5,895.
   sonnet({ input_tokens: 21, ...written(188_086, 0), output_tokens: 393 }, "0.7112805"),
   sonnet(
     { input_tokens: 2_048, cache_read_input_tokens: 1_800, ...written(148, 100), output_tokens: 503 },
@@ -28,7 +31,7 @@ export const anthropic: PricedAnswer[] = [
   sonnet({ input_tokens: 200_000, output_tokens: 1_000 }, "0.615"),
   sonnet({ input_tokens: 1, cache_read_input_tokens: 200_000, output_tokens: 0 }, "0.120006"),
   sonnet({ input_tokens: 100_000, ...written(0, 150_000), output_tokens: 2_000 }, "2.445"),
-  // The example in Claude's guide to web search. A thousand searches cost $10.
+  // The usage is from Claude's web search guide. A thousand searches cost $10.
   sonnet(
     {
       input_tokens: 105,
@@ -46,7 +49,7 @@ export const anthropic: PricedAnswer[] = [
     "0.048",
   ),
   opus({ input_tokens: 300_000, output_tokens: 1_000 }, "1.525"),
-  // For Opus 4.6, fast mode costs six times the usual price, and US-only inference 1.1 times.
+  // For Opus 4.6, fast mode costs six times the standard price, and US-only inference 1.1 times.
   opus({ input_tokens: 1_000, output_tokens: 1_000, speed: "fast" }, "0.18"),
   opus({ input_tokens: 1_000, output_tokens: 1_000, inference_geo: "us" }, "0.033"),
   opus(
@@ -103,13 +106,13 @@ function written(fiveMinutes: number, oneHour: number) {
  *
  * - gpt-4o: 2.50, 1.25, 10
  * - gpt-5: 1.25, 0.125, 10
- * - gpt-5.4: 2.50, 0.25, 15, and above 272k 5, 0.50, 22.50
+ * - gpt-5.4: 2.50, 0.25, 15, and above 272k tokens 5, 0.50, 22.50
  * - gpt-5.5: 5, 0.50, 30
- * - gpt-5.6-sol: 4, 0.40, 20, written 5
- * - gpt-6.1-sol: 2, 0.10, 10, written 2.50, and above 272k 4, 0.20, 15
+ * - gpt-5.6-sol: 4, 0.40, 20, and 5 for cache writes
+ * - gpt-6.1-sol: 2, 0.10, 10, and above 272k tokens 4, 0.20, 15
  */
 export const openai: PricedAnswer[] = [
-  // The example in OpenAI's guide to prompt caching, in millionths of a dollar: 215 + 2,400 + 3,000.
+  // The usage is from OpenAI's prompt caching guide. Its cost in millionths of a dollar is 215 + 2,400 + 3,000.
   chat("gpt-4o", { prompt_tokens: 2_006, cached: 1_920, completion_tokens: 300 }, "0.005615"),
   chat("gpt-4o", { prompt_tokens: 1_000, image_tokens: 700, completion_tokens: 100 }, "0.0035"),
   chat("gpt-5", { prompt_tokens: 1_000, completion_tokens: 2_000, reasoning: 1_500 }, "0.02125"),
@@ -127,8 +130,8 @@ export const openai: PricedAnswer[] = [
   chat("gpt-4.1", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "priority"),
   chat("gpt-4.1-nano", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.001", "priority"),
   chat("o3", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.005", "flex"),
-  // Fast mode: o3 costs 3.50 input and 14 output, o4-mini 2, 0.50 cached and 8, gpt-4o-2024-05-13 8.75 and 26.25.
-  // See https://openai.com/api-priority-processing/
+  // Tiers `priority` and `fast`: o3 3.50 input, 14 output; o4-mini 2 input, 0.50 cached, 8 output; gpt-4o-2024-05-13
+  // 8.75 input, 26.25 output. See https://openai.com/api-priority-processing/
   chat("o3", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "priority"),
   chat("o4-mini", { prompt_tokens: 1_000, cached: 400, completion_tokens: 1_000 }, "0.0094", "priority"),
   chat("gpt-4o-2024-05-13", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.035", "fast"),
@@ -138,7 +141,7 @@ export const openai: PricedAnswer[] = [
   chat("gpt-5.4", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.035", "priority"),
   chat("gpt-5.4-mini", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0105", "priority"),
   chat("gpt-5.1", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0225", "priority"),
-  // US dollars per million tokens: 1.75 input, 14 output.
+  // The standard prices are 1.75 for input and 14 for output.
   chat("gpt-5.2", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.007875", "flex"),
   chat("gpt-5.5", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0875", "priority"),
   chat("gpt-5.5", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "flex"),
@@ -147,7 +150,7 @@ export const openai: PricedAnswer[] = [
     { prompt_tokens: 10_000, cached: 2_000, written: 3_000, completion_tokens: 1_000 },
     "0.0558",
   ),
-  // A long prompt in fast mode costs $16 input, $1.60 cached and $60 output.
+  // Prices of a long prompt in the tier `priority`: 16 input, 1.60 cached, 60 output.
   chat(
     "gpt-5.6-sol",
     { prompt_tokens: 300_000, cached: 100_000, completion_tokens: 1_000 },
@@ -156,7 +159,7 @@ export const openai: PricedAnswer[] = [
   ),
   chat("gpt-6.1-sol", { prompt_tokens: 1_000, cached: 600, completion_tokens: 100 }, "0.00186"),
   chat("gpt-6.1-sol", { prompt_tokens: 300_000, completion_tokens: 1_000 }, "0.6075", "flex"),
-  // US dollars per million audio tokens: 32 input, 64 output.
+  // Text tokens cost 2.50 (input) and 10 (output), audio tokens 32 and 64.
   chat(
     "gpt-audio",
     { prompt_tokens: 1_000, audio_tokens: 800, completion_tokens: 500, audioOutput: 400 },
@@ -202,9 +205,9 @@ const search = (action: string) => ({
   action: { type: action },
 });
 
-/** Uses the prices of `openai`, and $10 per thousand searches. Pages opened afterwards are free. */
+/** A thousand searches cost $10. Opening a page is free. Token prices are listed at `openai`. */
 export const responses: PricedAnswer[] = [
-  // The example in OpenAI's API reference, in millionths of a dollar: 45 + 870.
+  // The usage is from OpenAI's API reference. Its cost in millionths of a dollar is 45 + 870.
   response("gpt-5", [36, 0, 87], "0.000915"),
   response("gpt-5", [1_000, 0, 500], "0.02625", {
     output: [search("search"), search("open_page"), search("search")],
@@ -212,7 +215,7 @@ export const responses: PricedAnswer[] = [
   response("gpt-5", [328, 0, 52], "0.00186", { service_tier: "priority" }),
   response("gpt-5", [1_000, 0, 1_000], "0.005625", { service_tier: "flex" }),
   response("gpt-5.4", [300_000, 200_000, 1_000], "0.6225"),
-  // gpt-6-sol costs $2 input, $0.20 cached, $10 output and $2.50 cache write.
+  // gpt-6-sol: 2 input, 0.20 cached, 2.50 cache write, 10 output.
   response("gpt-6-sol", [5_000, 3_000, 200], "0.0071", {}, 1_000),
 ];
 

@@ -2,12 +2,12 @@ import { frameAwsEvent } from "../helpers/frame-events.ts";
 import type { PricedAnswer } from "./priced-answers.ts";
 
 /**
- * The prices of https://aws.amazon.com/bedrock/pricing/ in November 2026. `inputTokens` excludes cache reads
- * and writes: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
+ * Prices in US dollars per million tokens, from https://aws.amazon.com/bedrock/pricing/ in November 2026. `inputTokens`
+ * excludes cache reads and writes: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
  *
  * - Sonnet 4.5, regional: 3.30 input, 0.33 cache read, 4.125 (5 minutes) and 6.60 (1 hour) cache write, 16.50 output
- * - Sonnet 4.5, global: 3, 0.30, 3.75, 6, 15
- * - Opus 5.5, global: 4, 0.20, 5, 8, 20
+ * - Sonnet 4.5, global, in the same order: 3, 0.30, 3.75, 6, 15
+ * - Opus 5.5, global, in the same order: 4, 0.20, 5, 8, 20
  */
 export const bedrock: PricedAnswer[] = [
   converse(regional(), { inputTokens: 1_000, outputTokens: 500 }, "0.01155"),
@@ -29,7 +29,7 @@ export const bedrock: PricedAnswer[] = [
     { inputTokens: 1_000, cacheReadInputTokens: 500, ...written(1_000, 1_000), outputTokens: 1_000 },
     "0.0371",
   ),
-  // The price list has no flex price, so the estimate uses the regular price as an upper bound.
+  // Without a flex price, the regular price applies as an upper bound.
   converse(regional(), { inputTokens: 1_000, outputTokens: 500 }, "0.01155", {
     serviceTier: { type: "flex" },
   }),
@@ -68,7 +68,6 @@ export function converseAnswer({ usage, beside }: PricedAnswer): string {
   });
 }
 
-/** The response of ConverseStream, whose last event has the usage. */
 export function converseStream({ usage, beside }: PricedAnswer): Buffer {
   const events: [name: string, payload: object][] = [
     ["messageStart", { role: "assistant" }],

@@ -1,8 +1,10 @@
 import type { PricedAnswer } from "./priced-answers.ts";
 
 /**
- * https://ai.google.dev/gemini-api/docs/pricing. 2.5 Flash: 0.30 input, 0.03 cached, 2.50 output, audio 1 and cached
- * 0.10. 2.5 Pro: 1.25, 0.125, 10; above 200k 2.50, 0.25, 15.
+ * Prices in US dollars per million tokens: https://ai.google.dev/gemini-api/docs/pricing. Flex costs half.
+ *
+ * - 2.5 Flash: 0.30 input, 0.03 cached input, 2.50 output, 1 audio input, 0.10 cached audio input
+ * - 2.5 Pro: 1.25 input, 10 output, and above 200k tokens 2.50 input, 15 output
  */
 export const gemini: PricedAnswer[] = [
   google("gemini-2.5-flash", [1_000, 200], "0.00155", { thoughtsTokenCount: 300 }),
@@ -26,11 +28,11 @@ export const gemini: PricedAnswer[] = [
     thoughtsTokenCount: 150,
     promptTokensDetails: modalities({ TEXT: 258, IMAGE: 1_032 }),
   }),
-  // US dollars per million tokens: 0.30 input, 30 for a generated image.
+  // Prices: 0.30 input, 30 image output.
   google("gemini-2.5-flash-image", [10, 1_290], "0.038703", {
     candidatesTokensDetails: modalities({ IMAGE: 1_290 }),
   }),
-  // US dollars per million tokens: 0.50 input, 3 output.
+  // Prices: 0.50 input, 3 output.
   google("gemini-3-flash-preview", [2_000, 100], "0.0013", {
     promptTokensDetails: modalities({ TEXT: 100, VIDEO: 1_900 }),
   }),

@@ -40,7 +40,7 @@ test("the statements equal the checked-in ones: run `test/usage/print-hot-querie
   t.is(printHotQueries(), readFileSync(new URL("hot-queries.sql", import.meta.url), "utf8"));
 });
 
-// Tests run serially, because SQLite blocks the thread that MySQL needs.
+// Tests run serially, because SQLite blocks the thread that the MySQL client needs.
 test.serial("sqlite: every query has an index that returns its rows in order", async (t) => {
   const database = new Sqlite((await createHistory(t, "sqlite")).slice("sqlite:".length));
   t.teardown(() => database.close());
@@ -77,13 +77,12 @@ for (const kind of serverKinds) {
   });
 }
 
-/** Requests a table, because MySQL's default is a tree. MariaDB expects EXPLAIN after `SET STATEMENT … FOR`. */
+/** `FORMAT=TRADITIONAL` requests a table. MariaDB expects EXPLAIN after `SET STATEMENT … FOR`. */
 function explained(kind: ServerKind, { sql }: HotQuery["query"]): string {
   return sql.replace("SELECT", `EXPLAIN ${kind === "mysql" ? "FORMAT=TRADITIONAL " : ""}SELECT`);
 }
 
 for (const kind of allDatabaseKinds) {
-  // Tests run serially, because SQLite blocks the thread that MySQL needs.
   test.serial(`${kind}: the database ends a slow query and stays available`, async (t) => {
     const database = await openTestDatabase(t, kind, { operationTimeoutMs: 30_000 });
     const random = seededRandom(1);
@@ -99,7 +98,7 @@ for (const kind of allDatabaseKinds) {
       sessionId: "ses_1",
       role: "admin",
     } as const;
-    // The period is shorter than an hour, so the query sums the records themselves.
+    // The period is shorter than an hour, so the query sums usage records instead of roll-ups.
     const criteria = { from: new Date(start + 1), to: new Date(start + 3_598_000) };
     const ask = (usageQueryTimeoutMs: number) =>
       new UsageHistory({

@@ -4,7 +4,6 @@ import { postTo } from "../helpers/post-chat.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// A refused request's record contains the requested model, unless the name looks like prose or a secret.
 const gateway = shareGateway();
 
 const refusedFor: [reason: string, path: string, more: object][] = [

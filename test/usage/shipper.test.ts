@@ -137,7 +137,6 @@ for (const kind of allDatabaseKinds) {
       await database.write(({ usageRecords }) => usageRecords.insertAll(records));
       return records.map(({ id }) => id);
     };
-    // Records arrive for months while the retention runs.
     const ids: string[] = [];
     for (; time < now; time += 10 * dayMs) {
       await retention.run();
@@ -149,7 +148,7 @@ for (const kind of allDatabaseKinds) {
 
     const rows = await queryDatabase(url, "SELECT id, created_at FROM usage_records ORDER BY id");
     const left = rows.map(({ id }) => String(id));
-    // MySQL and MariaDB keep a whole month while one of its days is needed.
+    // MySQL and MariaDB keep a month's partition until all its days have expired.
     const oldest = kind === "sqlite" ? now - 60 * dayMs : Date.UTC(2026, 8, 1);
     const all = [...ids, ...during].toSorted();
     const kept = firstIdAt("req", oldest);

@@ -8,7 +8,6 @@ import { chat } from "../../gateway/dialects/chat/chat.ts";
 import { deltaNames } from "../../gateway/dialects/named-event-reader.ts";
 import { answerNames, OutputMeter, TokenMeter } from "../../gateway/usage/counting/token-meter.ts";
 
-// These tests compare estimates with the tokenizer that they approximate.
 const project = path.join(import.meta.dirname, "../..");
 
 function meter(text: string): number {

@@ -10,7 +10,6 @@ import { anthropic, openai, type PricedAnswer, responses } from "./priced-answer
 import { bedrock, converseAnswer, converseStream } from "./priced-bedrock-answers.ts";
 import { gemini } from "./priced-gemini-answers.ts";
 
-// A scripted upstream returns every answer through a real gateway, streamed and not, in each vendor's client formats.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -141,7 +140,7 @@ for (const vendor of vendors) {
 function bodyOf(client: Client, prompt: string): object {
   if (client === "responses") return { input: prompt };
   const messages = [{ role: "user", content: prompt }];
-  // `false` makes the gateway cut translated answers to one tool call, which must not change the usage.
+  // `parallel_tool_calls: false` limits translated answers to one tool call and must not change the usage.
   return client === "messages" ? { messages, max_tokens: 100 } : { messages, parallel_tool_calls: false };
 }
 
@@ -187,7 +186,6 @@ const formats: Record<string, Format> = {
         stop_reason: "end_turn",
         usage,
       }),
-    // `message_start` reports the input, and `message_delta` reports all counts.
     stream: ({ usage, model }) => {
       const message = {
         id: "msg_1",

@@ -11,7 +11,7 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 // A call without a response costs nothing if no byte of the request was sent.
 const shared = sharedByFile();
 let gateway: TestGateway;
-/** This gateway shares the database, but must not call private addresses. */
+/** A gateway that shares the database of `gateway`, but must not call private addresses. */
 let guarded: TestGateway;
 
 test.before(async () => {
@@ -39,7 +39,7 @@ async function recordOf(slug: string, at = gateway) {
   return { status, record };
 }
 
-/** Returns a port that answers a TLS handshake with another protocol. */
+/** Starts a server without TLS. Returns its port. */
 async function plainServer(t: ExecutionContext, greeting: string): Promise<number> {
   const server = createServer((socket) => {
     socket.on("error", () => {});

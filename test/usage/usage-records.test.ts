@@ -20,7 +20,6 @@ import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { allDatabaseKinds } from "../helpers/test-database.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Every outcome leaves exactly one usage record.
 const shared = sharedByFile();
 
 for (const kind of allDatabaseKinds) {

@@ -14,8 +14,7 @@ import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { spoilJson } from "../helpers/spoil-json.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Each response, stream and error of each vendor has one malformed place. The client always receives a
-// response or an error, and the gateway keeps running.
+// Each upstream response, stream or error has one malformed place. The client must receive a response or an error.
 const deep = "[".repeat(9_000) + "]".repeat(9_000);
 const oddTexts = ["NaN", "[null]", `{"toString":null,"a":${deep}}`];
 
@@ -108,7 +107,7 @@ for (const name of Object.keys(vendors) as (keyof typeof vendors)[]) {
       ["error", oddErrors(form), (status) => status === 400],
     ];
     for (const [what, odd, isRight] of answers) {
-      // The test is serial, because the upstream has one response at a time.
+      // The tests are serial, because they share `sent`.
       test.serial(`${client} from ${name} handles any ${what}`, async (t) => {
         const key = await createKey(gateway, [`${name}/model`]);
         const headers = { authorization: `Bearer ${key.value}` };
@@ -155,7 +154,7 @@ function* oddStreams(form: VendorForm): Generator<Sent> {
     const shape = `${event.toString("latin1").split("{")[0]} ${data.replaceAll(/:("[^"]*"|\d+)/g, "")}`;
     if (known.has(shape) || !data.startsWith("{")) continue;
     known.add(shape);
-    // There are many places, so each kind of event receives only one of the texts.
+    // To limit the number of streams, each kind of event receives only one of the texts.
     const oddText = oddTexts[known.size % oddTexts.length] ?? "";
     for (const text of spoilJson(JSON.parse(data), [oddText]))
       yield { status: 200, type, body: Buffer.concat(events.with(index, toEvent(text))) };
@@ -171,7 +170,7 @@ function openTextEvent(event: Buffer): OpenEvent {
 }
 
 /**
- * Reads only the header `:event-type`. After its name come one byte for the value's type and two for its length.
+ * Reads only the header `:event-type`. One byte for the value's type and two for its length follow the header's name.
  */
 function openAwsEvent(event: Buffer): OpenEvent {
   const headersEnd = 12 + event.readUInt32BE(4);

@@ -9,7 +9,6 @@ import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scrip
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// A failure after the first byte causes an error event and no [DONE].
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -70,7 +69,7 @@ test("a stream of single bytes arrives complete", async (t) => {
     beginStream(response);
     response.socket?.setNoDelay(true);
     for (const byte of Buffer.from(stream)) {
-      // Each write waits for the previous one, so that no bytes are joined.
+      // Each write waits for the previous write, so that no bytes are joined.
       await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
     }
     response.end();
@@ -81,13 +80,12 @@ test("a stream of single bytes arrives complete", async (t) => {
   t.is(answer.text, stream.replaceAll("upstream-model-2026", "test/model"));
 });
 
-// The following tests cover the other dialects.
+// The remaining tests cover the dialects messages and responses.
 const upstreamName = "its-own-name-2026";
 
 type Written = {
-  /** The first events. */
   begun: string;
-  /** The remaining events except the last. */
+  /** The events between `begun` and `end`. */
   rest: string;
   end: string;
   error: string;
@@ -173,7 +171,6 @@ for (const dialect of clientDialects) {
         beginStream(response);
         response.socket?.setNoDelay(true);
         for (const byte of Buffer.from(`${whole}: and so on\n\n`)) {
-          // Each write waits for the previous one, so that no bytes are joined.
           await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
         }
       });

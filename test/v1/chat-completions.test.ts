@@ -85,7 +85,6 @@ for (const includeUsage of [false, true]) {
   });
 }
 
-// The following tests cover missing members, and members of a wrong type or value.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let key: { id: string; value: string };
@@ -195,7 +194,7 @@ const canary = fileURLToPath(new URL("../../node_modules/compatcanary/src/cli.js
 
 type Report = { results: { id: string; status: string; summary: string }[] };
 
-// The profile `modern` tests responses, and `chat` tests chat completions.
+// The profile `chat` tests only chat completions, and `modern` also tests responses.
 for (const profile of ["modern", "chat"]) {
   test(`compatcanary, a scanner of OpenAI-style APIs, passes profile ${profile}`, async (t) => {
     const gateway = await startTestGateway(t);

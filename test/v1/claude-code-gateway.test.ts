@@ -6,7 +6,7 @@ import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstr
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// Each title is a line of https://code.claude.com/docs/en/llm-gateway-protocol, as of October 2026.
+// Each test checks a requirement of https://code.claude.com/docs/en/llm-gateway-protocol, as of October 2026.
 const shared = sharedByFile();
 const model = "anthropic/claude-sonnet-5";
 let gateway: TestGateway;

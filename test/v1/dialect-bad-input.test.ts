@@ -9,13 +9,13 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// These inputs are well-formed HTTP in the other dialects. `bad-input.test.ts` covers chat completions.
+// These tests cover the dialects messages and responses. `bad-input.test.ts` covers chat completions.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
 const statuses = new Set<number>();
 
-/** One key per dialect, for a native model, a model whose upstream speaks chat completions, and the demo. */
+/** One key per dialect, connected to a native model, a translated model and the demo. */
 const keys = new Map<ClientDialect, string>();
 
 test.before(async () => {

@@ -7,7 +7,7 @@ import { type Answer, postTo } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// These tests cover the gateway's own errors in the other dialects. `errors.test.ts`,
+// These tests cover the gateway's own errors in the dialects messages and responses. `errors.test.ts`,
 // `chat-completions.test.ts` and `bad-input.test.ts` cover chat completions.
 const shared = sharedByFile();
 const bodyBytesMax = 10_000;
@@ -159,7 +159,7 @@ for (const dialect of clientDialects) {
     });
   }
 
-  // The test is serial, because all tests share the unavailable database.
+  // The test is serial, because it blocks the database that all tests share.
   test.serial(`${path}: an uncached key requires the database`, async (t) => {
     const { value } = await createKey(gateway);
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -12,8 +12,8 @@ import {
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// These tests cover upstream failures before the first byte, in the other dialects. `upstream-errors.test.ts` covers
-// chat completions.
+// These tests cover upstream failures before the response's first byte in the dialects messages and responses.
+// `upstream-errors.test.ts` covers chat completions.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;

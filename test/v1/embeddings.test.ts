@@ -71,7 +71,7 @@ for (const [kind, path, expectedUrl] of [
     t.like(JSON.parse(upstream.requests[0]?.body ?? ""), { model: "embedder", input: ["one", "two"] });
 
     const [record] = await usageOf(gateway(), key.id);
-    // 7 tokens at $0.02 a million are 140 nano-dollars. Output has no tokens and no price.
+    // 7 tokens at $0.02 a million cost 140 nano-dollars. Embeddings have no output price.
     t.like(record, { endpoint: "embeddings", inputTokens: 7, outputTokens: 0, cost: 140, stream: false });
   });
 }

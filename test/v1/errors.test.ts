@@ -10,7 +10,7 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 // These tests cover the gateway's own errors. `upstream-errors.test.ts` covers upstream failures.
 const shared = sharedByFile();
 const bodyBytesMax = 10_000;
-/** Moves the gateway's clock, so that a key can expire without waiting. */
+/** Advances the gateway's clock, so that a key expires at once. */
 let clockAheadMs = 0;
 let gateway: TestGateway;
 let key: { id: string; value: string };
@@ -52,7 +52,7 @@ test("all invalid keys receive the same response, whatever the reason", async (t
   const deleted = await createKey(gateway);
   const disabled = await createKey(gateway);
   for (const { value } of [deleted, disabled]) {
-    // An earlier request fills the cache.
+    // This request puts the key into the cache.
     t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
   }
   await gateway.admin.keys.delete.mutate({ id: deleted.id });
@@ -231,7 +231,7 @@ test("new requests are refused when usage can no longer be stored", async (t) =>
   t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200, "after it");
 });
 
-/** SQLite runs one operation at a time, so a pending one blocks all others like a frozen server. */
+/** SQLite runs one operation at a time, so the pending read blocks all others, like a frozen server. */
 function freeze({ services: { database } }: TestGateway): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   database.read(() => promise).catch(() => {});

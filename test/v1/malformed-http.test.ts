@@ -9,7 +9,6 @@ import { openSocket, readAnswer, sendRaw } from "../helpers/send-raw.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// These inputs require a raw socket.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let key: { id: string; value: string };
@@ -148,7 +147,7 @@ for (const framing of ["announced", "chunked"] as const) {
   test.serial(`a ${framing} body of 100 MB is discarded as it arrives and rejected`, async (t) => {
     const socket = await openSocket(roomy.url);
     t.teardown(() => socket.destroy());
-    // Simple clients send everything before they read, so the response must survive without a reset.
+    // Simple clients send the whole body before they read, so a reset would lose the response.
     socket.pause();
     const before = bufferBytes();
     const lines = [
@@ -167,7 +166,7 @@ for (const framing of ["announced", "chunked"] as const) {
   });
 }
 
-/** Sends the body. Returns the accepted bytes and the memory in use near the end. */
+/** Sends the body. `keptBytes` is the buffer memory shortly before the end. */
 async function pour(socket: Socket, isChunked: boolean): Promise<{ sentBytes: number; keptBytes: number }> {
   const piece = Buffer.alloc(1024 * 1024, " ");
   const framed = isChunked
@@ -204,6 +203,6 @@ test.serial("a body of brackets at the size limit does not delay other requests"
   const answer = await postChat(roomy, roomyKey.value, body);
   delay.disable();
   assertError(t, answer, clientError(400, null));
-  // JSON.parse alone takes more than a second to reject this.
+  // JSON.parse alone takes more than a second to reject this body.
   t.true(delay.max < 500e6, `nothing else could run for ${Math.round(delay.max / 1e6)} ms`);
 });

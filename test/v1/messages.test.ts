@@ -24,7 +24,7 @@ test.before(async () => {
   await connectUpstream(gateway, upstream, { name: "chat" });
 });
 
-/** Uses a new key, which identifies the usage and the upstream's request. */
+/** Uses a new key, which identifies the call's usage records and upstream requests. */
 async function send(body: string, headers: Record<string, string> = {}, query = "") {
   const key = await createKey(gateway, ["claude/model", "chat/model"]);
   const mark = `for-${key.id}`;

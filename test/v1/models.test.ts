@@ -38,7 +38,6 @@ async function request(
 
 const get = (path: string, value = key.value) => request(path, { authorization: `Bearer ${value}` });
 
-/** Sends the prompt with these headers. Returns the response and the upstream's request. */
 async function post(path: string, headers: Record<string, string>, prompt: string) {
   const body = JSON.stringify(chatBody("test/model", prompt));
   const answer = await request(

@@ -8,7 +8,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Real upstreams send these invalid responses. An exception while reading one must not end the process.
+// An exception while the gateway reads an invalid response must not end the process.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -21,7 +21,7 @@ test.before(async () => {
     await connectUpstream(gateway, upstream, { name, ...provider });
 });
 
-/** Sends a request whose upstream responds with `sent`. Returns the response, the record and the upstream's requests. */
+/** Sends a request that the upstream answers with `sent`. */
 async function send(path: "messages" | "responses", body: object, sent: string) {
   const prompt = `prompt ${(promptCount += 1)}`;
   upstream.scripts.set(prompt, (response) => {

@@ -27,7 +27,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 const ajv = new Ajv2020({ allowUnionTypes: true, strict: false, validateFormats: false, allErrors: true });
 ajv.addSchema({ $id: "document", ...document });
 
-/** Returns the differences between a response and the document for this status. */
+/** Returns how the body violates the document. Empty if the body is valid. */
 function faultsOf(operation: Operation, status: number, body: unknown): string {
   const ref = operation.responses[status]?.content["application/json"]?.schema?.$ref;
   if (ref === undefined) return `${status} is not in the document`;
@@ -101,7 +101,7 @@ async function keptResponse(keyValue: string): Promise<string> {
   return (await responsesClient(gateway(), keyValue).create(input)).id;
 }
 
-/** Returns the models for the path's example. The demo has no embeddings, so another provider serves them. */
+/** Returns the models for the path's example. The demo provider has no embeddings, so another provider serves them. */
 async function modelsOf(t: Parameters<typeof createUpstream>[0], path: string): Promise<string[]> {
   if (path !== "/v1/embeddings") return ["demo/echo"];
   const upstream = await createUpstream(t, (_request, response) => {

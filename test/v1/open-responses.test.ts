@@ -24,7 +24,7 @@ const vendors: Record<string, Vendor> = {
   Gemini: { name: "gemini", form: geminiForm({ name: "gemini-3-flash", generation: 3 }), takesThoughts },
 };
 
-/** Calls a tool if there is one without a result. Otherwise, repeats the code words of the conversation. */
+/** Calls the tool if its result is missing. Otherwise, repeats the code words of the conversation. */
 function answer({ turns, tools, system }: Asked): Answer {
   const text = JSON.stringify([system, turns]);
   const words = text.match(/papaya|cobalt|Alice|pirate|slate/g) ?? [];
@@ -76,7 +76,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     return response;
   }
 
-  /** Skips native upstreams, whose members pass unchanged. */
+  /** Skips responses of native upstreams, because their members pass unchanged. */
   function checkResponse(t: ExecutionContext, response: object): void {
     if (isNative) return;
     t.deepEqual(schemas?.faultsOfAnswer(response) ?? [], []);

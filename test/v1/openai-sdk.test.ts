@@ -11,7 +11,6 @@ import { eventually } from "../helpers/eventually.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// These tests use the official SDK with the demo provider, like a new user.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let key: { id: string; value: string };

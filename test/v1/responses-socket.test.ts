@@ -12,7 +12,7 @@ import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 import { connectWeather, createWeatherUpstream } from "../helpers/weather-upstream.ts";
 
-// Conversations over a WebSocket. Hostile clients and shutdown are in test/attack.
+// `test/attack/responses-socket.test.ts` covers hostile clients and the shutdown.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;

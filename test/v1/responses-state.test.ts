@@ -8,7 +8,7 @@ import { sharedByFile, shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 import { connectWeather, createWeatherUpstream } from "../helpers/weather-upstream.ts";
 
-// These tests cover kept responses of translated upstreams. Limits and expiry are in test/kept-responses.
+// The tests in test/kept-responses cover limits and expiry.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -183,7 +183,7 @@ test("a native upstream gets kept items, and unchanged ids of its own", async (t
   await client.create({ model, input, previous_response_id: first.id });
   const sent = JSON.parse(native.requests[0]?.body ?? "") as { input: { type?: string }[] };
   t.false("previous_response_id" in sent);
-  // Only Claude can read its own reasoning.
+  // Only Claude can read its reasoning, so the native upstream does not receive it.
   t.deepEqual(
     sent.input.map(({ type }) => type),
     [undefined, "message", "function_call", "function_call_output"],

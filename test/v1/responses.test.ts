@@ -28,7 +28,7 @@ test.before(async () => {
   await connectUpstream(gateway, upstream, { name: "chat" });
 });
 
-/** Uses a new key, which identifies the usage and the upstream's request. */
+/** Uses a new key, which identifies the call's usage records and upstream requests. */
 async function send(body: string, headers: Record<string, string> = {}) {
   const key = await createKey(gateway, ["openai/model", "chat/model"]);
   const mark = `for-${key.id}`;

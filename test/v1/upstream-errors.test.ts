@@ -13,7 +13,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// These tests cover upstream failures before the first byte. `broken-streams.test.ts` covers later failures.
+// These tests cover upstream failures before the response's first byte. `broken-streams.test.ts` covers later failures.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;

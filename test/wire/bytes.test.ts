@@ -6,12 +6,12 @@ import { anyCharacter } from "../helpers/any-character.ts";
 import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 
-/** Each piece emits at most one chunk, which contains whole events. */
+/** Returns the chunks of whole events, at most one per piece. */
 function split(pieces: Buffer[], bytesMax = 1_000_000): string[] {
   const splitter = new EventSplitter(bytesMax);
   const events: string[] = [];
   for (const piece of pieces) {
-    // The memory of a piece may be reused afterwards.
+    // A connection reuses the memory of earlier pieces, which `fill` simulates.
     const lent = Buffer.from(piece);
     const whole = splitter.push(lent);
     if (whole !== null) events.push(whole.toString("latin1"));

@@ -7,7 +7,7 @@ import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 
 const scanner = new TextScanner();
 
-/** The end of the string as `JSON.parse` finds it. */
+/** Returns the index of the closing quote. Null if the string is unclosed or `JSON.parse` rejects it. */
 function expectedEnd(bytes: Buffer): number | null {
   const text = bytes.toString("latin1");
   const [string] = /^(?:[^"\\]|\\[^])*"/.exec(text) ?? [];

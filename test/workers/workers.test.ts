@@ -89,7 +89,7 @@ mysqlTest("every worker refuses a deactivated key within a second", async (t) =>
   const tookMs = performance.now() - deactivatedAt;
   t.true(tookMs <= 1_000, `${tookMs} ms`);
 
-  // A worker's death closes only the connections of this worker.
+  // A worker's death closes only the worker's own connections.
   kill(workersOf(stage)[0], "SIGKILL");
   const isLeft = ({ socket }: Answer) => socket?.destroyed === false;
   const left = await eventually(() => {
@@ -114,7 +114,6 @@ mysqlTest("a worker killed under load is replaced, and no record is lost", async
   const replaced = await eventually(() => workersOf(stage)[2], 20_000);
   t.is(replaced.worker, 2);
   await answered(20);
-  // The first worker may die, too.
   kill(first, "SIGTERM");
   t.is((await eventually(() => workersOf(stage)[3], 20_000)).worker, 1);
   await answered(20);

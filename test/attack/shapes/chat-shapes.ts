@@ -24,7 +24,6 @@ function tool(name: string, parameters: object = { type: "object", properties: {
   return { type: "function", function: { name, parameters, strict: true } };
 }
 
-/** Returns a thought in the format of one of the vendors that require thoughts back. */
 function thought(index: number, id: number): object {
   const format = ["anthropic-claude-v1", "google-gemini-v1", "bedrock-claude-v1"][id % 3];
   const type = id % 3 === 0 ? "reasoning.text" : "reasoning.encrypted";

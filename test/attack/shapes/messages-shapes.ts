@@ -35,7 +35,6 @@ function change(type: string, name: string, isDefined: boolean): object {
   return { type, tool: added };
 }
 
-/** Seals another vendor's thought in the gateway's format. */
 function seal(index: number): string {
   const detail = { type: "reasoning.encrypted", format: "google-gemini-v1", index, data: "ZGF0YQ==" };
   return `gateway-thought-v1.${Buffer.from(JSON.stringify(detail)).toString("base64url")}`;

@@ -20,7 +20,6 @@ function tool(name: string, parameters: object = { type: "object", properties: {
   return { type: "function", name, parameters, strict: true };
 }
 
-/** Seals the thoughts in the gateway's format. */
 function thought(indexes: number[]): object {
   const details = indexes.map((index) => ({
     type: "reasoning.text",

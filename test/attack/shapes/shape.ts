@@ -1,6 +1,6 @@
 import type { DialectName } from "../request-pipelines.ts";
 
-/** A body that grows with a count, in one dimension of a request. */
+/** A kind of request body. One part of the body, such as its messages, grows with `count`. */
 export type Shape = {
   name: string;
   dialects: readonly DialectName[];
@@ -20,7 +20,10 @@ export function toBytes(body: object | string): Buffer {
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-/** Returns the item count of a body that measures about `most`, in bytes unless `measure` counts another unit. */
+/**
+ * Returns the `count` for which `measure` returns about `most`, or Infinity if the body does not grow. By default,
+ * `measure` counts bytes.
+ */
 export function countFor(
   { body }: Shape,
   most: number,

@@ -23,7 +23,6 @@ function calling(args: string): object {
   return { model: "test/model", messages: [user, { role: "assistant", content: null, tool_calls: calls }] };
 }
 
-/** The values at positions of a request where any JSON value is valid. */
 export const structureShapes: Shape[] = Object.entries(values).flatMap(([name, value]): Shape[] => [
   {
     name: `${name}, in a member that is not read`,

@@ -1,7 +1,7 @@
 import { FairQueue } from "../../../gateway/limits/rates/admission.ts";
 import { Limiter } from "../../../gateway/limits/rates/limiter.ts";
 
-/** Ignores limits and queues all keys in one line. */
+/** Ignores the limits of all keys and queues their requests in one line. */
 const { admit } = Limiter.prototype;
 Limiter.prototype.admit = function (asking, bodyBytes, start) {
   admit.call(this, Object.assign(asking, { key: { ...asking.key, limits: null } }), bodyBytes, start);

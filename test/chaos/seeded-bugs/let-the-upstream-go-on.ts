@@ -1,4 +1,4 @@
 import { Attempts } from "../../../gateway/routing/attempts.ts";
 
-/** Leaves the upstream of a disconnected client running. */
+/** Does not cancel the upstream request of a disconnected client. */
 Attempts.prototype.abort = () => {};

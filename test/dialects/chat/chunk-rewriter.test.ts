@@ -13,7 +13,6 @@ const modelJson = JSON.stringify(slug);
 
 type Relayed = Pick<RewrittenChunks, "usage" | "ending"> & { text: string };
 
-/** Returns the client's bytes up to the end of the stream, and the outcome. */
 function relay(pieces: Buffer[], includeUsage = false): Relayed {
   const splitter = new EventSplitter(1_000_000);
   const meter = new OutputMeter(chat.native.outputNames());
@@ -35,7 +34,7 @@ type Piece = { sent: string; got: string; isUsage?: true };
 
 const traps = ['"model":"x"', ',"usage":{"prompt_tokens":1}', '"error":{}', "data: [DONE]\n\n", "é😀", '\\"'];
 
-/** Members of an ordinary chunk other than `model`, including ones that only resemble special members. */
+/** All members of a chunk except `model`. The nested `model`, `usage` and `error` must stay unchanged. */
 const otherMembers = fc
   .tuple(jsonMembers(), fc.constantFrom(...traps))
   .map(([members, content]): JsonMembers => {

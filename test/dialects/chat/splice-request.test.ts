@@ -16,7 +16,7 @@ const openAi = {
 } as const;
 const upstreamJson = JSON.stringify(upstreamModel.name);
 
-/** Members that the gateway reads. Their names must not contain escapes. */
+/** The gateway rejects these names if they are written with escapes. */
 const plainKeys = ["model", "messages", "stream", "stream_options"];
 
 function splice(text: string): string {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** JSON that contains the words that the parser looks for. */
+/** Arbitrary JSON with many names and values that the Messages dialect interprets. */
 export const anyJson = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
@@ -52,7 +52,6 @@ const anyBlocks = fc.array(
   { maxLength: 4 },
 );
 
-/** Request bodies with valid top-level members and arbitrary content. */
 export const anyBody = fc.record(
   {
     messages: fc.array(
@@ -91,7 +90,7 @@ export const anyBody = fc.record(
   { requiredKeys: ["messages"] },
 );
 
-/** Chat completion messages or pieces of them with arbitrary content. */
+/** The message of a complete response, or the delta of a chunk. */
 export const anyPiece = fc.record(
   {
     content: fc.oneof(anyJson, fc.string()),

@@ -79,7 +79,7 @@ test("samples are enough for a long text", async (t) => {
   t.true(Math.abs(tokens / expected - 1) < 0.05, `${tokens} of ${expected}`);
 });
 
-/** The test counts turns of the event loop instead of time, because slices bound the length of a turn. */
+/** Counts turns of the event loop, because their number does not depend on the machine's speed. */
 test("counting megabytes of the worst text does not block others", async (t) => {
   let turns = 0;
   let isOver = false;

@@ -15,7 +15,6 @@ import { bodyLimits } from "../../helpers/body-limits.ts";
 import { envelope, readEvents, requestFrom, viaJson, writeStream } from "./messages-dialect.ts";
 import { putTogether } from "./put-together.ts";
 
-/** Inputs and optional expected results. The events are in a separate file. */
 type Fixture = {
   request: object;
   chatRequest?: unknown;
@@ -91,7 +90,7 @@ for (const file of globSync("*.native.txt", { cwd: folder }).toSorted()) {
   }
 }
 
-/** Requests of coding tools, recorded in November 2026. They are not part of the project. */
+/** Recorded requests of coding tools. The repository does not contain them. */
 const toolFolder = path.resolve(import.meta.dirname, "../../../../shared/fixtures/coding-tools");
 
 type Sent = { url: string; body: Record<string, unknown> };
@@ -106,7 +105,7 @@ if (!existsSync(toolFolder)) {
 for (const file of globSync("*.json", { cwd: toolFolder }).toSorted()) {
   const sent = JSON.parse(readFileSync(path.join(toolFolder, file), "utf8")) as Sent;
   if (!sent.url?.startsWith("/v1/messages")) continue;
-  // Long parts were cut when the requests were recorded.
+  // In the recordings, a placeholder replaces input schemas and cache markers.
   const cut = /"(input_schema|cache_control)":"…\[trimmed\]"/g;
   const bytes = Buffer.from(JSON.stringify(sent.body).replaceAll(cut, '"$1":{}'));
 

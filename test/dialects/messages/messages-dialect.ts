@@ -13,7 +13,7 @@ export const envelope: AnswerEnvelope = {
   slug: "openai/gpt-5-mini",
 };
 
-/** Returns a parsed request with the required members. */
+/** Adds the required members that the body lacks. */
 export function requestFrom(body: object): DialectRequest {
   const whole = {
     model: envelope.slug,
@@ -43,7 +43,7 @@ export function says(delta: object, finishReason: ChunkChoice["finish_reason"] =
 
 export type StreamedEvent = Record<string, unknown> & { type: string };
 
-/** Returns the events of a stream. Each name must equal the type in its data. */
+/** Throws if an event's name differs from the type in its data. */
 export function readEvents(text: string): StreamedEvent[] {
   return text
     .split("\n\n")

@@ -9,7 +9,7 @@ export type Message = {
   [field: string]: unknown;
 };
 
-/** Assembles a stream into a message, as Anthropic's SDKs do. Throws if blocks overlap. */
+/** Assembles a message as Anthropic's SDKs do. Throws if the stream is invalid or incomplete. */
 export function putTogether(events: StreamedEvent[]): Message {
   const [first, ...rest] = events;
   if (first?.type !== "message_start") throw new Error("It does not begin with message_start.");

@@ -109,7 +109,6 @@ test("stop after a call means tool_use, and tool_calls without a call does not",
   t.is(stopReason(says({ content: "a" }), says({}, "content_filter")), "refusal");
 });
 
-/** Tool calls whose pieces an upstream interleaves. */
 const mixedCalls = fc
   .array(
     fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.array(fc.constantFrom("}", '"', "\\", "{"))), {
@@ -205,6 +204,6 @@ test("disabled thinking keeps only the signatures that an upstream needs", (t) =
     "redacted_thinking",
     "tool_use",
   ]);
-  // Claude Code shows only the last block of a response.
+  // Claude Code shows only the last block, so a redacted_thinking block after the text would hide the text.
   t.deepEqual(typesOf(...choices), ["text"]);
 });

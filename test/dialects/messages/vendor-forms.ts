@@ -14,9 +14,7 @@ export function translationOf(kind: "anthropic" | "bedrock" | "gemini", name: st
   return chat;
 }
 
-/**
- * Converts a Messages request to a chat completion request, and the result to the vendor's request.
- */
+/** Converts a Messages request to a chat completion request, then to the vendor's request. */
 export function buildVia(
   kind: "anthropic" | "bedrock" | "gemini",
   name: string,

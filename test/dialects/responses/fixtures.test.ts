@@ -7,7 +7,6 @@ import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completi
 import { loadOpenAiSchemas } from "../../helpers/openai-schemas.ts";
 import { envelopeFor, readEvents, requestFrom, writeStream } from "./read-events.ts";
 
-/** Inputs and optional expected results. The events are in a separate file. */
 type Fixture = {
   request: { model: string };
   chatRequest?: unknown;
@@ -56,10 +55,7 @@ function viaJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/**
- * Recorded requests of coding tools with long texts cut. The project may not publish them, so the tests can
- * be skipped.
- */
+/** Recorded requests of coding tools. The repository does not contain them. */
 const toolFolder = path.resolve(import.meta.dirname, "../../../../shared/fixtures/coding-tools");
 const files = existsSync(toolFolder) ? globSync("*-responses-*.json", { cwd: toolFolder }).toSorted() : [];
 if (files.length === 0)
@@ -69,7 +65,7 @@ type Recorded = { body: { model: string; stream?: boolean; tools?: { type: strin
 
 for (const file of files) {
   const text = readFileSync(path.join(toolFolder, file), "utf8");
-  // In the recordings, a short text replaces each schema.
+  // In the recordings, a placeholder replaces the tools' schemas.
   const { body } = JSON.parse(text.replaceAll(/"parameters": "[^"]*"/g, '"parameters": {}')) as Recorded;
 
   test(`${file} becomes a chat completion`, (t) => {

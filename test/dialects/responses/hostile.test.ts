@@ -35,7 +35,6 @@ const { json } = fc.letrec((tie) => ({
   list: fc.array(tie("json"), { maxLength: 4 }),
   record: fc.dictionary(names, tie("json"), { maxKeys: 7 }),
 }));
-/** Generates valid values, and any JSON once in sixteen times. */
 const mostly = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 15, arbitrary }, { weight: 1, arbitrary: json });
 
@@ -125,7 +124,6 @@ test("any request becomes a chat completion or a GatewayError", (t) => {
         const chat = responses.toChatRequest(request);
         translated++;
         t.true(chat.messages.length > 0);
-        // The stream of an accepted request must match OpenAI's schemas.
         const events = readEvents(writeStream(request, choices));
         for (const event of events)
           t.deepEqual(schema?.faultsOfEvent(event) ?? [], [], JSON.stringify(event));

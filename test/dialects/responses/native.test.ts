@@ -12,7 +12,6 @@ const slug = 'openai/gpt-5.5 "best"';
 const folder = path.resolve(import.meta.dirname, "../../fixtures/dialects/responses");
 const recorded = readFileSync(path.join(folder, "native.upstream.txt"), "utf8");
 
-/** Returns the client's stream, the endings and the usage for an upstream's stream. */
 function relay(stream: string) {
   const reader = new ResponseEvents(slug);
   const endings: unknown[] = [];

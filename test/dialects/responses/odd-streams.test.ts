@@ -124,7 +124,6 @@ const choices = [
   piece(1, '{"input":"x', { id: "call_2", name: "c" }),
 ];
 
-/** Returns the client's bytes when the stream breaks after this many deltas. */
 function brokenAfter(count: number, error: ShownError = broken): string {
   const writer = responses.createStreamWriter(envelopeFor(request), request);
   const written = choices.slice(0, count).map((choice) => writer.write(choice, null));

@@ -6,7 +6,7 @@ import { anySize } from "../../helpers/body-limits.ts";
 
 export type WrittenEvent = { type: string; sequence_number: number; [member: string]: unknown };
 
-/** Returns the events of a text. Checks each name and sequence number. */
+/** Throws if an event's name differs from the type in its data. */
 export function readEvents(text: string): WrittenEvent[] {
   if (text === "") return [];
   if (!text.endsWith("\n\n")) throw new Error("The last event has no end.");
@@ -46,7 +46,7 @@ export function writeStream(
   return choices.map((choice) => writer.write(choice, usage)).join("") + writer.finish(usage);
 }
 
-/** Assembles the items as a client does, without those in the last event. */
+/** Returns the items of all `response.output_item.done` events. Throws if earlier events contradict an item. */
 export function gatherItems(events: WrittenEvent[]): unknown[] {
   const added = new Map<unknown, unknown>();
   const done: unknown[] = [];
@@ -59,7 +59,6 @@ export function gatherItems(events: WrittenEvent[]): unknown[] {
     const { id: doneId } = item as { id: string };
     if (added.get(index) !== doneId) throw new Error(`${doneId} was never added`);
     const whole = JSON.stringify(item);
-    // Custom tools stream only the inner text.
     const told = JSON.stringify(deltas.get(doneId) ?? "").slice(1, -1);
     if (!whole.includes('"message"') && !whole.includes(told)) throw new Error(`${told} is not in ${whole}`);
     done[index as number] = item;

@@ -96,7 +96,6 @@ test("null counts as missing, and unknown members are ignored", (t) => {
 const command = { type: "function", name: "run", parameters: {} };
 const search = { type: "web_search" };
 
-/** Members that no translation can express, by their position in the request. */
 const table: [title: string, request: object, code: string, param: string][] = [
   unsupported("an earlier response", { input: "x", previous_response_id: "resp_1" }, "previous_response_id"),
   unsupported("a conversation", { conversation: { id: "conv_1" } }, "conversation"),

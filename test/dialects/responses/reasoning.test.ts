@@ -38,7 +38,6 @@ const open = (sealed: string) => openReasoning(sealed, countJsonTexts());
 test("sealed reasoning opens again", (t) => {
   fc.assert(
     fc.property(fc.array(detail), (details) => {
-      // A lone surrogate has no UTF-8 bytes.
       const sendable = JSON.parse(Buffer.from(JSON.stringify(details).toWellFormed()).toString("utf8"));
       t.deepEqual(open(sealReasoning(sendable)), sendable);
     }),
@@ -90,7 +89,6 @@ const claude = (index: number, more: object): ChunkChoice => ({
   finish_reason: null,
 });
 
-/** Returns the response's items in their order of completion. */
 function itemsOf(choices: ChunkChoice[], request: object): unknown[] {
   return readEvents(writeStream(requestFrom({ ...request, input: "x" }), choices)).flatMap(({ type, item }) =>
     type === "response.output_item.done" ? [item] : [],

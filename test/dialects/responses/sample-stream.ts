@@ -1,7 +1,6 @@
 import type { ChunkChoice, ChunkDelta, FinishReason } from "../../../gateway/wire/chat-completion.ts";
 import { requestFrom } from "./read-events.ts";
 
-/** A request with several kinds of tools and with optional output. */
 export const request = requestFrom({
   model: "a/b",
   input: "x",
@@ -21,7 +20,6 @@ export const chunk = (delta: object, finish_reason: FinishReason | null = null):
   finish_reason,
 });
 
-/** Returns a piece of a call. The first piece has the ID and the name. */
 export const piece = (index: number, args: string, begin?: { id: string; name: string }) =>
   chunk({
     tool_calls: [

@@ -15,7 +15,6 @@ import { chunk, piece, request } from "./sample-stream.ts";
 const schema = loadOpenAiSchemas();
 const testWithSchema = schema === null ? test.skip : test;
 
-/** Deltas of any kind. Only the first piece of a call has its ID and name. */
 const deltas = fc
   .array(
     fc.oneof(

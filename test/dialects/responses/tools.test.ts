@@ -12,7 +12,7 @@ function chatToolsOf(request: object): Tool[] {
   return responses.toChatRequest(requestFrom({ model: "x/y", input: "x", ...request }))["tools"] as Tool[];
 }
 
-/** Returns the response item into which a model's call is translated. */
+/** Translates a model's tool call to an item of the response. */
 function callOf(request: object, name: string, args = "{}"): Record<string, unknown> | undefined {
   const read = requestFrom({ model: "x/y", input: "x", ...request });
   const tool_calls = [{ id: "call_1", type: "function" as const, function: { name, arguments: args } }];

@@ -4,7 +4,7 @@ import { openSeal } from "./thought-seal.ts";
 import { asFields, asList, asText, demand, type Fields, onlyKnown } from "./vendor-refusal.ts";
 
 /**
- * Returns the messages of a Messages API request after checking their order and blocks.
+ * Converts the messages of a Messages API request to turns. Throws if their order or a block is invalid.
  * https://platform.claude.com/docs/en/api/messages
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls
  * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages

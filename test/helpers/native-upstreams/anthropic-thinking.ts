@@ -5,7 +5,7 @@ import { asFields, asList, demand, type Fields, onlyKnown } from "./vendor-refus
 export type ClaudeModel = {
   name: string;
   /**
-   * `by budget` takes a token budget and `adaptive` an effort; both are off by default. `always` cannot be
+   * `by budget` accepts a token budget and `adaptive` an effort; both are off by default. `always` cannot be
    * disabled, and binds thoughts to the earlier conversation.
    */
   thinking: "by budget" | "adaptive" | "always";
@@ -137,7 +137,7 @@ function withBoundThoughts(body: Fields, messages: unknown[], thinking: Fields):
   });
 }
 
-/** Ignores cache markers, which clients move between turns. A text equals a list of one text. */
+/** Ignores cache markers, which clients move between turns. Treats a text as a list with one text block. */
 function prefixOf({ system, tools }: Fields, messages: unknown[]): string {
   const prefix = JSON.stringify([system, tools, messages], (name, value: unknown) => {
     if (name === "cache_control") return undefined;

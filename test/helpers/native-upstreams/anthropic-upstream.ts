@@ -79,7 +79,7 @@ export const claudeHaiku: ClaudeModel = {
   outputTokensMax: 64_000,
 };
 
-/** A Claude that starts every response with a thought, by default without its text. */
+/** A model that starts every response with a thought, by default without the thought's text. */
 export const claudeOpus55: ClaudeModel = {
   name: "claude-opus-5-5",
   thinking: "always",
@@ -88,7 +88,7 @@ export const claudeOpus55: ClaudeModel = {
   takesSystemMessages: true,
 };
 
-/** The source is https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-7 */
+/** https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-7 */
 export const claudeOpus: ClaudeModel = {
   name: "claude-opus-4-7",
   thinking: "adaptive",

@@ -79,7 +79,7 @@ function azureForm({ baseUrl, path, apiVersion, model }: AzurePaths): VendorForm
 type AzurePaths = {
   baseUrl(origin: string): string;
   path: string;
-  /** Null for paths without a version, whose requests have the deployment in the body. */
+  /** The version in the query. Null for the newer API, whose requests have the deployment in the body. */
   apiVersion: string | null;
   model: string;
 };

@@ -3,7 +3,7 @@ import { openSeal } from "./thought-seal.ts";
 import { asFields, asList, asText, demand, type Fields, onlyKnown } from "./vendor-refusal.ts";
 
 /**
- * Returns the messages of a Converse request after checking their order and blocks.
+ * Converts the messages of a Converse request to turns. Throws if their order or a block is invalid.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html
  */

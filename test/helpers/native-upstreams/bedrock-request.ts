@@ -104,7 +104,7 @@ function readSchema(outputConfig: Fields): unknown {
   return schema;
 }
 
-/** The source is https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html */
+/** https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html */
 function readThinking(body: Fields, inference: Fields, choice: Fields): boolean {
   const more = asFields(body["additionalModelRequestFields"] ?? {}, "additionalModelRequestFields");
   onlyKnown(more, "thinking anthropic_beta tool_choice top_k", (name) =>
@@ -133,7 +133,7 @@ function readThinking(body: Fields, inference: Fields, choice: Fields): boolean 
   return !goesOnAfterTools(asList(body["messages"], "messages"));
 }
 
-/** Returns whether the model continues after tool results. Its turn must then start with thoughts, and adds none. */
+/** Returns whether the conversation ends with tool results. If so, throws unless the model's turn starts with thoughts. */
 function goesOnAfterTools(messages: unknown[]): boolean {
   const kinds = messages.map((each) =>
     asList(asFields(each, "messages")["content"], "content").flatMap(kindsOf),

@@ -3,7 +3,8 @@ import { openSeal } from "./thought-seal.ts";
 import { asFields, asList, asText, demand, type Fields, onlyKnown } from "./vendor-refusal.ts";
 
 /**
- * Returns the contents of a request after checking their order and parts. https://ai.google.dev/api/caching#Content
+ * Converts the contents of a request to turns. Throws if their order or a part is invalid.
+ * https://ai.google.dev/api/caching#Content
  * https://ai.google.dev/gemini-api/docs/function-calling
  */
 export function readContents(list: unknown, generation: 2 | 3): Turn[] {

@@ -15,7 +15,7 @@ import {
 
 /**
  * Validates a generateContent request. https://ai.google.dev/api/generate-content
- * @param generation 2 is Gemini 2.5, which takes only a thinking budget. 3 also takes a thinking level, and
+ * @param generation 2 is Gemini 2.5, which accepts only a thinking budget. 3 also accepts a thinking level, and
  * requires signatures.
  */
 export function readGenerateRequest(request: SeenRequest, stream: boolean, generation: 2 | 3): Asked {
@@ -100,9 +100,7 @@ function readTools(each: unknown): Asked["tools"] {
   });
 }
 
-/**
- * `parameters` and `responseSchema` accept only a subset of OpenAPI's schemas. https://ai.google.dev/api/caching#Schema
- */
+/** `parameters` and `responseSchema` accept a subset of OpenAPI schemas. https://ai.google.dev/api/caching#Schema */
 function checkSchema(schema: unknown, where: string): void {
   const { properties, items, anyOf, ...rest } = asFields(schema, where);
   const known =
@@ -129,7 +127,7 @@ function readSchema(config: Fields): unknown {
   return responseJsonSchema ?? responseSchema;
 }
 
-/** Returns whether thoughts are shown. https://ai.google.dev/gemini-api/docs/thinking */
+/** Returns whether the response includes thoughts. https://ai.google.dev/gemini-api/docs/thinking */
 function readThinking(config: Fields, generation: 2 | 3): boolean {
   const thinking = asFields(config["thinkingConfig"] ?? {}, "thinking_config");
   const { includeThoughts = false, thinkingLevel: level, thinkingBudget: budget, ...rest } = thinking;

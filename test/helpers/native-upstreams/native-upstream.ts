@@ -71,7 +71,7 @@ export type VendorForm = {
 
 export type ProviderKind = "openai-compatible" | "anthropic" | "gemini" | "azure-openai" | "bedrock";
 
-/** A request as the model sees it, independent of its API. */
+/** A request as the model sees it, independent of the vendor's API. */
 export type Asked = {
   stream: boolean;
   system: string;

@@ -3,7 +3,7 @@ import { openSeal } from "./thought-seal.ts";
 import { asFields, asList, asText, demand, type Fields, readDataUrl, readJson } from "./vendor-refusal.ts";
 
 /**
- * Returns the input of a Responses API request after checking its order and items.
+ * Converts the input of a Responses API request. Throws if the order or an item is invalid.
  * https://platform.openai.com/docs/api-reference/responses/create#responses-create-input
  * @param isStored whether the request lets OpenAI store its items
  */

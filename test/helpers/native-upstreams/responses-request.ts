@@ -50,7 +50,7 @@ export function readResponsesRequest(request: SeenRequest, model: string): Respo
 /** `sealsThoughts`: thoughts are also returned encrypted. */
 export type ResponsesAsked = Asked & { sealsThoughts: boolean };
 
-/** Codex sends `client_metadata` to OpenAI. */
+/** Includes `client_metadata`, which Codex sends to OpenAI. */
 const topLevel =
   "background client_metadata context_management conversation include input instructions max_output_tokens max_tool_calls metadata model parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature text tool_choice tools top_logprobs top_p truncation user";
 

@@ -2,7 +2,7 @@ import type { Asked, VendorForm } from "./native-upstream.ts";
 import { asFields, asList, type Fields, readJson, VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * OpenAI's store of responses. It resolves references to responses and to their items.
+ * Adds OpenAI's store of responses, which resolves references to responses and to items.
  * https://platform.openai.com/docs/guides/conversation-state
  */
 export function withStore(form: VendorForm): VendorForm {
@@ -53,12 +53,12 @@ export function withStore(form: VendorForm): VendorForm {
   };
 }
 
-/** `input`: the complete conversation of a stored request. */
+/** `input` is missing if the request has `store: false`. */
 type StateAsked = Asked & { input?: unknown[] };
 
 /**
- * Anthropic's message threads, as its SDKs use them: a request continues from a reply, with only the new
- * messages. https://github.com/anthropics/anthropic-sdk-typescript (lib/internal/threads)
+ * Adds Anthropic's message threads: a request can continue from a reply and contain only the new messages.
+ * https://github.com/anthropics/anthropic-sdk-typescript (lib/internal/threads)
  */
 export function withThreads(form: VendorForm): VendorForm {
   const threads = new Map<unknown, Fields>();

@@ -184,7 +184,6 @@ function policiesOf(graph: Graph, role: string): Policy[] {
     .flatMap(({ inputs }) => json<Policy>(inputs["policy"]) ?? []);
 }
 
-/** Changes the statement with the ID, by default the first. */
 function edit(graph: Graph, type: string, name: string, changes: Partial<Statement>, sid?: string): void {
   changeJson<Policy>(find(graph, type, name), "policy", (policy) => {
     const found = policy.Statement.find(({ Sid }) => sid === undefined || Sid === sid);

@@ -90,8 +90,8 @@ function refersTo({ inputs, propertyDependencies }: GraphResource, property: str
 }
 
 /**
- * Returns the number of routes out of a database's subnets. -1 if the database has one subnet, or a subnet
- * has no table.
+ * Returns the number of routes out of a database's subnets, or -1 if the routes are unknown or the database has fewer
+ * than two subnets.
  */
 function routesFrom(graph: Graph, instance: GraphResource): number {
   const follow = (urns: string[], property: string) =>

@@ -126,7 +126,7 @@ export const graphChecks: Record<number, Check> = {
     findings: (graph) =>
       graph.resources.flatMap(({ urn, inputs }) => [
         ...problems([urn], (text) => leak.test(text) && `the name of ${text}`),
-        // Container definitions contain programs, which may use these words.
+        // Container definitions contain program code, which may contain `undefined`.
         ...problems(
           texts(inputs).filter(({ path }) => path.at(-1) !== "containerDefinitions"),
           ({ path, text }) => leak.test(text) && `${urn} ${path.join(".")}: ${text.slice(0, 80)}`,
@@ -188,7 +188,7 @@ export const graphChecks: Record<number, Check> = {
 
 const leak = /Calling \[toString\]|\[object |undefined|\bNaN\b|04da6b54-80e4-46f7-96ec-b56ff0331ba9/;
 
-/** Returns whether a task needs the resource to start, although the task's definition does not name it. */
+/** Returns whether the service's tasks need the resource, although their definition does not refer to it. */
 function isNeededToRun({ type, name }: GraphResource): boolean {
   if (type.startsWith("aws:vpc/securityGroup")) return !/^edge-\d/.test(name);
   if (type === "aws:ec2/vpcEndpoint:VpcEndpoint") return name !== "s3";

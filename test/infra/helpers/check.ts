@@ -1,15 +1,14 @@
 import type { Graph, GraphResource, Inputs, Value } from "./graph.ts";
 
-/** A condition on a graph, with graphs that violate it. */
+/** A condition for graphs, with changes that violate it. */
 export type Check = {
   title: string;
-  /** Returns the problems of a graph in words. Unknown values of a preview are not problems. */
+  /** Returns a description of each problem. Unknown values of a preview are not problems. */
   findings(graph: Graph, others: Others): string[];
-  /** Each breaks the production graph in one way that the check must detect. */
+  /** Each function breaks the production graph in one way that the check must detect. */
   mutants: Record<string, (graph: Graph) => void>;
 };
 
-/** Graphs that a check compares with the tested one. */
 export type Others = {
   /** The same stack in the other phase, preview or update. The tested graph if that phase was not run. */
   otherPhase: Graph;

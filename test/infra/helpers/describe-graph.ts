@@ -28,7 +28,7 @@ function lines(values: Record<string, Value>): string {
     .join("\n");
 }
 
-/** Parses JSON in texts, and replaces programs by their hashes. */
+/** Parses JSON in texts, and replaces long texts, such as programs, with their hashes. */
 function readable(value: Value): unknown {
   if (typeof value === "string") {
     if (/^(\{"|\[[{"])/.test(value)) return readable(JSON.parse(value) as Value);

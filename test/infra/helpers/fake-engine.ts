@@ -15,7 +15,7 @@ export type EngineOptions = {
   project: string;
   stack: string;
   phase: Graph["phase"];
-  /** Whether the engine runs hooks, as the real one does in an update. */
+  /** Whether an update runs the hooks that precede a resource's creation. */
   runsHooks: boolean;
 };
 
@@ -25,14 +25,14 @@ export type FakeEngine = {
   invocations: Graph["invocations"];
   outputs(): Inputs;
   messages: string[];
-  /** The operations that a hook prevented. */
+  /** The URNs of the resources that a hook prevented, each with the hook's error. */
   failures: string[];
   close(): void;
 };
 
 /**
- * Starts the part of Pulumi's engine that a program under the language host needs. Responds to registrations
- * with AWS's values in an update, or with the known values in a preview.
+ * Starts the part of Pulumi's engine that the language host needs. A registration returns the inputs, and in an
+ * update also the fake outputs of an AWS resource.
  */
 export async function startFakeEngine(options: EngineOptions): Promise<FakeEngine> {
   const { project, stack, phase } = options;

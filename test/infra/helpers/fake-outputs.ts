@@ -1,6 +1,5 @@
 type Fields = Record<string, unknown>;
 
-/** Returns AWS's values for a created resource, as far as the program uses them. */
 export function fakeOutputs(type: string, name: string, inputs: Fields): { id: string; outputs: Fields } {
   const [, module = "", kind = ""] = /^aws:(\w+)\/(\w+):/.exec(type) ?? [];
   const physical = String(inputs["name"] ?? inputs["identifier"] ?? `${name}-1a2b3c4`);

@@ -1,4 +1,4 @@
-/** The resources that a program registers, sorted by URN, with its outputs and calls. */
+/** The resources of a program, sorted by URN, with its outputs and provider calls. */
 export type Graph = {
   phase: "preview" | "update";
   stack: string;
@@ -18,7 +18,6 @@ export type GraphResource = {
   dependencies: string[];
   propertyDependencies: Record<string, string[]>;
   ignoreChanges: string[];
-  /** The names of the hooks before the resource is created, and before it is updated. */
   hooks: { beforeCreate: string[]; beforeUpdate: string[] };
   inputs: Inputs;
 };
@@ -55,7 +54,6 @@ export function neededBy(graph: Graph, resource: GraphResource): Set<string> {
   return needed;
 }
 
-/** Parses JSON in a text, such as a policy. Returns undefined for an unknown value. */
 export function json<Shape>(value: Value | undefined): Shape | undefined {
   return typeof value === "string" ? (JSON.parse(value) as Shape) : undefined;
 }

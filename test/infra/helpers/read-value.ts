@@ -1,9 +1,6 @@
 import { type Inputs, unknown, type Value } from "./graph.ts";
 
-/**
- * Converts values with the markers of Pulumi's programs to the plain values of `Graph`. The markers are those of
- * @pulumi/pulumi/runtime/rpc.
- */
+/** Converts values with the markers of @pulumi/pulumi/runtime/rpc to `Value`, and sorts the fields by name. */
 export function readInputs(fields: Record<string, unknown>): Inputs {
   const names = Object.keys(fields).toSorted();
   return Object.fromEntries(names.map((name) => [name, readValue(fields[name])]));

@@ -10,10 +10,9 @@ type RunOptions = {
   stack: string;
   phase: Graph["phase"];
   config: Record<string, string>;
-  /** A program other than infra/index.ts. */
   program?: string;
   runsHooks?: boolean;
-  /** Variables in addition to Pulumi's. The program inherits no others, so no test finds real credentials. */
+  /** Additional variables. The program inherits no variables, so that it cannot find real credentials. */
   environment?: Record<string, string>;
 };
 
@@ -36,7 +35,7 @@ export async function runProgram(options: RunOptions): Promise<Run> {
     const child = spawn(
       process.execPath,
       [
-        // The host records a stack trace for every output, which takes half of its time.
+        // Recording a full stack trace for every output would take half of the host's time.
         "--stack-trace-limit=4",
         languageHost,
         ...Object.entries(parameters).map(([name, value]) => `--${name}=${value}`),
@@ -68,7 +67,7 @@ export async function runProgram(options: RunOptions): Promise<Run> {
   }
 }
 
-/** Returns a stack's example configuration from infra/. Supports only the YAML syntax of those files. */
+/** Supports only the YAML syntax of the files infra/Pulumi.dev.yaml and infra/Pulumi.prod.yaml. */
 export function exampleConfig(stack: "dev" | "prod"): Record<string, string> {
   const yaml = readFileSync(path.join(infraFolder, `Pulumi.${stack}.yaml`), "utf8");
   const lines = yaml.matchAll(/^ {2}([\w:-]+): (.+)$/gm);

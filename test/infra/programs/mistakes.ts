@@ -6,5 +6,5 @@ const topic = new aws.sns.Topic("first");
 // A preview skips the callback, so only an update registers this resource.
 topic.arn.apply((arn) => new aws.sns.Topic("inside", { displayName: arn.slice(0, 10) }));
 
-// The text of an output is "Calling [toString] on an [Output<T>] is not supported".
+// The text of an output starts with "Calling [toString] on an [Output<T>] is not supported".
 new aws.sns.Topic("second", { displayName: `after ${String(topic.arn)}` });

@@ -90,7 +90,7 @@ test("an account without credit is distinguished from an invalid request", (t) =
     t.is(effectiveStatus?.(400, body), 400);
 });
 
-/** The table of https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting */
+/** Claude's traits follow https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting */
 const table: Row[] = [
   ["claude-3-7-sonnet-20250219", null, {}, "not while thinking", false],
   ["claude-opus-4-20250514", null, {}, "not while thinking", false],

@@ -90,7 +90,7 @@ test("a turn never ends with a thought, and thoughts alone are dropped", (t) => 
   t.deepEqual(types, ["thinking", "text"]);
 });
 
-/** Assembles a client's message from a stream's deltas. Thoughts stay in pieces. */
+/** Assembles a client's message from a stream's deltas. The client does not join the pieces of a thought. */
 function assemble(blocks: Block[]) {
   const reader = new MessageStreamReader();
   const message = {
@@ -137,7 +137,7 @@ function toEvents(block: Block, index: number): Block[] {
   ];
 }
 
-/** Serialization drops undefined members. */
+/** Drops undefined members, because `deepEqual` would compare them. */
 function viaJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

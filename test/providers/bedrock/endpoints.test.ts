@@ -160,7 +160,6 @@ function connectSigned(baseUrl: string, secret = `AKIDEXAMPLE:${secretKey}`) {
   return { api, endpoint: api.chat({ name, outputTokensMax: null }).endpoint };
 }
 
-/** Returns the headers of a request: the endpoint's, the signature's, and the host. */
 async function headersOf(endpoint: Endpoint, request: UpstreamRequest): Promise<Record<string, string>> {
   const list = [...endpoint.headers, ...((await endpoint.sign?.(request)) ?? [])];
   const pairs = list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? ""]] : []));
@@ -168,7 +167,7 @@ async function headersOf(endpoint: Endpoint, request: UpstreamRequest): Promise<
 }
 
 test("the reference signature equals AWS's", (t) => {
-  // This is get-vanilla from the test suite that AWS publishes with its SDKs.
+  // The request is the case get-vanilla of AWS's test suite for Signature Version 4.
   const request = {
     method: "GET",
     url: "/",

@@ -39,7 +39,7 @@ const parameters =
 
 const request = requestsOf(words, parameters);
 
-/** Converting this value to a string throws an error. */
+/** Converting the part's `type` to a string throws an error. */
 const part = { type: [{ toString: null }] };
 const unprintable = {
   model: "m",

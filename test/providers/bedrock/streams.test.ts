@@ -178,7 +178,7 @@ test("headers of every type are skipped", (t) => {
 
 test("a single flipped bit is detected", (t) => {
   const message = frameAwsEvent("messageStop", '{"stopReason":"end_turn"}');
-  // The first four bytes contain the length, so damage there only delays the error.
+  // With a damaged length (the first four bytes), the decoder may wait or report `isTooLong` instead of throwing.
   for (let at = 4; at < message.length; at++) {
     const damaged = Buffer.from(message);
     damaged[at] = (damaged[at] ?? 0) ^ 1;

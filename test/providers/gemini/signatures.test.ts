@@ -22,7 +22,7 @@ function answerOf(
   return choices[0].message;
 }
 
-/** Returns the model's parts in the request that contains the tools' results. */
+/** Returns the parts of the model's turn in the next request. */
 function returned(message: AssistantMessage, modelName = "gemini-3.1-pro-preview"): unknown[] {
   const results = (message.tool_calls ?? []).map(({ id }): ChatMessage => ({
     role: "tool",
@@ -35,7 +35,6 @@ function returned(message: AssistantMessage, modelName = "gemini-3.1-pro-preview
   return contents[1]?.parts ?? [];
 }
 
-/** Messages as clients return them. Some clients drop unknown members. */
 const clients: Record<string, (message: AssistantMessage) => AssistantMessage> = {
   "that returns everything": (message) => message,
   "that drops reasoning_details": ({ reasoning_details: _, ...message }) => message,

@@ -20,7 +20,7 @@ import { createPowerShellParser } from "./parse-powershell.ts";
 import { runPowerShell } from "./run-powershell.ts";
 import { Thrown } from "./values.ts";
 
-/** A file's resulting text, with one character per byte, or the reason of a refusal. */
+/** The edited text, with one character per byte, or the reason for the rejection. */
 export type Edited = { text: string } | { why: string };
 
 export type Merge = Exclude<FileChange, { format: "own" }>;

@@ -15,11 +15,11 @@ import {
   toText,
 } from "./values.ts";
 
-/** Returns the value of an expression. Undefined for an expression without a value. */
+/** Returns undefined for an expression without a value. */
 export function evaluate(tree: Tree, scope: Scope, machine: Machine): unknown {
   const go = (child: Tree | undefined) => evaluate(need(child), scope, machine);
   const { children } = tree;
-  // The grammar renames expressions in argument lists.
+  // In argument lists, the grammar's names of expressions contain `_argument`.
   switch (tree.type.replace("_argument_expression", "_expression")) {
     case "decimal_integer_literal":
       return Number(tree.text);
@@ -187,7 +187,7 @@ export function assign(target: Tree, value: unknown, scope: Scope, machine: Mach
     scope.write(target.text.slice(1), value);
     return;
   }
-  // Assignments to static .NET members are ignored.
+  // Assigning a static .NET member, such as `SecurityProtocol`, has no effect here.
   if (children[0]?.type === "type_literal") return;
   const object = evaluate(need(children[0]), scope, machine);
   const index =

@@ -4,7 +4,7 @@ import type { System } from "./stand-in-system.ts";
 
 /** The parts of the statement runner that expressions need. */
 export type Machine = {
-  /** Files, commands and variables. Undefined for the editors, which need none. */
+  /** Undefined for the editors, which use no files, cmdlets or environment variables. */
   system: System | undefined;
   runCommand(command: Tree, scope: Scope): unknown;
   collect(block: Tree, scope: Scope): unknown[];

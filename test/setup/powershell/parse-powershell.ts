@@ -6,14 +6,14 @@ export type Tree = { type: string; text: string; line: number; children: Tree[] 
 
 export type ParsePowerShell = (text: string) => { tree: Tree; mistakes: string[] };
 
-/** Returns tree-sitter's parser in WebAssembly, which needs no native build. */
+/** Loads tree-sitter's parser as WebAssembly, which needs no native build. */
 export async function createPowerShellParser(): Promise<ParsePowerShell> {
   const require = createRequire(import.meta.url);
   await Parser.init();
   const parser = new Parser();
   const file = require.resolve("tree-sitter-powershell/tree-sitter-powershell.wasm");
   parser.setLanguage(await Language.load(file));
-  // Commands run repeatedly, and reading a tree out of WebAssembly is slow.
+  // The same texts are parsed repeatedly, and reading a tree out of WebAssembly is slow.
   const known = new Map<string, { tree: Tree; mistakes: string[] }>();
   return (text) => {
     const before = known.get(text);
@@ -35,7 +35,7 @@ function toTree(node: Node, mistakes: string[]): Tree {
       `line ${line}: ${node.isError ? "not understood" : `no ${node.type}`}: ${node.text.slice(0, 80)}`,
     );
   }
-  // PowerShell ends a string at a typographic quote, but the grammar does not.
+  // PowerShell also ends a single-quoted string at a typographic quote, but the grammar does not.
   if (
     node.type === "verbatim_string_characters" &&
     !/^'(?:[^'\u2018-\u201b]|['\u2018-\u201b]{2})*'$/.test(node.text)
@@ -52,7 +52,7 @@ export function* walk(tree: Tree): Generator<Tree> {
   for (const child of tree.children) yield* walk(child);
 }
 
-/** Returns the value of a single-quoted string, as PowerShell reads it. */
+/** Returns the value of a single-quoted string. PowerShell also treats typographic quotes as single quotes. */
 export function readVerbatim(text: string): string {
   return text.slice(1, -1).replaceAll(/(['\u2018-\u201b])['\u2018-\u201b]/g, "$1");
 }

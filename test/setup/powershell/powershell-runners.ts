@@ -17,7 +17,7 @@ export type WindowsHome = {
   baseUrl: string;
   /** Returns the command's window output. */
   run(command: string): Promise<string>;
-  /** The variables of the account. Null if the system has none. */
+  /** The environment variables of a Windows account. Null for pwsh, which the tests run outside Windows. */
   account: Map<string, string> | null;
 };
 

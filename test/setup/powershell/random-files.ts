@@ -8,7 +8,7 @@ import {
 } from "../../../gateway/setup/setup-plan.ts";
 import type { Merge } from "./both-editors.ts";
 
-/** A realistic file, possibly slightly invalid, with a change. Each character of `text` is one byte. */
+/** `text` has one character per byte and may be invalid. */
 export type RandomFile = { text: string; change: Merge };
 
 const blank = fc.constantFrom(
@@ -197,7 +197,6 @@ function inLines(line: fc.Arbitrary<string>): fc.Arbitrary<string> {
     .map(([mark, lines, eol, isEnded]) => mark + lines.join(eol) + (isEnded ? eol : ""));
 }
 
-/** Sometimes removes or inserts a character. */
 function withMistakes(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const mistake = fc.record({
     at: fc.nat(200),

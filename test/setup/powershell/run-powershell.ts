@@ -24,7 +24,7 @@ export function runPowerShell(
       return output;
     },
   };
-  // The whole command is a script block, `& { … }`, and runs like a list of statements.
+  // A setup command is a script block, `& { … }`. The block's statements run in the top scope.
   const block = tree.type === "command" ? need(tree.children[1]).children.slice(1, -1) : [tree];
   for (const statement of block.flatMap(statementsOf)) {
     if (statement.type === "function_statement") functions.set(need(statement.children[1]).text, statement);
@@ -173,7 +173,7 @@ function runStatement(statement: Tree, scope: Scope, output: unknown[], machine:
   }
 }
 
-/** Catches exceptions from `throw` and from .NET methods, but not StrictMode errors. */
+/** Catches only `Thrown`, so that a StrictMode error fails the test. */
 function runTry(children: Tree[], scope: Scope, output: unknown[], machine: Machine): void {
   const clauses = children
     .slice(2)

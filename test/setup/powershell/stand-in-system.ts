@@ -3,7 +3,10 @@ import * as fs from "node:fs";
 import path from "node:path";
 import { Native, Thrown, toText } from "./values.ts";
 
-/** The cmdlets and .NET members that the command uses, on a real disk, with a scripted gateway response. */
+/**
+ * The cmdlets, .NET members and variables that setup commands use. Files are real, and the gateway's response
+ * is scripted.
+ */
 export type System = {
   statics: Record<string, (...parameters: unknown[]) => unknown>;
   commands: Record<string, (...parameters: unknown[]) => unknown>;
@@ -49,7 +52,7 @@ const session = new Native({
 });
 const executionContext = new Native({ SessionState: session });
 
-/** File errors are exceptions that the command may catch. */
+/** Converts file errors to exceptions that a setup command can catch. */
 function files(action: (...names: string[]) => unknown): (...parameters: unknown[]) => unknown {
   return (...parameters) => {
     try {
@@ -148,7 +151,7 @@ function environmentStatics(
   };
 }
 
-/** `GetResponse` throws for statuses from 400 and for status 0. Status 0 means that there is no response. */
+/** `GetResponse` throws for statuses from 400, and for status 0, which means no response. */
 function webStatics({ status, text }: Answer): System["statics"] {
   const reader = new Native(
     {},

@@ -1,7 +1,7 @@
-/** .NET's Hashtable, as far as the editors use it. */
+/** The part of .NET's Hashtable that the editors use. */
 export class Hash {
   readonly members = new Map<string, unknown>();
-  /** Whether a literal `@{}` created the table. Its keys ignore case, unlike those of `New-Object`. */
+  /** Whether a literal `@{}` created the table. The keys of such a table ignore case. */
   readonly isLiteral: boolean;
   constructor(isLiteral: boolean) {
     this.isLiteral = isLiteral;
@@ -50,7 +50,7 @@ export class Native {
   }
 }
 
-/** Translates anchors. The editors use no other syntax in which .NET differs. */
+/** Translates .NET's anchors. The editors use no other syntax that differs in JavaScript. */
 export function toRegExp(source: string, flags: string): RegExp {
   const ended = source.replace(/\\z$/, "(?![^])").replace(/\$$/, "(?=\\n?(?![^]))");
   return new RegExp(ended.replace(/^\\G/, ""), flags);
