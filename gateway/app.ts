@@ -5,7 +5,7 @@ import { createV1Router, errorHandler } from "./v1/router.ts";
 
 type AppOptions = ApplicationOptions & { readiness: Readiness };
 
-/** Joins the transports on one port. `/v1` bypasses Express, which would take a tenth of a short request's time. */
+/** `/v1` bypasses the Express application, which would take a tenth of a short request's time. */
 export function createApp(options: AppOptions): RequestListener {
   const { services, trustedProxies, readiness } = options;
   const v1 = createV1Router({ ...services, trustedProxies });
@@ -16,7 +16,7 @@ export function createApp(options: AppOptions): RequestListener {
   };
 }
 
-/** Loads the application at its first request. Its modules would take a fifth of a start's time. */
+/** Loads the application at its first request, because its modules would take a fifth of the startup time. */
 function lateApplication(options: ApplicationOptions) {
   let loading: Promise<RequestListener> | undefined;
   const load = async () => (await import("./application.ts")).createApplication(options);
@@ -24,7 +24,7 @@ function lateApplication(options: ApplicationOptions) {
   return async (...[request, response]: Parameters<RequestListener>): Promise<void> => {
     try {
       const application = await (loading ??= load());
-      // The client may have left in the meantime.
+      // The client may have disconnected in the meantime.
       if (!response.destroyed) application(request, response);
     } catch (error) {
       loading = undefined;

@@ -1,9 +1,6 @@
 import { DatabaseUnavailableError, QueryTooLongError } from "../db/database-errors.ts";
 
-/**
- * An error whose message may be shown to the client. The `cause` is for the log only. Transports map codes to
- * their own statuses.
- */
+/** An error whose message may be shown to the client. `cause` is for the log only. */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly code: ErrorCode;
@@ -12,13 +9,11 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | null;
   /** Whether every retry of the same request would fail too. */
   readonly isFinal: boolean;
-  /** The holder of the limit or budget that rejected the request. */
   readonly limitedBy: LimitHolder | null;
-  /** The limit that rejected the request, or the upstream's failure. */
   readonly reason: ErrorReason | null;
-  /** The current revision, if the edit had an older one. */
+  /** The current revision, if the edit was based on an older revision. */
   readonly currentRevision: number | null;
-  /** The upstream's own error, if the request caused it. */
+  /** Replaces the response's default status, type and code. */
   readonly upstream: UpstreamErrorDetails | null;
   /** Anthropic's `error.details`, which its SDKs evaluate. */
   readonly details: object | null;
@@ -80,7 +75,7 @@ export type ErrorCode =
 
 /** The holder of a limit or budget: an API key, a user with all of the user's keys, or the whole gateway. */
 export type LimitHolder = "key" | "person" | "gateway";
-/** The reason for a failure, more specific than its code. */
+/** More specific than the error code. */
 export type ErrorReason = LimitReason | FailureReason;
 export type LimitReason =
   | "requests_per_minute"
@@ -100,7 +95,7 @@ export type FailureReason =
   | "connection_refused"
   | "connect_timeout"
   | "tls_failed"
-  // The response broke off or took too long.
+  // The connection failed, or the response took too long.
   | "connection_failed"
   | "connection_lost"
   | "first_byte_timeout"
@@ -132,12 +127,11 @@ type GatewayErrorDetails = {
   details?: object | null;
 };
 
-/** An error that prevents the start. The message is for the operator. */
+/** An error that prevents the start or ends a command. The message is for the operator. */
 export class StartError extends Error {
   override readonly name: string = "StartError";
 }
 
-/** The error for an edit of an outdated revision. */
 export function changedMeanwhile(what: string, currentRevision: number): GatewayError {
   const message = `Another user changed the ${what}. Reload the ${what}, then repeat your change.`;
   return new GatewayError("conflict", message, { param: "revision", currentRevision });

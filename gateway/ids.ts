@@ -2,7 +2,7 @@ import { randomFillSync } from "node:crypto";
 
 /**
  * Creates an ID such as `key_01kahs6zxm8qv2c9d4r7tn5wbe`: a prefix and a lower-case ULID
- * (https://github.com/ulid/spec). IDs sort by creation time.
+ * (https://github.com/ulid/spec). IDs with the same prefix sort by creation time.
  */
 export function createId(
   prefix: IdPrefix,
@@ -33,7 +33,6 @@ export function timeOfId(id: string): number {
 
 /** An ID that sorts before every ID created at `time` or later, and after every earlier one. */
 export function firstIdAt(prefix: IdPrefix, time: number): string {
-  // Times outside the format's range sort before or after all IDs.
   return `${prefix}_${formatTime(Math.min(Math.max(Math.ceil(time), 0), 32 ** 10 - 1))}`;
 }
 

@@ -1,8 +1,8 @@
 import { type Logger, pino } from "pino";
 
 /**
- * Loggers take fields first, then the message: `log.warn({ error }, "could not …")`. Fields never contain
- * prompts, responses or secrets.
+ * Pass fields before the message: `log.warn({ error }, "cannot …")`. Fields must not contain prompts, responses
+ * or secrets.
  */
 export type Log = Pick<Logger, "debug" | "info" | "warn" | "error">;
 
@@ -21,10 +21,6 @@ export function createLog(level: LogLevel, destination: LogDestination): Log {
   return pino(options, destination);
 }
 
-/**
- * Writes JSON lines to standard error, or readable text to a terminal. Standard output is for printed
- * results.
- */
 export function standardLogDestination(stream: NodeJS.WriteStream = process.stderr): LogDestination {
   if (!stream.isTTY) return pino.destination({ dest: 2, sync: true });
   return {
@@ -36,10 +32,7 @@ export function standardLogDestination(stream: NodeJS.WriteStream = process.stde
   };
 }
 
-/**
- * Describes an error by name, code and stack frames. Includes messages of the gateway's own errors only,
- * because those of drivers can contain queries, headers or bodies.
- */
+/** Omits the messages of most errors, because a driver's message can contain a query, headers or a body. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return typeof error;
   const { code } = error as { code?: unknown };

@@ -18,7 +18,7 @@ export function systemRuntime(log: Log): Runtime {
 export type HashStrength = { memory: number; passes: number; parallelism: number };
 
 /**
- * OWASP's recommended strength: 46 MiB, 1 pass, 1 lane. OWASP rates 19 MiB with 2 passes as equal, but glibc keeps freed
- * blocks below 32 MiB for itself.
+ * OWASP's recommended strength: 46 MiB, 1 pass, 1 lane. OWASP rates 19 MiB with 2 passes as equal, but glibc keeps
+ * freed blocks below 32 MiB for itself.
  */
 export const recommendedStrength: HashStrength = { memory: 47_104, passes: 1, parallelism: 1 };

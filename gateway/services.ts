@@ -44,7 +44,7 @@ import type { RequestObserver } from "./usage/request-observer.ts";
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
-/** Builds every service once and migrates the database. The caller must call `close`. */
+/** Builds every service and migrates the database. The caller must call `close`. */
 export async function createServices(config: Config, runtime: Runtime, observer: RequestObserver | null) {
   const { limits } = config;
   const { log } = runtime;

@@ -3,11 +3,11 @@ import type { AuditEntryRow } from "../../db/entities/audit-entry.ts";
 import { createId, firstIdAt } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** The names are those at the time of the action. */
+/** Contains the names at the time of the action. */
 type AuditEntry = {
   id: string;
   at: Date;
-  /** Null if no one was signed in, as for a failed sign-in. */
+  /** Null for a failed sign-in and for `people:reset`. */
   actor: { id: string; name: string } | null;
   action: AuditAction;
   entity: { type: string; id: string; name: string };
@@ -27,7 +27,7 @@ type AuditQuery = {
   limit?: number | undefined;
 };
 
-/** The author of a change. ID and name are null if the author is not signed in. */
+/** The author of a change. ID and name are null for a failed sign-in and for `people:reset`. */
 export type Actor = { id: string | null; name: string | null; address: string };
 
 type NewAuditEntry = {
@@ -39,7 +39,7 @@ type NewAuditEntry = {
 
 type AuditLogOptions = { database: Database; runtime: Runtime; retentionDays: number };
 
-/** Records every change by a user in the change's transaction, so that neither exists without the other. */
+/** Inserts each entry in the transaction of the change, so that neither exists alone. */
 export class AuditLog {
   readonly #options: AuditLogOptions;
   #nextPruneAt = 0;
@@ -100,7 +100,7 @@ function toAuditEntry(row: AuditEntryRow): AuditEntry {
     id,
     at: createdAt,
     actor: actorId === null ? null : { id: actorId, name: actorName ?? "" },
-    // Actions are never removed, so those of older releases are still valid.
+    // Actions are never removed, so the actions of older releases are still valid.
     action: row.action as AuditAction,
     entity: { type, id: entityId, name: entityName },
     details: { ...details },
@@ -108,7 +108,7 @@ function toAuditEntry(row: AuditEntryRow): AuditEntry {
   };
 }
 
-/** Every action of the audit log: the entity, a dot and a verb. Sign-ins belong to the user. */
+/** The part before the dot is the entity type of the entry. */
 export const auditActions = [
   "key.create",
   "key.rename",
@@ -146,7 +146,7 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number];
 
-/** The fields that an edit changed, with both values. */
+/** The fields that an edit changed, with their old and new values. */
 export function differences<Thing extends object>(
   before: Thing,
   after: Thing,

@@ -5,8 +5,8 @@ import type { Runtime } from "../runtime.ts";
 export type AccessTokenClaims = { userId: string; sessionId: string };
 
 /**
- * Access tokens for the console: JWTs, valid for ten minutes, signed with HS256 only. The newest secret signs. Older
- * ones still verify, so that a secret can be rotated without ending sessions.
+ * JWTs for the console, valid for ten minutes. The first secret signs tokens and all secrets verify them, so that a
+ * new first secret ends no session.
  */
 export class AccessTokens {
   readonly #now: Runtime["now"];

@@ -58,8 +58,7 @@ export class AccountService {
   }
 
   /**
-   * Creates the first administrator and signs them in. Throws `forbidden` for a wrong token or an existing
-   * administrator.
+   * Creates the first administrator and signs them in. Throws `forbidden` for a wrong token, or if a user exists.
    */
   async setUp(token: string, account: NewAccount, address: string): Promise<Session> {
     if (!this.isSetUpToken(token)) {
@@ -81,7 +80,7 @@ export class AccountService {
     });
   }
 
-  /** Creates the administrator of the configuration unless a user exists. Returns whether it was created. */
+  /** Returns false, without a change, if a user exists. */
   async createFirstAdministrator(account: Omit<NewAccount, "name">): Promise<boolean> {
     if (await this.isSetUp()) return false;
     const user = await this.#newUser({ ...account, name: "Administrator" }, "admin");
@@ -89,7 +88,7 @@ export class AccountService {
   }
 
   /**
-   * Throws `unauthenticated` or `too_many_attempts`.
+   * Throws `unauthenticated`, `too_many_attempts` or `service_unavailable`.
    * @param address the client's IP address, whose attempts are limited too
    */
   async signIn(email: string, password: string, address: string): Promise<Session> {
@@ -108,15 +107,15 @@ export class AccountService {
     return this.#database.write(async (repositories) => {
       await this.#audit.record(repositories, { ...user, address }, { action: "user.signIn", entity: user });
       const session = await this.#sessions.start(repositories, user);
-      // Starting the session has locked the user's row. A concurrent password change either waits and ends
-      // this session, or came first and fails this check.
+      // Starting the session locks the user's row. A concurrent password change waits and then ends this
+      // session, or has finished and makes this check fail.
       const current = await repositories.users.find(user.id);
       if (current?.passwordHash !== user.passwordHash || current.status !== "active") throw signInRefused();
       return session;
     });
   }
 
-  /** Changes the password and ends the user's other sessions. Throws `forbidden` for a wrong current password. */
+  /** Ends the user's other sessions. Throws `forbidden` for a wrong current password, or `too_many_attempts`. */
   async changePassword(person: Author, currentPassword: string, newPassword: string): Promise<void> {
     const { user, isRight } = await this.#limiter.attempt(person.email, person.address, async () => {
       const found = await this.#database.read(({ users }) => users.find(person.id));
@@ -129,7 +128,7 @@ export class AccountService {
       const { users, invitations } = repositories;
       // Another change, such as a reset link, may have replaced the password and ended this session.
       if (!(await users.replacePassword(person.id, user.passwordHash, passwordHash))) throw wrongPassword();
-      // A reset link was issued for the old password.
+      // An earlier reset link must not replace the new password.
       await invitations.deleteOf(person.id);
       await repositories.sessions.deleteOthers(person.id, person.sessionId);
       await this.#audit.record(repositories, person, { action: "user.changePassword", entity: person });

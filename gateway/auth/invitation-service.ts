@@ -7,7 +7,6 @@ import type { PasswordHasher } from "./password-hasher.ts";
 import type { Session, SessionService } from "./session-service.ts";
 import { hash } from "node:crypto";
 
-/** The page of a link shows this data before the user chooses a password. */
 type Invitation = { name: string; email: string; kind: "invitation" | "passwordReset" };
 
 type InvitationServiceOptions = {
@@ -18,7 +17,7 @@ type InvitationServiceOptions = {
   audit: AuditLog;
 };
 
-/** Links to choose a first or new password. Each link works once, within a week. */
+/** Links for choosing a first or new password. Each link works once, within a week. */
 export class InvitationService {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -34,7 +33,7 @@ export class InvitationService {
     this.#audit = audit;
   }
 
-  /** Throws `not_found` for an unknown, used or expired link. */
+  /** Throws `not_found` for an unknown, used or expired link, and for a disabled user. */
   async find(token: string): Promise<Invitation> {
     const { invitation, user } = await this.#database.read((repositories) => this.#open(repositories, token));
     return { name: user.name, email: user.email, kind: invitation.kind };
@@ -88,7 +87,7 @@ function noInvitation(): GatewayError {
   );
 }
 
-/** A link's secret, returned once. */
+/** The database stores only a hash of the token. */
 export type InvitationToken = { token: string; expiresAt: Date };
 
 /** Creates a link for a user within the caller's transaction. The link replaces an earlier one. */

@@ -21,7 +21,7 @@ export function requireAdmin(person: Person): void {
     );
 }
 
-/** Normalizes the spelling, so that one address is one user. */
+/** Normalizes the spelling, so that an address belongs to one user only. */
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase();
 }

@@ -9,7 +9,6 @@ type ResetOptions = { database: Database; users: UserService; consoleUrl: string
 /**
  * `people:reset ada@example.com`: prints a password reset link, in case no administrator can sign in.
  * Throws a `StartError` for an unknown address.
- * @param consoleUrl the URL that users open
  */
 export async function resetCommand(
   { database, users, consoleUrl }: ResetOptions,

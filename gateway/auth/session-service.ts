@@ -8,7 +8,7 @@ import type { Runtime } from "../runtime.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import type { Author, Person } from "./person.ts";
 
-/** The result of a sign-in or a refresh. The refresh token is sent in a cookie, never in a body. */
+/** The refresh token is sent in a cookie, never in a body. */
 export type Session = {
   accessToken: string;
   expiresAt: Date;
@@ -27,8 +27,8 @@ type SessionServiceOptions = {
 };
 
 /**
- * A session is a chain of single-use refresh tokens. Reuse ends the session, except within ten seconds, when
- * another tab gets the same successor.
+ * A session is a chain of single-use refresh tokens. Reuse within ten seconds returns the same successor, because
+ * several tabs may refresh at once. Later reuse ends the session.
  */
 export class SessionService {
   readonly #database: Database;
@@ -45,7 +45,6 @@ export class SessionService {
     this.#audit = audit;
   }
 
-  /** Starts a session within the caller's transaction. */
   async start({ sessions, users }: Repositories, user: UserRow): Promise<Session> {
     const secret = this.#runtime.randomBytes(32).toString("base64url");
     const now = new Date(this.#runtime.now());
@@ -96,7 +95,7 @@ export class SessionService {
     });
   }
 
-  /** Ends all sessions of the user, including this one. */
+  /** Ends all sessions of the author, including the current session. */
   async endAll(author: Author): Promise<void> {
     await this.#database.write(async (repositories) => {
       const sessions = await repositories.sessions.deleteOf(author.id);
@@ -113,7 +112,7 @@ export class SessionService {
     return (await this.#accessTokens.verify(accessToken)) !== null;
   }
 
-  /** Reads the current user from the database. Throws `unauthenticated`. */
+  /** Reads the user from the database, so that a new role or status applies at once. Throws `unauthenticated`. */
   async authenticate(accessToken: string): Promise<Person> {
     const claims = await this.#accessTokens.verify(accessToken);
     if (claims === null) throw signInAgain();
@@ -143,8 +142,8 @@ export class SessionService {
   }
 
   /**
-   * The next refresh token for each JWT secret, newest secret first. The session's current token may come
-   * from an older secret.
+   * The successors of a token's secret, one for each JWT secret, newest first. The current token may come from
+   * an older JWT secret.
    */
   #successors(secret: string): string[] {
     return this.#secrets.map((key) =>

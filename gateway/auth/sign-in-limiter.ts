@@ -3,8 +3,8 @@ import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
 /**
- * Limits password guesses per network, per network and account, and per account from unknown networks.
- * Guesses from other networks cannot lock out an owner whose network has signed in before.
+ * Limits password guesses per network, per account, and per pair of network and account.
+ * Networks from which a user signed in are exempt from the account's limit, so that strangers cannot lock out users.
  */
 export class SignInLimiter {
   readonly #networks: AttemptCounter;
@@ -21,8 +21,8 @@ export class SignInLimiter {
   }
 
   /**
-   * Counts the attempt before `check` verifies the password, so that parallel guesses count. A correct
-   * password or an error in `check` removes the attempt. Throws `too_many_attempts`.
+   * Counts the attempt before `check`, so that parallel guesses count. An error in `check` removes the attempt. A
+   * correct password removes all attempts on the account from the network. Throws `too_many_attempts`.
    */
   async attempt<Outcome extends { isRight: boolean }>(
     account: string,
@@ -77,7 +77,7 @@ export class SignInLimiter {
 type Attempt = {
   /** The account's attempts in the window, including this one. */
   attempts: number;
-  /** Whether a failure gets an audit entry. Each account gets only a few per window. */
+  /** Whether a failure gets an audit entry. Each account gets only a few entries per window. */
   isNotable: boolean;
 };
 
@@ -85,7 +85,7 @@ const windowMs = 15 * 60_000;
 const attemptsPerNetworkMax = 50;
 const attemptsPerPairMax = 10;
 const attemptsByStrangersMax = 50;
-/** The process cannot hash more passwords than this within the window. */
+/** More passwords than a process can hash within the window. */
 const keysMax = 50_000;
 const knownPairsMax = 10_000;
 const notableAttempts = new Set([1, attemptsPerPairMax, attemptsByStrangersMax]);
@@ -124,7 +124,7 @@ export function networkOf(address: string): string {
 type AttemptCounterOptions = { now: () => number; attemptsMax: number; windowMs: number; keysMax: number };
 
 /**
- * Counts attempts by key, in a window that starts with the key's first attempt. Drops the oldest keys beyond a limit.
+ * Counts attempts by key, in a window that starts with the key's first attempt. Drops the oldest keys beyond `keysMax`.
  */
 export class AttemptCounter {
   readonly #now: () => number;
@@ -141,7 +141,7 @@ export class AttemptCounter {
     this.#keysMax = keysMax;
   }
 
-  /** The time until the key's next attempt. 0 if an attempt is allowed now. */
+  /** The time until the key's next allowed attempt. 0 if an attempt is allowed now. */
   waitMs(key: string): number {
     this.#deleteEnded();
     const window = this.#windows.get(key);

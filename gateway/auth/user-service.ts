@@ -62,8 +62,8 @@ export class UserService {
   }
 
   /**
-   * Creates a user, who chooses a password with the link. A user who has not used the link yet gets a new
-   * link, name and role. Throws `conflict` for any other existing user.
+   * Creates a user, and a link for choosing a password. A user who has not used the link yet gets a new link,
+   * name and role. Throws `conflict` for any other existing user.
    */
   async invite(
     author: Author,
@@ -92,7 +92,7 @@ export class UserService {
   /** Creates a link to choose a new password. The old password stays valid until the link is used. */
   resetPassword(author: Actor, id: string): Promise<InvitedUser> {
     return this.#database.write(async (repositories) => {
-      // Of two concurrent links, the later one is valid.
+      // The lock orders concurrent resets, so that only the last link is valid.
       await repositories.changes.lock();
       const user = await findUser(repositories, id);
       if (user.status === "disabled") {

@@ -18,13 +18,13 @@ export function answerRequest(
   // 1. Read: the operation parses and checks the body.
   const request = read(context, exchange, operation, bytes);
 
-  // 2. Resolve: the slug becomes an ordered list of candidates, once.
+  // 2. Resolve: the slug becomes a route, an ordered list of candidates.
   const route = resolveRoute(context.catalogue, exchange.key, request.value.model);
   exchange.resolved(route);
 
-  // 3. Admit: the limiter checks limits and budgets, and starts the request at once or later.
+  // 3. Admit: the limiter checks rates and budgets, and starts, queues or rejects the request.
   context.limiter.admit(exchange, bytes.length, () => {
-    // 4. Attempt: a candidate is called. Another one follows only if no upstream processed the request.
+    // 4. Attempt: another attempt follows only if no upstream processed the request.
     const attempts = new Attempts(context.attempts, route.candidates, {
       prepare(candidate) {
         // 5. Relay: each attempt has a relay, which converts the candidate's answer and sends it to the client.
@@ -47,7 +47,7 @@ export function answerRequest(
   // 6. Record: the relay ends the exchange, which writes the usage record before the client's last bytes.
 }
 
-/** Parses the request. The exchange receives even an invalid request's model, for the usage record. */
+/** Parses the request. Describes even an invalid request to the exchange, for the usage record. */
 function read(
   { catalogue, recordedModelNames, limits }: AnswerContext,
   exchange: Exchange,
@@ -67,7 +67,7 @@ function read(
   }
 }
 
-/** Whether a second parse would take the same time and fail again. */
+/** Whether a second parse would fail too. */
 function isUnreadable(error: unknown): boolean {
   return (
     !(error instanceof GatewayError) || error.code === "invalid_body" || error.code === "request_too_large"
@@ -93,11 +93,10 @@ class HeldRequest<Request> {
     return this.#request ?? this.#read(this.#bytes);
   }
 
-  /** Releases the parsed body of a large request. */
   letGo(): void {
     if (this.#bytes.length > parsedBytesMax) this.#request = null;
   }
 }
 
-/** Up to this size, keeping the parsed body costs less than parsing it again for a token estimate. */
+/** Up to this size, keeping the parsed body costs less than parsing the bytes again. */
 const parsedBytesMax = 64 * 1024;

@@ -24,10 +24,7 @@ import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
 import { withOneCall } from "./one-call.ts";
 
-/**
- * The operation of clients with this dialect: native if the upstream has the same dialect, otherwise
- * translated.
- */
+/** Upstreams with the same dialect receive native requests. Other upstreams receive translated requests. */
 export function conversation(dialect: Dialect): Operation<DialectRequest> {
   return {
     endpointName: dialect.endpointName,
@@ -88,7 +85,7 @@ function prepareTranslated(
   };
 }
 
-/** Errors about a parameter use the client's name for it. */
+/** An error about a parameter contains the client's name for the parameter. */
 function buildRequest(
   chat: ChatTranslation,
   body: ChatRequestBody,
@@ -200,7 +197,7 @@ type NativeStreamOptions = {
   secret: string | null;
 };
 
-/** Relays the stream of an upstream with the client's dialect, with the slug as the model name. */
+/** Relays a stream in the client's dialect, with the slug in place of the upstream's model name. */
 export class NativeStream implements StreamReading {
   readonly contentType = "text/event-stream";
   readonly output: OutputMeter;

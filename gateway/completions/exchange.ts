@@ -25,7 +25,7 @@ type ExchangeOptions = Pick<Exchange, "id" | "endpoint" | "clientTool" | "key" |
 };
 
 /**
- * The state of one request, from the moment its key is known. It ends exactly once: with one usage record,
+ * The state of one authenticated request. An exchange ends exactly once, with a usage record that is written
  * before the client's last bytes. Only its own methods write its fields.
  */
 export class Exchange {
@@ -46,8 +46,9 @@ export class Exchange {
   attempts = 0;
   failedAttempts: AttemptTiming[] | null = null;
   receivedAt = this.startedAt;
-  /** The start times of the first and the latest attempt, from `performance.now()`. 0 before the first. */
+  /** The start of the first attempt, from `performance.now()`. 0 before the first attempt. */
   calledAt = 0;
+  /** The start of the latest attempt, from `performance.now()`. 0 before the first attempt. */
   attemptedAt = 0;
   call: Attempts | null = null;
   answer: Answer | null = null;
@@ -120,7 +121,8 @@ export class Exchange {
   }
 
   /**
-   * Returns `x-gateway-overhead-ms` (the gateway's own time), `x-gateway-dropped` and the rate-limit headers.
+   * Returns alternating names and values. `x-gateway-overhead-ms` is the time from `receivedAt` to the
+   * first attempt, plus the time since `answeredAt`.
    */
   answerHeaders(answeredAt: number): string[] {
     const overheadMs = this.calledAt - this.receivedAt + (performance.now() - answeredAt);
@@ -137,13 +139,13 @@ export class Exchange {
   fail(error: GatewayError, status: "FAILED" | "INTERRUPTED" = "FAILED"): void {
     const httpStatus = this.reply.hasBegun ? 200 : this.reply.statusOf(error);
     this.#end({ status, httpStatus, error }, () => {
-      // A client's retries would multiply the gateway's own. After a final error, a retry would fail too.
+      // The client's retries would multiply the gateway's retries. After a final error, a retry would fail too.
       const headers = this.attempts > 1 || error.isFinal ? ["x-should-retry", "false"] : [];
       this.reply.fail(error, this.#admission?.addHeaders(headers) ?? headers);
     });
   }
 
-  /** Ends the exchange of a client that left or stopped reading. 499 is nginx's code for a closed connection. */
+  /** Ends the exchange if the client disconnects or stops reading. 499 is nginx's code for a closed connection. */
   cancel(): void {
     this.#end({ status: "CANCELLED", httpStatus: this.reply.hasBegun ? 200 : 499, error: null }, () => {});
   }
@@ -214,7 +216,7 @@ export class OpenExchanges {
 
   /**
    * Applies a changed key to its requests in flight. Requests that the key no longer allows end with `error`.
-   * @param hash selects the requests with this key value
+   * @param hash the hash of the key value that authenticated the requests
    */
   update(keyId: string, hash: string, key: KnownKey | null, error: GatewayError): void {
     const affected = this.#open.filter((exchange) => exchange.key.id === keyId && exchange.key.hash === hash);
@@ -224,7 +226,7 @@ export class OpenExchanges {
     }
   }
 
-  /** Resolves when no request is in flight. After `timeoutMs`, the remaining ones end with `error`. */
+  /** Resolves when no request is in flight. After `timeoutMs`, the remaining requests end with `error`. */
   async drain(timeoutMs: number, error: GatewayError): Promise<void> {
     if (this.#open.length === 0) return;
     let timer: NodeJS.Timeout | undefined;

@@ -46,8 +46,8 @@ export type FollowUp = {
   bytes: Buffer;
   previousResponseId: string | null;
   /**
-   * The error if a referenced response or item is not kept here. A native upstream may have kept it. Null if
-   * nothing is missing.
+   * The error for a response or item that the gateway does not keep, or null. Native requests ignore the error,
+   * because the upstream may keep the response.
    */
   missing: GatewayError | null;
 };

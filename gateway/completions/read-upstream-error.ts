@@ -9,7 +9,7 @@ import type { Exchange } from "./exchange.ts";
 /**
  * Converts an upstream's error response to the client's error. Forwards messages about the request, but not
  * about the gateway's credential.
- * @param speaker the upstream. Its type, param and code are forwarded only if it has OpenAI's API.
+ * @param speaker the upstream. The error's type, param and code are forwarded only from a native upstream.
  */
 export function readUpstreamError(
   status: number,
@@ -135,7 +135,7 @@ function toName(name: unknown, secret: string | null): string | null {
 
 const messageLengthMax = 4_096;
 
-/** Collects an upstream's error response, up to a limit, and fails the exchange with the converted error. */
+/** Collects an upstream's error response, up to `errorBytesMax`, and fails the exchange with the converted error. */
 export class ErrorCollector {
   readonly #exchange: Exchange;
   readonly #status: number;

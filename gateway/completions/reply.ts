@@ -2,11 +2,11 @@ import type { StreamWriter } from "../dialects/dialect.ts";
 import type { GatewayError } from "../errors.ts";
 import type { RecordedAnswer } from "../usage/recording/build-usage-record.ts";
 
-/** The response channel. Transports implement it. */
+/** The response to the client, over HTTP or a WebSocket. */
 export type Reply = {
-  /** Whether the head was sent. After that, an error cannot change the status. */
+  /** After the response has begun, an error cannot change its HTTP status. */
   readonly hasBegun: boolean;
-  /** The HTTP status for an error, if the head has not been sent. */
+  /** The HTTP status that `fail` sends before the response has begun. */
   statusOf(error: GatewayError): number;
   beginStream(headers: string[]): void;
   /**
@@ -15,10 +15,10 @@ export type Reply = {
   write(bytes: Buffer): boolean;
   endStream(lastBytes: Buffer): void;
   sendJson(bytes: Buffer, headers: string[]): void;
-  /** Sets the writer of a translated stream, which may also format the stream's error. */
+  /** Sets the writer of a translated stream. `fail` may need the writer to format the error. */
   streamWith(writer: StreamWriter): void;
   /**
-   * Sends the error in the client's dialect, and ends the response. The headers are sent only if the stream has
+   * Sends the error in the client's dialect, and ends the response. The headers are sent only if the response has
    * not begun.
    */
   fail(error: GatewayError, headers?: string[]): void;

@@ -17,7 +17,7 @@ export type StreamReading = {
 };
 
 export type StreamPiece = {
-  /** Bytes for the client, up to the end of the stream. May be empty. */
+  /** The next bytes for the client. May be empty. */
   bytes: Buffer;
   usage: TokenUsage | null;
   /** `done` for a complete stream, or an error. Null if the stream continues. */
@@ -28,7 +28,7 @@ type StreamRelayOptions = { pingIntervalMs: number; clientStallTimeoutMs: number
 
 /**
  * Relays a stream as it arrives, in whole events. The head waits for the first event or ping, so that an
- * early failure gets its own status. A stream succeeds only if it ends as its format requires.
+ * early failure gets its own HTTP status. A stream succeeds only if it ends as its format requires.
  */
 export class StreamRelay implements UpstreamEvents, Answer {
   usage: TokenUsage | null = null;
@@ -69,10 +69,10 @@ export class StreamRelay implements UpstreamEvents, Answer {
     }
   }
 
-  /** Joins chunks that arrive in the same callback, because relaying each piece has a fixed cost. */
+  /** Joins chunks that arrive together, because each relayed chunk has a fixed cost. */
   onData(bytes: Buffer): void {
     if (this.#error) return this.#error.add(bytes);
-    // Data after the end is ignored, and the call is closed.
+    // The upstream may send data after the end of its stream.
     if (this.#exchange.isOver) return this.#exchange.call?.abort();
     if (this.#arrived.push(bytes) === 1) queueMicrotask(() => this.#relayArrived());
   }

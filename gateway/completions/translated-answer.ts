@@ -26,14 +26,14 @@ export function translatedAnswer(
   };
 }
 
-/** Translates embeddings. OpenAI's SDK requests base64: 32-bit floats, little-endian. */
+/** OpenAI's SDKs request base64 by default: 32-bit floats, little-endian. */
 export function translatedEmbeddings(
   readAnswer: (answer: unknown) => EmbeddingsAnswer,
   { slug, inputCount, asBase64, estimateInputTokens }: TranslatedEmbeddingsOptions,
 ): AnswerReading {
   return (bytes) => {
     const { embeddings, inputTokens } = readAnswer(JSON.parse(bytes.toString("utf8")));
-    // Clients would pair texts with the wrong embeddings if one were missing.
+    // Without one embedding for each text, clients would pair texts with the wrong embeddings.
     if (embeddings.length !== inputCount) throw badAnswer("missing an embedding for some inputs");
     const shownTokens = inputTokens ?? estimateInputTokens();
     const list = {

@@ -5,14 +5,14 @@ import { MysqlUrlError, parseMysqlUrl } from "../../db/mysql-url.ts";
 /** The subject of a variable's error message: the value in quotation marks, unless it may be a secret. */
 export function nameValue(variable: string, value = ""): string {
   if (isSecret(variable) || resemblesSecret(value)) return "the value";
-  // Newlines and escape sequences could forge lines of the log.
+  // Newlines and escape sequences could forge log lines.
   const text = value.slice(0, shownLengthMax).replace(/\p{C}/gu, "");
   return `"${text}${value.length > shownLengthMax ? "…" : ""}"`;
 }
 
 const shownLengthMax = 60;
 
-/** A URL may contain a password, and the variable for the email address may contain one by mistake. */
+/** A URL may contain a password, and `ADMIN_EMAIL` may contain a password by mistake. */
 function isSecret(variable: string): boolean {
   const isLimit = Object.values(limitVariables).some((limit) => limit.variable === variable);
   return (
@@ -21,7 +21,7 @@ function isSecret(variable: string): boolean {
   );
 }
 
-/** A key under a wrong name is a long word of letters and digits. A URL with a password contains `@`. */
+/** A key in the wrong variable is a long word of letters and digits. A URL with a password contains `@`. */
 function resemblesSecret(value: string): boolean {
   const words = value.split(/[^\w+/=-]+/);
   return (
@@ -29,7 +29,10 @@ function resemblesSecret(value: string): boolean {
   );
 }
 
-/** The default maximum is the longest delay of a timer in milliseconds. */
+/**
+ * `problem` completes a sentence whose subject is the value. The default maximum is the longest timer delay in
+ * milliseconds.
+ */
 export function wholeNumber(problem: string, least: number, most = 2 ** 31 - 1) {
   const advice = `Use a whole number from ${least} to ${most}.`;
   const message = `${problem} ${advice}`;
@@ -37,7 +40,6 @@ export function wholeNumber(problem: string, least: number, most = 2 ** 31 - 1) 
   return z.coerce.number(message).int(message).min(least, range).max(most, range);
 }
 
-/** Error messages in this file continue a sentence whose subject is the value. */
 export const port = wholeNumber("is not a port.", 0, 65_535);
 
 export const httpUrl = z

@@ -36,15 +36,15 @@ export type Config = Readonly<{
   publicUrl: string | null;
   databaseUrl: string;
   dataDir: string;
-  /** The 32 bytes that seal secrets. Null for a key file in the data folder, or KMS. */
+  /** The 32-byte key for sealing secrets. Null if KMS or a key file in the data folder replaces it. */
   masterKey: Buffer | null;
   /** Earlier master keys, which open old secrets and seal no new ones. */
   previousMasterKeys: Buffer[];
-  /** The AWS KMS key that wraps the data keys. Null if a master key seals. */
+  /** The AWS KMS key that wraps the data keys. Null without KMS. */
   kms: { keyId: string; encryptionContext: Record<string, string> } | null;
   /**
-   * Whether the first start creates and prints an API key. False with MySQL, and in production, where logs
-   * store the output.
+   * Whether the first start creates and prints an API key. False with MySQL. Also false in production,
+   * because logs would store the key.
    */
   makesFirstKey: boolean;
   /** The secrets of access and refresh tokens, newest first. Null for a key file in the data folder. */
@@ -52,8 +52,8 @@ export type Config = Readonly<{
   /** The receiver of budget warnings. Null sends no warnings. */
   limitWebhook: { url: string; secret: string } | null;
   /**
-   * The server that counts limits for all processes. Null if processes count and synchronize through the
-   * database.
+   * The Valkey server for limits and kept responses. If null, processes synchronize their limit counts through
+   * the database.
    */
   valkeyUrl: string | null;
   /** The store of translated responses for follow-ups. */
@@ -68,7 +68,7 @@ export type Config = Readonly<{
   limits: Settings;
 }>;
 
-/** Throws one `ConfigError` that lists every problem and quotes no value that resembles a secret. */
+/** Throws one `ConfigError` for all invalid variables. Its message quotes no value that resembles a secret. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   // Many deployment tools write an empty variable for "not set".
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
@@ -120,7 +120,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 
 function readVariables(given: Record<string, string | undefined>): z.output<typeof variables> {
   const { error } = variables.safeParse(given, once);
-  // A variable's first problem causes its others.
+  // The first problem of a variable causes the later problems.
   const wrong = new Map<string, string>();
   for (const { path, message } of error?.issues.toReversed() ?? []) {
     const variable = String(path[0]);
@@ -132,7 +132,7 @@ function readVariables(given: Record<string, string | undefined>): z.output<type
       wrong.set(variable, "the value contains only spaces. Remove the variable, or set a value.");
     }
   }
-  // All variables are optional, so the valid ones can be checked together.
+  // All variables are optional, so the valid variables can be parsed alone.
   const right = Object.entries(given).filter(([variable]) => !wrong.has(variable));
   const data = variables.parse(Object.fromEntries(right), once);
   const problems = [...[...wrong].toReversed(), ...findConflicts(data, wrong)];
@@ -140,7 +140,7 @@ function readVariables(given: Record<string, string | undefined>): z.output<type
   throw new ConfigError(problems.map(([variable, message]) => `${variable}: ${message}`));
 }
 
-/** Compiling the parser would take longer than these two calls. */
+/** Without `jitless`, Zod compiles the parser, which takes longer than the two parses. */
 const once = { jitless: true };
 
 export class ConfigError extends StartError {

@@ -3,8 +3,8 @@ import { presetsOf, type ProviderKindName, providerKindNames, providerKinds } fr
 import type { Environment, Preset } from "../providers/provider.ts";
 
 /**
- * Provider keys in the environment, under the variables of the providers' own tools. Printing or logging the
- * object shows no key.
+ * Provider keys in the environment variables of the providers' own tools. The private field keeps the keys out of
+ * logs.
  */
 export class EnvironmentKeys {
   readonly #keys: ReadonlyMap<string, FoundKey>;

@@ -1,6 +1,6 @@
 /**
- * Each limit has a unit in its name, a default, and an environment variable. Amounts in US dollars may have
- * decimals. `least` is the minimum of a whole number, by default 1.
+ * `value` is the default. `least` is the minimum of a whole number, by default 1. Amounts in US dollars may be 0 or
+ * have decimals.
  */
 export const limitVariables = {
   requestBodyBytesMax: { variable: "REQUEST_BODY_BYTES_MAX", value: 32 * 1024 * 1024 },

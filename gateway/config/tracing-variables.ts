@@ -36,7 +36,7 @@ export function readTracing(data: TracingValues): TracingConfig | null {
   if (data.OTEL_EXPORTER_OTLP_ENDPOINT === undefined) return null;
   const attributes = data.OTEL_RESOURCE_ATTRIBUTES;
   return {
-    // The variable is the base URL of all signals.
+    // The variable contains the base URL for all signals.
     url: `${data.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`,
     protocol: data.OTEL_EXPORTER_OTLP_PROTOCOL,
     headers: data.OTEL_EXPORTER_OTLP_HEADERS,
@@ -55,13 +55,13 @@ export type TracingConfig = Readonly<{
   protocol: "http/protobuf" | "http/json";
   headers: Record<string, string>;
   timeoutMs: number;
-  /** The delay between the start and the sending of a batch of spans. */
+  /** The time that a batch waits for further spans. */
   delayMs: number;
   queueSpansMax: number;
   serviceName: string;
   attributes: Record<string, string>;
   sampler: TracingValues["OTEL_TRACES_SAMPLER"];
-  /** The share that a ratio sampler keeps: 0 to 1. */
+  /** The share of traces that a ratio sampler keeps, from 0 to 1. */
   sampledShare: number;
 }>;
 

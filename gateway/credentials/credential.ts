@@ -7,11 +7,11 @@ import type { Runtime } from "../runtime.ts";
 export type NewCredential = {
   providerId: string;
   apiKey: string;
-  /** The credential's share of the provider's requests, relative to the other weights. */
+  /** Relative to the weights of the provider's other credentials. */
   weight?: number | undefined;
 };
 
-/** Seals a provider's API key and binds it to its row. */
+/** The sealed API key can be opened only with the ID of the returned row. */
 export function sealCredential(
   secretBox: SecretBox,
   runtime: Runtime,
@@ -24,7 +24,7 @@ export function sealCredential(
   return { id, providerId, sealed, lastFour, weight, createdAt: new Date(runtime.now()) };
 }
 
-/** Throws `service_unavailable` if no key opens the secret. */
+/** Throws `service_unavailable` if the secret cannot be opened. */
 export function openCredential(secretBox: SecretBox, { id, sealed }: CredentialRow): string {
   try {
     return secretBox.open(sealed, fieldOf(id));
@@ -35,7 +35,7 @@ export function openCredential(secretBox: SecretBox, { id, sealed }: CredentialR
   }
 }
 
-/** Seals the secret with the current key. Throws if no key opens the secret. */
+/** Uses the box's current sealing key. Throws if the secret cannot be opened. */
 export function resealCredential(secretBox: SecretBox, { id, sealed }: CredentialRow): string {
   return secretBox.seal(secretBox.open(sealed, fieldOf(id)), fieldOf(id));
 }

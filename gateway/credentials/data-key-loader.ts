@@ -13,8 +13,8 @@ type DataKeyLoaderOptions = {
 };
 
 /**
- * Loads the data keys from KMS at start and when another process creates a key. Retries until the keys are
- * loaded. From then on, sealing and opening need no KMS.
+ * Loads the data keys and retries until KMS has unwrapped all needed keys. Sealing and opening then
+ * work without KMS.
  */
 export class DataKeyLoader {
   readonly #options: DataKeyLoaderOptions;
@@ -30,14 +30,14 @@ export class DataKeyLoader {
   }
 
   /**
-   * The reason why secrets cannot be sealed. Null if they can. A missing older key is not reported, because
-   * it affects only some providers.
+   * The reason why secrets cannot be sealed, or null. A missing older key is not reported, because it affects
+   * only some providers.
    */
   get trouble(): string | null {
     return this.#options.secretBox.sealingKeyId === null ? this.#trouble : null;
   }
 
-  /** Loads the keys. Logs a failure and retries later. */
+  /** Never rejects. A failure is logged, and the load is retried later. */
   load(): Promise<void> {
     clearTimeout(this.#timer);
     this.#loading = this.#loading.then(() => this.#load());
@@ -70,7 +70,7 @@ export class DataKeyLoader {
     }
   }
 
-  /** Reports new keys even if the load fails, and again later if the report fails. */
+  /** Reports new keys even if other keys fail to load. After a failed report, the next load repeats the report. */
   async #telling(load: () => Promise<void>): Promise<void> {
     const { secretBox, keysCame } = this.#options;
     const count = secretBox.keyCount;

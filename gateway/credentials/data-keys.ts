@@ -7,8 +7,8 @@ import { keyIdOf, type SecretBox, sealingKeyIdOf } from "./secret-box.ts";
 export type DataKeysOptions = { database: Database; runtime: Runtime; secretBox: SecretBox; kms: Kms };
 
 /**
- * Loads the data keys into the secret box and creates new ones. The database stores them wrapped by KMS,
- * for all processes.
+ * Loads and creates the data keys of a secret box. All processes share the data keys, which the database
+ * stores wrapped by KMS.
  */
 export class DataKeys {
   readonly #options: DataKeysOptions;
@@ -18,8 +18,8 @@ export class DataKeys {
   }
 
   /**
-   * Unwraps the keys that are not loaded yet: the newest, and those that sealed a stored credential. Creates
-   * the first key if the database has none. Tries all keys before it throws.
+   * Loads the newest key and the keys that sealed a stored credential. Creates the first key if the database
+   * has none. Tries all keys before it throws.
    */
   async load(): Promise<void> {
     const { database, secretBox } = this.#options;
@@ -39,12 +39,12 @@ export class DataKeys {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Creates a data key, which every process uses for sealing from now on. */
+  /** Creates a data key and seals with it. Other processes use the key after their next load. */
   create(): Promise<void> {
     return this.#create(() => true);
   }
 
-  /** Only one of several concurrent processes creates the first key. The others load it. */
+  /** If several processes start together, only one stores the first key. The other processes load that key. */
   async #create(isWanted: (existing: DataKeyRow[]) => boolean): Promise<void> {
     const { database, runtime, secretBox, kms } = this.#options;
     const { key, wrapped, kmsKeyId } = await kms.generateDataKey();

@@ -3,7 +3,7 @@ import type { KMSClient } from "@aws-sdk/client-kms";
 type KmsOptions = {
   /** The ARN, ID or alias of a symmetric KMS key. */
   keyId: string;
-  /** KMS unwraps a data key only with the context of its creation. */
+  /** Must not change, because KMS unwraps a data key only with its original context. */
   encryptionContext: Record<string, string>;
   timeoutMs: number;
 };
@@ -11,8 +11,8 @@ type KmsOptions = {
 export type WrappedKey = { wrapped: string; kmsKeyId: string };
 
 /**
- * Creates and unwraps data keys with AWS KMS. Throws `KmsError`. The AWS SDK's usual sources provide the
- * credentials, and the region unless the key's ID is an ARN.
+ * Creates and unwraps data keys with AWS KMS. Throws `KmsError`. Uses the AWS SDK's default credentials, and
+ * its default region unless the key's ID is an ARN.
  * https://docs.aws.amazon.com/kms/latest/developerguide/data-keys.html
  */
 export class Kms {
@@ -55,7 +55,7 @@ export class Kms {
     operation: (sdk: Sdk, client: KMSClient, options: { abortSignal: AbortSignal }) => Promise<Result>,
   ): Promise<Result> {
     const { timeoutMs } = this.#options;
-    // The import is dynamic, because the SDK costs 30 MB and 70 ms.
+    // The import is dynamic, because loading the SDK costs 30 MB and 70 ms.
     const sdk = await import("@aws-sdk/client-kms");
     // No connection is kept, because a process rarely calls KMS.
     const client = new sdk.KMSClient({
@@ -81,7 +81,7 @@ export class Kms {
   }
 }
 
-/** A KMS failure. The message states the cause for `/readyz` and the log, without ARN or secret. */
+/** The message contains neither ARNs nor secrets, because `/readyz` shows it. */
 export class KmsError extends Error {
   override readonly name = "KmsError";
 }
@@ -91,7 +91,7 @@ type Sdk = typeof import("@aws-sdk/client-kms");
 const keyBytes = 32;
 const oddAnswer = "KMS did not return a 32-byte key. Check the KMS key";
 
-/** An ARN contains its region. Other IDs and aliases belong to the process's own region. */
+/** An ARN contains the region. For other IDs, the SDK uses its default region. */
 function regionOf(keyId: string): { region?: string } {
   const [arn, , , region] = keyId.split(":");
   return arn === "arn" && region ? { region } : {};

@@ -10,8 +10,8 @@ import { readKey } from "../config/config-values.ts";
 import { StartError } from "../errors.ts";
 
 /**
- * Creates the box with every key of the configuration and the data folder. With KMS, the box is locked until
- * the data keys are loaded. A key file still opens old secrets, so that `rewrap` can move them.
+ * With KMS, the box cannot seal until the data keys are loaded. An existing key file still opens old secrets,
+ * so that `rewrap` can move the secrets to another key.
  */
 export function openSecretBox(config: Config, runtime: Runtime): SecretBox {
   const { masterKey, previousMasterKeys, kms, dataDir } = config;
@@ -23,7 +23,7 @@ export function openSecretBox(config: Config, runtime: Runtime): SecretBox {
   return secretBox;
 }
 
-/** Returns null without a KMS key. */
+/** Returns null if KMS is not configured. */
 export function createDataKeys(
   { kms: options, limits }: Config,
   parts: { database: Database; runtime: Runtime; secretBox: SecretBox },
@@ -32,8 +32,8 @@ export function createDataKeys(
 }
 
 /**
- * Reads 32 bytes from a file that only its owner can read, created on first use. Processes that start
- * together get the same bytes.
+ * Creates a missing file, which only its owner can read. Concurrent calls return the same key.
+ * Throws a `StartError` if the file contains no valid key.
  */
 export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime, "randomBytes">): Buffer {
   const existing = readKeyFile(path);

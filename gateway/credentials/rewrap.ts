@@ -7,16 +7,16 @@ import { type SecretBox, sealingKeyIdOf } from "./secret-box.ts";
 type RewrapOptions = {
   database: Database;
   secretBox: SecretBox;
-  /** Null with a master key, because the configured key is then the new one. */
+  /** Null with a master key, because the configuration then contains the new key. */
   dataKeys: Pick<DataKeys, "create"> | null;
 };
 
-/** `failed` has the IDs of credentials that no key opens. */
+/** `failed` contains the IDs of credentials that cannot be opened. */
 export type RewrapResult = { keyId: string; moved: number; failed: string[] };
 
 /**
- * Seals everything with the current key, or with a new data key if no secret uses an older one. An
- * interrupted rewrap can be continued: each secret is moved separately.
+ * Moves all credentials to the current key, or to a new data key if no credential uses an older key. A second
+ * call continues an interrupted rewrap.
  */
 export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
   const { secretBox, dataKeys } = options;
@@ -24,7 +24,7 @@ export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
   const failed = new Set<string>();
   let moved = 0;
   for (;;) {
-    // The search repeats, because a process without the new key may still seal with the old one.
+    // The search repeats, because a process without the new key may still seal with the old key.
     const older = (await listOlder(options)).filter(({ id }) => !failed.has(id));
     if (older.length === 0) break;
     for (const credential of older) {

@@ -2,9 +2,7 @@ import { createCipheriv, createDecipheriv, hash } from "node:crypto";
 import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
-/**
- * The row and column of a sealed text. Both are authenticated, so an envelope does not open in another row.
- */
+/** Identifies the place of a sealed text. An envelope opens only with the same field. */
 export type SealedField = { kind: string; id: string; field: string };
 
 /**
@@ -16,7 +14,7 @@ export class SecretBox {
   readonly #randomBytes: Runtime["randomBytes"];
   #sealingKeyId: string | null = null;
 
-  /** @param key 32 bytes. Null locks the box until a key arrives. */
+  /** @param key 32 bytes. Null locks the box until `sealWith` sets a key. */
   constructor(key: Buffer | null, { randomBytes }: Pick<Runtime, "randomBytes">) {
     this.#randomBytes = randomBytes;
     if (key) this.sealWith(key);
@@ -59,7 +57,7 @@ export class SecretBox {
     return [version, this.#sealingKeyId, ...parts].join(".");
   }
 
-  /** Throws if the key is missing, or if the envelope was moved or changed. */
+  /** Throws if the key is missing, or if the envelope was changed or belongs to another field. */
   open(envelope: string, field: SealedField): string {
     const [form, keyId = "", ...encoded] = envelope.split(".");
     const [iv, ciphertext, tag] = encoded.map((part) => Buffer.from(part, "base64url"));
@@ -77,7 +75,6 @@ export class SecretBox {
       throw new Error(
         `The text was sealed with the key ${keyId}, which is missing. Add that key to MASTER_KEY_PREVIOUS.`,
       );
-    // Without authTagLength, Node accepts tags truncated to four bytes.
     const decipher = createDecipheriv(algorithm, key, iv, { authTagLength: tagBytes });
     decipher.setAAD(additionalData(field));
     decipher.setAuthTag(tag);
@@ -85,7 +82,6 @@ export class SecretBox {
   }
 }
 
-/** The ID of a key, as envelopes contain it. */
 export function keyIdOf(key: Buffer): string {
   return hash("sha256", key).slice(0, 16);
 }

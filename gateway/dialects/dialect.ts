@@ -5,8 +5,8 @@ import type { ChatRequestBody, ChatUsage, ChunkChoice, ChatQuirks } from "../wir
 import type { BodyLimits } from "./parse-body.ts";
 
 /**
- * An API that clients speak, as pure functions. An upstream with the same API receives the client's bytes
- * (`native`). For other upstreams, the request becomes a chat completion and the answer is converted back.
+ * An API that clients speak. An upstream with the same API receives the client's bytes (`native`). For other
+ * upstreams, the request becomes a chat completion and the answer is converted back.
  */
 export type Dialect<Request extends DialectRequest = DialectRequest> = {
   /** The path after `/v1/`, and the endpoint's name in usage records. */
@@ -21,7 +21,7 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
    * `unsupported_parameter` for a parameter that would change the answer and has no equivalent.
    */
   toChatRequest(request: Request): ChatRequestBody;
-  /** The names of the parts that `toChatRequest` drops, separated by commas. */
+  /** The names of the parts that `toChatRequest` drops, separated by commas, or null. */
   droppedIn(request: Request): string | null;
   /** Maps chat completion parameters to the client's names, for error messages. */
   clientParams: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export type DialectRequest = {
    */
   modelRange: { start: number; end: number } | null;
   stream: boolean;
-  /** The names of removed parts, separated by commas. */
+  /** The names of the parts that `readRequest` removed, separated by commas. */
   dropped?: string | null;
 };
 
@@ -57,12 +57,12 @@ export type AnswerEnvelope = {
   createdSeconds: number;
   nowSeconds: () => number;
   slug: string;
-  /** Estimates the input tokens for events that precede the upstream's report. */
+  /** Estimates the input tokens for events that precede the upstream's usage report. */
   estimateInputTokens: () => number;
   previousResponseId: string | null;
   /**
-   * Keeps a finished response for later requests. Returns whether the response is kept. Null if the response must
-   * not be kept.
+   * Keeps a finished response for later requests. Returns false if the response could not be kept. Null if the
+   * gateway keeps no response for this request.
    */
   keep: ((answer: KeptAnswer) => boolean) | null;
 };
@@ -73,7 +73,7 @@ export type KeptAnswer = {
   output: readonly object[];
 };
 
-/** Formats the events of one stream for the client, with line ends. */
+/** Formats the events of one stream for the client, with line endings. */
 export type StreamWriter = {
   /**
    * Throws `upstream_error` for an answer that is too long or that the client's format cannot express.
@@ -83,17 +83,16 @@ export type StreamWriter = {
   finish(usage: ChatUsage | null): string;
 };
 
-/** Relays an upstream with the same API: its bytes, with the slug in place of its model name. */
+/** Relays bytes between the client and an upstream with the same API, and replaces model names. */
 export type NativeDialect<Request extends DialectRequest = DialectRequest> = {
-  /** Matches the client headers that the upstream receives, in lower case. */
+  /** Matches the lower-case names of the client headers that the upstream receives. Null for none. */
   forwardedHeaders: RegExp | null;
   /** The body for the upstream, in parts: usually the client's bytes with another model name. */
   buildRequest(request: Request, model: UpstreamModel, quirks: ChatQuirks | null): readonly Buffer[];
   /** Throws a `GatewayError` for an answer in an unexpected format. */
   readAnswer(bytes: Buffer, slug: string): { bytes: Buffer; usage: TokenUsage | null };
-  /** A global pattern that matches the names of JSON members with output text, up to the opening quote. */
+  /** A global pattern that matches the names of JSON members with output text, up to the value's opening quote. */
   outputNames(): RegExp;
-  /** @param meter counts the output text */
   createReader(request: Request, slug: string, meter: OutputMeter): NativeReader;
 };
 
@@ -125,7 +124,7 @@ export type ShownError = {
   type: string;
   param: string | null;
   code: string | null;
-  /** Anthropic's `error.details`, which its SDKs evaluate. */
+  /** Anthropic's `error.details`, which Anthropic's SDKs read. */
   details: object | null;
   requestId: string;
 };

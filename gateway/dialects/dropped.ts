@@ -1,6 +1,5 @@
 import { isObject } from "../wire/json.ts";
 
-/** The parts of a request that a translation drops: ignored members, and types of omitted tools. */
 export type DroppedMembers = {
   members: readonly string[];
   isToolDropped(tool: Record<string, unknown>): boolean;
@@ -16,7 +15,7 @@ export function listDropped(body: Record<string, unknown>, dropped: DroppedMembe
   return join([...new Set([...members, ...types])]);
 }
 
-/** `truncation: "disabled"` describes the behaviour of every translation, so it is not reported. */
+/** Translations never truncate, so dropping `truncation: "disabled"` has no effect. */
 function isDefault(value: unknown): boolean {
   return value === undefined || value === null || value === "disabled";
 }

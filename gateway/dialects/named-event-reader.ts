@@ -6,7 +6,7 @@ import type { NativePiece, NativeReader, OutputMeter } from "./dialect.ts";
 
 /** Reads the events of one stream in a dialect with named events. */
 export type EventForm = {
-  /** The names of the events to read. All others pass unchanged. */
+  /** The names of the events to read. All other events pass unchanged. */
   readonly eventNames: ReadonlySet<string>;
   /** May throw any error for a malformed event. */
   read(event: UpstreamEvent): {
@@ -18,7 +18,7 @@ export type EventForm = {
      */
     ending: "done" | GatewayError | null;
   };
-  /** The counts so far. */
+  /** The token counts so far. */
   readonly usage: TokenUsage | null;
 };
 
@@ -38,7 +38,7 @@ export class NamedEventReader implements NativeReader {
     const parts: Buffer[] = [];
     let copied = 0;
     for (const { name, start, dataStart, dataEnd, end } of findEvents(text)) {
-      // Counts only deltas, because later events repeat the whole text.
+      // Only deltas are counted, because later events may repeat the whole text.
       if (name.endsWith("delta")) this.#meter.read(text, dataStart, dataEnd);
       if (!this.#form.eventNames.has(name)) continue;
       const { data, ending } = this.#readEvent(name, events.toString("utf8", dataStart, dataEnd));
@@ -69,7 +69,7 @@ export const deltaNames = () => /"(?:text|thinking|partial_json|delta)"\s*:\s*"/
 
 type FoundEvent = { name: string; start: number; dataStart: number; dataEnd: number; end: number };
 
-/** Finds the complete events of a text. Anthropic and OpenAI write a name and one line of data in each. */
+/** Finds complete events. Each event has a name and one line of data, as Anthropic and OpenAI send them. */
 function* findEvents(text: string): Generator<FoundEvent> {
   const pattern = /^event: ?([^\r\n]*)\r?\ndata: ?([^\r\n]*)(\r?\n)+/gm;
   for (const match of text.matchAll(pattern)) {

@@ -21,11 +21,14 @@ export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember)
 export type OutlinedBody = {
   /** The parsed body with a placeholder for each long text, for checks. */
   outline: Record<string, unknown>;
-  /** Parses the whole body, once. */
+  /** The first call may parse the whole body. */
   readWhole: () => Record<string, unknown>;
 };
 
-/** Outlines a request body, because a relay needs long texts as bytes only. Makes the same checks as `parseBody`. */
+/**
+ * Parses a body without its long texts, because a native request forwards long texts as bytes. Makes the same
+ * checks as `parseBody`.
+ */
 function outlineBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): OutlinedBody {
   const texts = checkBody(bytes, limits, visit);
   const outline = parseObject(texts?.outline() ?? bytes.toString("utf8"));
@@ -33,7 +36,7 @@ function outlineBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): Out
   return { outline, readWhole: () => (whole ??= parseObject(bytes.toString("utf8"))) };
 }
 
-/** Checks everything except the syntax outside long texts. Returns the long texts of a long body. */
+/** Checks the encoding, the limits and the long texts, but not all syntax. Returns null for a short body. */
 function checkBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): LongTexts | null {
   const { requestJsonDepthMax, requestJsonValuesMax, requestTextBytesMax } = limits;
   if (!isUtf8(bytes))
@@ -41,10 +44,10 @@ function checkBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): LongT
   const count = countValues(requestJsonValuesMax);
   const texts = bytes.length > longTextBytesMin ? new LongTexts(bytes) : null;
   const result = scanMembers(bytes, 0, bytes.length, requestJsonDepthMax, visit, count, texts);
-  // The parser would need seconds for megabytes of brackets, so they are rejected first.
   if (result === "not an object") {
     throw new GatewayError("invalid_body", "The request body is not a valid JSON object. Check its syntax.");
   }
+  // `JSON.parse` would need seconds for megabytes of nested brackets.
   if (result === "too deep") {
     throw new GatewayError(
       "invalid_body",
@@ -57,7 +60,7 @@ function checkBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): LongT
       `The request body has more than ${requestJsonValuesMax} JSON values. Send fewer, or raise REQUEST_JSON_VALUES_MAX.`,
     );
   }
-  // The text size is measured only if its upper bound exceeds the limit.
+  // The measurement is slow, so it is skipped if the upper bound is within the limit.
   const mayBeTooLarge = (texts?.textSizeMax ?? 0) > requestTextBytesMax;
   if (mayBeTooLarge && measureText(bytes, requestTextBytesMax) > requestTextBytesMax) {
     throw new GatewayError(
@@ -122,7 +125,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type Parameters = readonly (readonly [name: string, check: ParameterCheck])[];
 
-/** A handwritten check and its schema. A test compares the two. */
+/** A test compares the schema with the handwritten check. */
 export function parameterCheck(
   schema: JsonSchema,
   check: (value: unknown, name: string) => void,
@@ -190,7 +193,7 @@ export function checkOptional(body: Record<string, unknown>, parameters: Paramet
   }
 }
 
-/** The schema of an endpoint's requests: the checked parameters, and any others. */
+/** The schema of an endpoint's requests. Parameters without a check may have any value. */
 export type RequestSchema<Name extends string = string> = JsonSchema & {
   required: readonly string[];
   properties: Readonly<Record<Name, JsonSchema>>;
@@ -209,7 +212,7 @@ export function requestSchema<Required extends string, Optional extends string>(
   return { type: "object", required: required.map(([name]) => name), properties };
 }
 
-/** A null parameter counts as missing. */
+/** Optional parameters may be null. */
 function orNull(schema: JsonSchema): JsonSchema {
   const { type, enum: values, anyOf } = schema;
   if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: "null" }] };

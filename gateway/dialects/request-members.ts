@@ -1,13 +1,12 @@
 import { GatewayError } from "../errors.ts";
 import { scanMembers, isObject, listOf } from "../wire/json.ts";
 
-/** The number and total length of an object's keys, as written in its bytes. */
+/** The number and total length of an object's keys, as written in the body's bytes. */
 type WalkedKeys = { count: number; bytes: number };
 
-/** The members of an endpoint's requests whose names the gateway checks. All others pass unchecked. */
+/** The members of an endpoint's requests whose names the gateway checks. All other members pass unchecked. */
 export class RequestMembers {
   readonly #read: ReadonlySet<string>;
-  /** Each name, by its case-folded spelling. */
   readonly #byFolded: ReadonlyMap<string, string>;
   readonly #lengthMax: number;
 
@@ -81,7 +80,7 @@ function escape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** The bytes of `\u006d`. */
+/** The length of an escaped character such as `\u006d`. */
 const longestEscape = 6;
 
 /**
@@ -103,7 +102,7 @@ const otherModelMembers: readonly string[] = [
 /** Members that can contain another model's name. */
 const modelNests: readonly string[] = ["tools", "plugins", "extra_body", "compound_custom"];
 
-/** Throws `invalid_value` for another model in one of `modelNests`. `checkKeys` has checked the top level. */
+/** Throws `invalid_value` for another model in one of `modelNests`. `checkKeys` checks the top level. */
 export function refuseOtherModels(body: Record<string, unknown>): void {
   const { tools, plugins, extra_body: extra, compound_custom: compound } = body;
   if (tools !== undefined) refuseModelsOfTools(tools, "tools");
@@ -138,8 +137,8 @@ export function refuseModelOfTool(tool: unknown, param: string): void {
 }
 
 /**
- * Finds the member of a tool that selects another model, such as in the advisor tools of Anthropic and
- * OpenRouter. https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool
+ * Returns the path of a tool or member that selects another model, such as an advisor tool, or null.
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool
  * https://openrouter.ai/docs/guides/features/plugins/fusion
  */
 export function findModelOfTool(tool: unknown, param: string): string | null {
@@ -162,7 +161,7 @@ export function findModelOfTool(tool: unknown, param: string): string | null {
   return null;
 }
 
-/** Matches `model`, `analysis_models` and the like. An object under such a name is an argument's schema. */
+/** Matches names such as `model` and `analysis_models`. An object under such a name is an argument's schema. */
 function namesModel(options: Record<string, unknown>, name: string): boolean {
   const value = options[name];
   return (typeof value === "string" || Array.isArray(value)) && modelOption.test(foldName(name));

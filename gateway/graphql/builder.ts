@@ -9,7 +9,6 @@ export type GraphqlContext = {
   requestId: string;
 };
 
-/** Fields are non-null by default. */
 export function createBuilder() {
   return new SchemaBuilder<{
     Context: GraphqlContext;

@@ -9,8 +9,8 @@ import {
 import { GatewayError } from "../errors.ts";
 
 /**
- * Rejects expensive documents before validation. A fragment counts at each spread but is computed once, so
- * that the check is linear.
+ * Rejects expensive documents before validation. A fragment counts at each spread but is measured once, so
+ * the check takes linear time.
  */
 export function checkDocument(document: DocumentNode, recordsPerPageMax: number): void {
   const fragments = new Map(
@@ -30,7 +30,7 @@ export function checkDocument(document: DocumentNode, recordsPerPageMax: number)
     if (fields > fieldsMax) throw tooMuch(`more than ${fieldsMax} fields`);
     if (cost > costMax) throw tooMuch(`a cost of more than ${costMax} (each field of each row costs 1)`);
   }
-  // Unused fragments are checked too, because they are validated with the rest.
+  // Unused fragments are checked too, because validation includes them.
   for (const { selectionSet } of fragments.values()) {
     if (meter.measure(selectionSet).fields > fieldsMax) throw tooMuch(`more than ${fieldsMax} fields`);
   }
@@ -48,7 +48,7 @@ const fieldsMax = 250;
 const costMax = 30_000;
 /** A summary has a fixed cost, because the document does not show how many rows it reads. */
 const summaryCost = 1_000;
-/** The assumed length of lists without a length argument. */
+/** The assumed lengths of introspection lists. */
 const listRows = new Map(Object.entries({ types: 10, fields: 10, args: 3, inputFields: 5, enumValues: 5 }));
 
 type Measure = { depth: number; cost: number; fields: number; aliases: number };

@@ -48,7 +48,7 @@ export function graphql(services: Services, path: string) {
   };
 }
 
-/** Authenticates the caller and reads the query, within the limits. */
+/** Authenticates the caller and reads the query. */
 async function letIn({ sessions }: Services, request: IncomingMessage, path: string, held: HeldBody) {
   const { method = "GET", headers } = request;
   if (!isSameOrigin(headers)) {
@@ -71,7 +71,7 @@ async function letIn({ sessions }: Services, request: IncomingMessage, path: str
   if (query.length > documentBytesMax) throw tooLarge();
   if (method === "POST") expectJson(headers);
   const body = method === "POST" ? (await readBody(request, documentBytesMax, held)).toString() : null;
-  // Responses are always JSON, whatever the Accept header.
+  // The response is JSON regardless of the client's `Accept` header.
   const form = "application/graphql-response+json";
   const accept = headers.accept?.includes(form) ? form : "application/json";
   const plain = { accept, "content-type": "application/json" };

@@ -34,7 +34,7 @@ function addScalars(builder: Builder): void {
   });
 }
 
-/** Returns dollars as a decimal string, without rounding. */
+/** Converts nano-dollars to a decimal string of dollars, without rounding. */
 function formatNano(nano: bigint): string {
   const digits = String(nano < 0n ? -nano : nano).padStart(10, "0");
   const fraction = digits.slice(-9).replace(/0+$/, "");
@@ -50,7 +50,7 @@ function readMoment(value: unknown): Date {
   return moment;
 }
 
-/** RFC 3339, also without seconds. The offset is required, because a moment without one is ambiguous. */
+/** RFC 3339, also without seconds. The offset is required, because a timestamp without an offset is ambiguous. */
 const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
 
 function refuse(): never {

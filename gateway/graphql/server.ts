@@ -9,7 +9,7 @@ import { statusOf } from "./error-status.ts";
 
 type ServerOptions = { path: string; recordsPerPageMax: number; log: Log };
 
-/** GraphQL over HTTP, for allowed requests. This file imports the slow libraries. */
+/** `graphql.ts` imports this file at the first query, because GraphQL's libraries load slowly. */
 export function createGraphqlServer({ path, recordsPerPageMax, log }: ServerOptions): GraphqlServer {
   return createYoga<GraphqlContext>({
     schema: createSchema(),
@@ -61,12 +61,12 @@ function withOurErrors(log: Log): Plugin<object, GraphqlContext> {
   };
 }
 
-/** GraphQL's own errors keep their message. Other errors get a message that may be shown. */
+/** GraphQL's own errors before execution keep their messages. Other errors get a message that may be shown. */
 function formatError(thrown: unknown, requestId: string, log: Log): GraphQLError {
   const own = thrown instanceof GraphQLError ? thrown : null;
   let cause = own ? own.originalError : thrown;
   while (cause instanceof GraphQLError) cause = cause.originalError;
-  // A scalar rejects a value with a TypeError and a message.
+  // Scalars reject invalid values with a `TypeError`.
   if (own && (!cause || cause instanceof TypeError) && own.path === undefined) {
     return withExtensions(own, { status: 400, code: "invalid_value", requestId });
   }

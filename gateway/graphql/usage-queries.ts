@@ -115,7 +115,7 @@ function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
   });
 }
 
-/** Whether a field may select percentiles: by name, or in a fragment. */
+/** Whether a field may select percentiles. Assumes that every fragment contains percentiles. */
 function mayWantTimes({ selectionSet }: FieldNode): boolean {
   return (selectionSet?.selections ?? []).some(
     (selection) => selection.kind !== Kind.FIELD || /^p\d/.test(selection.name.value),

@@ -5,7 +5,6 @@ import { linesOfRecord } from "../usage/counting/cost.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
 
-/** A request in the history: counts, names, times and outcome, never content. */
 export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: UsageEnums) {
   const CostLine = costLineType(builder);
   const RequestTiming = requestTimingType(builder);

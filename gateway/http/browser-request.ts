@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../errors.ts";
 
 /**
- * Whether the request comes from the console's own pages or from no page. Browsers attach the refresh cookie
- * to requests from sibling domains and other ports, which are `same-site`.
+ * `same-site` is not enough, because browsers attach the refresh cookie to requests from sibling domains and
+ * other ports.
  */
 export function isSameOrigin({ "sec-fetch-site": site }: IncomingHttpHeaders): boolean {
   return site === undefined || site === "same-origin" || site === "none";

@@ -5,8 +5,8 @@ import { GatewayError } from "../errors.ts";
 import { GrowingBody } from "../wire/bytes.ts";
 
 /**
- * Reads and decompresses the request body. `bytesMax` limits it before and after decompression. Throws a
- * `GatewayError`, also if `held` has no room, and `ClientGoneError` if the client disconnects.
+ * `bytesMax` limits the body before and after decompression. Rejects with a `GatewayError`, or with
+ * `ClientGoneError` if the client disconnects.
  */
 export function readBody(request: IncomingMessage, bytesMax: number, held: HeldBody): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -16,7 +16,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, held: HeldB
     reject(error);
     return promise;
   };
-  // The client may have disconnected during the key lookup. No event would follow.
+  // If the client has already disconnected, no event will settle the promise.
   if (request.destroyed) {
     reject(new ClientGoneError());
     return promise;
@@ -111,8 +111,8 @@ export class ClientGoneError extends Error {
 }
 
 /**
- * Discards the rest of the body for a while. A client that is still sending does not read, and closing the
- * connection would lose the response.
+ * Discards the rest of the body instead of closing the connection, because a client that is still sending
+ * would lose the response.
  */
 function discardRest(request: IncomingMessage): void {
   request.resume();
@@ -131,8 +131,8 @@ function tooLarge(bytesMax: number): GatewayError {
 }
 
 /**
- * Bounds the bytes of request bodies in this process, from their first byte until their requests end. One
- * holder, such as an API key, may use half of the maximum.
+ * Bounds the bytes of request bodies that this process holds in memory. Each holder, such as an API key, may
+ * use at most half.
  */
 export class BodyBudget {
   readonly #bytesMax: number;
@@ -143,7 +143,7 @@ export class BodyBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** Starts to count one body. The caller must release it. */
+  /** The caller must release the returned body. */
   hold(holder: string): HeldBody {
     return new HeldBody(this, holder);
   }

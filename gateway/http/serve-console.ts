@@ -54,7 +54,6 @@ const notBuilt: Handler = (request, response, next) => {
   response.writeHead(503, { "content-type": "text/plain; charset=utf-8" }).end(text);
 };
 
-/** Allows only the console's own scripts and styles, no other host, and no framing. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -74,7 +73,7 @@ const securityHeaders = [
   ["content-security-policy", contentSecurityPolicy],
   ["x-content-type-options", "nosniff"],
   ["x-frame-options", "DENY"],
-  // Linked sites must not see the console's URLs.
+  // The `Referer` header would reveal the console's URLs to linked sites.
   ["referrer-policy", "no-referrer"],
   ["cross-origin-opener-policy", "same-origin"],
   ["permissions-policy", "camera=(), microphone=(), geolocation=()"],

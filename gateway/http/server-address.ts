@@ -1,7 +1,7 @@
 import { StartError } from "../errors.ts";
 
 /**
- * Explains why a server cannot listen, and names the address and the variable to change.
+ * Converts an error from `listen` to a `StartError` with advice. Returns other errors unchanged.
  * @param prefix the start of the variables' names: `METRICS_` for `METRICS_PORT`
  */
 export function toListenError(

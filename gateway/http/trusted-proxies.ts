@@ -17,10 +17,7 @@ export const trustedProxiesSetting = z
   )
   .transform((proxies) => proxies ?? 0);
 
-/**
- * The client's address: the connection's, or the one that trusted proxies report in `X-Forwarded-For`.
- * Earlier entries are untrusted, because any client can write them.
- */
+/** Reads `X-Forwarded-For` from its end, because a client can write the earlier entries itself. */
 export function clientAddressOf(request: IncomingMessage, trusted: TrustedProxies): string {
   const header = request.headers["x-forwarded-for"];
   const hops = String(header ?? "").split(",");

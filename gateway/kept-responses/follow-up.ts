@@ -9,14 +9,14 @@ export type FollowUpLimits = BodyLimits & Readonly<Record<"requestTranslatedByte
 /** `id` is untrusted: a client may send any text. */
 export type FindResponse = (id: string) => KeptItems | null | Promise<KeptItems | null>;
 
-/** Whether a body may refer to kept responses. Other bodies are not parsed for references. */
+/** Finds possible references to kept responses without parsing the body. */
 export function mayFollowUp(bytes: Buffer): boolean {
   return bytes.includes('"previous_response_id"') || bytes.includes('"item_reference"');
 }
 
 /**
- * Replaces a request's references to kept responses with their items. Null for a body without references,
- * or one that the dialect will reject. Throws `request_too_large`, and `service_unavailable` from `find`.
+ * Replaces a request's references to kept responses with their items. Null for a body without references, and
+ * for an invalid body. Throws `request_too_large`, and `service_unavailable` from `find`.
  */
 export async function readFollowUp(
   bytes: Buffer,
@@ -71,7 +71,7 @@ function readItemId(id: string): { responseId: string; isInput: boolean; index: 
   return { responseId: `resp_${suffix}`, isInput: place !== undefined, index: Number(index) };
 }
 
-/** Other IDs cannot come from this gateway, so they need no lookup. */
+/** IDs in another format cannot come from this gateway, so they need no lookup. */
 export function isResponseId(id: string): boolean {
   return /^resp_[0-9a-hjkmnp-tv-z]{26}$/.test(id);
 }
@@ -100,7 +100,7 @@ async function findAll(ids: Set<string>, find: FindResponse): Promise<ReadonlyMa
   return new Map(found.flatMap(([id, each]) => (each ? [[id, each]] : [])));
 }
 
-/** Real conversations have fewer responses. */
+/** Real requests refer to fewer responses. */
 const lookupsMax = 1_000;
 
 /** Parses each response's input and output at most once. `bytesMax` bounds the parsed bytes of all responses. */
@@ -137,7 +137,7 @@ class ReferencedItems {
   }
 }
 
-/** The resolved input. It is bounded, because a small body can refer to a large item many times. */
+/** Bounds the resolved input, because a small body can refer to a large item many times. */
 class ItemList {
   readonly #bytesMax: number;
   readonly #items: string[] = [];
@@ -170,7 +170,7 @@ function tooLarge(bytesMax: number): GatewayError {
   );
 }
 
-/** Uses OpenAI's wording, which clients parse. */
+/** Starts with OpenAI's wording, which clients parse. */
 function previousResponseNotFound(id: string): GatewayError {
   return new GatewayError(
     "previous_response_not_found",

@@ -26,8 +26,8 @@ export class KeptResponses {
   }
 
   /**
-   * Keeps a finished response. Returns whether it is kept.
-   * @param input the resolved input of its request
+   * Returns whether the response is kept.
+   * @param input the request's input with its references resolved
    */
   keep(keyId: string, { response, output }: KeptAnswer, input: unknown): boolean {
     const items: unknown = typeof input === "string" ? [{ role: "user", content: input }] : (input ?? []);
@@ -37,8 +37,8 @@ export class KeptResponses {
   }
 
   /**
-   * Resolves a request's references. Returns null instead of a promise if the body cannot have any. Throws
-   * `request_too_large` or `service_unavailable`.
+   * Returns null instead of a promise for a body that cannot contain references. Throws `request_too_large`
+   * or `service_unavailable`.
    */
   followUp(keyId: string, bytes: Buffer): Promise<FollowUp | null> | null {
     if (!mayFollowUp(bytes)) return null;
@@ -81,7 +81,6 @@ function toBytes(value: object | unknown): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** Uses OpenAI's wording. */
 export function responseNotFound(id: string): GatewayError {
   const message = `Response with id '${quotable(id)}' not found. Check the ID: the gateway keeps translated responses for a limited time, and none with \`store: false\`.`;
   return new GatewayError("response_not_found", message);
@@ -99,7 +98,6 @@ export async function startKeptResponses(
     return { keptResponses: new KeptResponses({ store, limits }), close: () => store.close() };
   }
   if (responsesState === "off" || valkeyUrl === null) return { keptResponses: null, close: () => {} };
-  // The module loads only if Valkey keeps responses.
   const { ValkeyStore } = await import("./valkey-store.ts");
   const { log } = runtime;
   const timeoutMs = limits.valkeyTimeoutMs;
@@ -108,10 +106,7 @@ export async function startKeptResponses(
   return { keptResponses: new KeptResponses({ store, limits }), close: () => store.close() };
 }
 
-/**
- * A page of a response's input items. Throws `invalid_value`.
- * https://platform.openai.com/docs/api-reference/responses/input-items
- */
+/** https://platform.openai.com/docs/api-reference/responses/input-items */
 function listInputItems(items: readonly unknown[], responseId: string, query: URLSearchParams) {
   const limit = Number(query.get("limit") ?? 20);
   if (!Number.isInteger(limit) || limit < 1 || limit > 100)

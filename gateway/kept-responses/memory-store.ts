@@ -9,10 +9,6 @@ export type MemoryStoreOptions = {
 
 type Entry = KeptResponse & { keyId: string; id: string; bytes: number; usedAt: number };
 
-/**
- * Keeps responses in this process's memory. When the memory limit is reached, the key with the most bytes
- * loses responses first.
- */
 export class MemoryStore implements ResponseStore {
   readonly #options: MemoryStoreOptions;
   /** The entries, the least recently used first. */
@@ -82,7 +78,10 @@ export class MemoryStore implements ResponseStore {
     this.#bytes += entry.bytes;
   }
 
-  /** The next response to drop. It is the largest key's, so that a key cannot evict the responses of smaller ones. */
+  /**
+   * Selects from the key with the most bytes, so that a key cannot evict the responses of keys that use less
+   * memory.
+   */
   #oldestOfLargestKey(): string {
     let ids: Iterable<string> = [];
     let bytesMax = 0;

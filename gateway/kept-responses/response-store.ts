@@ -1,17 +1,16 @@
 /** The parts are JSON bytes, because parsed JSON can take twenty times the memory. */
 export type KeptResponse = {
-  /** The response in the format of the Responses API. */
   response: Buffer;
-  /** The items of the resolved input. */
+  /** The request's input items, with references resolved. */
   input: Buffer;
-  /** The items of the answer, with their sealed reasoning even if the client did not request it. */
+  /** The answer's items, including sealed reasoning that the client did not request. */
   output: Buffer;
 };
 
 /** The part of a response that a follow-up needs. */
 export type KeptItems = Pick<KeptResponse, "input" | "output">;
 
-/** Keeps responses by their key and ID. Another key's response counts as unknown. */
+/** Another API key's response counts as unknown. */
 export type ResponseStore = {
   /** Returns whether the response is kept. */
   keep(keyId: string, id: string, kept: KeptResponse): boolean;

@@ -120,7 +120,7 @@ const fieldOf = (keyId: string, id: string) => ({ kind: "response", id, field: k
 
 // Braces make a Valkey cluster store both keys on one server, which a script requires.
 const responseKey = (keyId: string, id: string) => `{model-gateway}:response:${keyId}:${id}`;
-/** The key's responses and their bytes, ordered by last use. */
+/** A sorted set of the API key's responses and their bytes, by last use. */
 const indexKey = (keyId: string) => `{model-gateway}:responses:${keyId}`;
 const memberOf = (sealed: string, id: string) => `${sealed.length + responseOverheadBytes}:${id}`;
 

@@ -9,8 +9,8 @@ export type ApiKey = {
   maskedValue: string;
   status: "active" | "disabled";
   /**
-   * The role that deactivated the key. Only an administrator can activate it after `admin`. Null for an active
-   * key or an unknown role.
+   * The role that deactivated the key. Only an administrator can activate a key that `admin` deactivated.
+   * Null for an active key or an unknown role.
    */
   disabledBy: "admin" | "owner" | null;
   models: string[];
@@ -21,9 +21,7 @@ export type ApiKey = {
   lastUsedAt: Date | null;
   expiresAt: Date | null;
   owner: { id: string; name: string } | null;
-  /**
-   * The charge in relation to the cost: 1.15 adds 15 %. Null charges the cost. Only administrators set it.
-   */
+  /** The charge in relation to the cost: 1.15 adds 15 %. Null charges the cost. */
   chargeFactor: number | null;
   /**
    * Increases with each change. An edit with an older revision is rejected, so that it does not overwrite a
@@ -35,11 +33,11 @@ export type ApiKey = {
 /** The value is returned only once. */
 export type NewApiKey = { key: ApiKey; value: string };
 
-/** `budgetSpentPercent` is 80 or 100 once that percentage of a budget is spent. Null below. */
+/** `budgetSpentPercent` is 80 or 100 once that percentage of a budget is spent. Null below 80. */
 export type ListedApiKey = ApiKey & { budgetSpentPercent: number | null };
 
 export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyDetails): ApiKey {
-  // After a rotation, the old value stays valid for a while. Only the new value has no end.
+  // After a rotation, the old value stays valid for a while. Only the new value has no `validUntil`.
   const current = values.find((value) => value.validUntil === null) ?? values[0];
   const connected = new Set(models.map((model) => model.slug));
   return {

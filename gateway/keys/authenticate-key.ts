@@ -25,7 +25,7 @@ export function authenticateKey(
   const hash = hashKeyValue(value);
   const known = options.keyCache.peek(hash);
   if (known) return requireUsable(options, known);
-  // A typo, a guess or another service's key causes no lookup.
+  // A value with an invalid format or checksum causes no lookup.
   if (!isKeyValue(value)) throw invalidApiKey();
   return options.keyCache.find(hash).then((key) => requireUsable(options, key));
 }
@@ -35,10 +35,7 @@ export function hashKeyValue(value: string): string {
   return hash("sha256", value);
 }
 
-/**
- * One message for unknown, deleted, disabled and expired keys, so that an attacker learns nothing. The
- * message lists these causes for the key's owner.
- */
+/** All causes share one message, so that an attacker cannot find out whether a key exists. */
 export function invalidApiKey(): GatewayError {
   return new GatewayError(
     "invalid_api_key",
@@ -77,7 +74,7 @@ export class LastUsed {
     this.#times.set(keyId, now);
   }
 
-  /** Writes the collected times. A failure only delays the shown time, so it is logged and ignored. */
+  /** Writes the collected times. A failure is only logged, because the next use of a key corrects its time. */
   flush(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;
@@ -111,7 +108,7 @@ export type KnownKey = Readonly<{
   /** The charge for the key's requests, in ten-thousandths of the cost. Null charges the cost. */
   chargeFactor: number | null;
   isActive: boolean;
-  /** The expiry of the value in milliseconds since 1970. Null if it never expires. */
+  /** The earlier expiry of the key and this value, in milliseconds since 1970. Null if neither expires. */
   validUntil: number | null;
   modelIds: ReadonlySet<string>;
   /** Null for a key without its own limits. */
@@ -125,10 +122,7 @@ type KeyCacheOptions = {
   lookupsMax: number;
 };
 
-/**
- * Caches keys by the hash of their value. The change feed removes changed keys. A lookup never caches the state
- * from before a change.
- */
+/** Caches keys by the hash of their value. The change feed refreshes changed keys. */
 export class KeyCache {
   readonly #options: KeyCacheOptions;
   readonly #known = new Map<string, KnownKey>();
@@ -136,7 +130,7 @@ export class KeyCache {
   /** Hashes without a key, and the time until which that result is cached. */
   readonly #unknownUntil = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<KnownKey | null>>();
-  /** Increases with every change. A lookup that started before a change is not cached. */
+  /** Increases with every change. Results of lookups that started before a change are not cached. */
   #generation = 0;
 
   constructor(options: KeyCacheOptions) {
@@ -164,7 +158,7 @@ export class KeyCache {
     return this.#startLookup(hash);
   }
 
-  /** Removes a changed key. If it was cached, it is reloaded at once, so that its next request does not wait. */
+  /** Reloads a changed key, if it was cached. */
   async refresh(keyId: string): Promise<void> {
     this.#generation++;
     const hashes = this.#hashesOf.get(keyId) ?? [];
@@ -178,13 +172,13 @@ export class KeyCache {
     return this.#hashesOf.has(keyId);
   }
 
-  /** Whether one of the key's cached values belongs to an active key. */
+  /** False for a key that is not cached. */
   hasActive(keyId: string): boolean {
     const hashes = [...(this.#hashesOf.get(keyId) ?? [])];
     return hashes.some((hash) => this.#known.get(hash)?.isActive === true);
   }
 
-  /** Removes everything, because changes may be missing. */
+  /** Called when the change feed may have missed changes. */
   clear(): void {
     this.#generation++;
     this.#known.clear();
@@ -206,7 +200,7 @@ export class KeyCache {
         this.#remember(hash, key);
         return key;
       }
-      // Changes arrive faster than lookups finish. This request uses the result, which is not cached.
+      // If changes arrive faster than lookups finish, the result is used but not cached.
       if (attempt === attemptsMax) return key;
     }
   }

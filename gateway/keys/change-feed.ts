@@ -4,16 +4,13 @@ import type { Runtime } from "../runtime.ts";
 
 export type ChangeListener = {
   changed(kind: ChangeKind, entityId: string): Promise<void>;
-  /** Drops or reloads all cached data, because the feed may lack changes. */
+  /** Runs when the feed may lack changes, for example after a restore of the database. */
   everythingChanged(): Promise<void>;
 };
 
 type ChangeFeedOptions = { database: Database; runtime: Runtime; pollIntervalMs: number };
 
-/**
- * Reports changes by any process to this one, by polling one increasing number. `catchUp` reports a local
- * change before its author gets the response.
- */
+/** Polls the database for changes by all processes, and reports them to one listener. */
 export class ChangeFeed {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -33,12 +30,11 @@ export class ChangeFeed {
     this.#pollIntervalMs = pollIntervalMs;
   }
 
-  /** The time since the start of the last successful poll. */
   get staleMs(): number {
     return performance.now() - this.#knewAllAt;
   }
 
-  /** Reports all changes after this call. The listener must load its data afterwards. */
+  /** Reports only later changes, so the caller must load its data afterwards. */
   async start(listener: ChangeListener): Promise<void> {
     this.#lastNumber = await this.#database.read(({ changes }) => changes.latestNumber());
     this.#listener = listener;
@@ -47,7 +43,7 @@ export class ChangeFeed {
 
   /** Handles every change that was committed before the call. */
   poll(): Promise<void> {
-    // Polls run one at a time. The running poll may have started too early, so another follows.
+    // A running poll may miss the latest changes, so a new poll follows it.
     const poll = this.#polling.then(() => this.#readChanges());
     this.#polling = poll.catch(() => {});
     return poll;
@@ -75,7 +71,7 @@ export class ChangeFeed {
         await this.poll();
         this.#isFailing = false;
       } catch (error) {
-        // Only the first of consecutive failures is logged, because polls repeat several times a second.
+        // Only the first of consecutive failures is logged, because polls are frequent.
         if (!this.#isFailing) this.#runtime.log.warn({ error }, "cannot read changes from the database");
         this.#isFailing = true;
       }

@@ -22,13 +22,13 @@ export type NewKey = {
   models?: string[] | undefined;
   expiresAt?: Date | null | undefined;
   limits?: KeyLimitChanges | undefined;
-  /** The owner: the author, unless an administrator selects another. */
+  /** The author by default. Only administrators can set another owner. */
   ownerId?: string | undefined;
 };
 
 /**
- * Connects a key to exactly these models and returns the audit details. A model that an administrator removes
- * from another user's key is withheld. Throws `forbidden` if a member would connect a withheld model.
+ * Returns the audit details. Withholds models that an administrator removes from another user's key. Throws
+ * `forbidden` if a member adds a withheld model.
  */
 export async function editModels(
   repositories: Repositories,
@@ -69,7 +69,6 @@ export async function editChargeFactor(
   return { chargeFactor: { from: fromFactorColumn(chargeFactor), to: factor } };
 }
 
-/** An administrator's change to another user's key binds the owner. */
 function isOverruling(author: Person, { ownerId }: Pick<ApiKeyRow, "ownerId">): boolean {
   return author.role === "admin" && author.id !== ownerId;
 }
@@ -91,7 +90,7 @@ export async function modelIds({ models }: Repositories, slugs: string[]): Promi
   return found.map((model) => model.id);
 }
 
-/** Treats models that are deleted concurrently as unknown. */
+/** Throws `invalid_value` if one of the models is deleted concurrently. */
 export async function refusingDeletedModels<Result>(write: Promise<Result>): Promise<Result> {
   try {
     return await write;
@@ -104,10 +103,7 @@ export async function refusingDeletedModels<Result>(write: Promise<Result>): Pro
 
 type StatusColumns = Pick<ApiKeyRow, "status" | "disabledBy">;
 
-/**
- * Returns the new status and the role that decided it. Throws `forbidden` if a member would activate a key
- * that an administrator deactivated.
- */
+/** Throws `forbidden` if a member activates a key that an administrator deactivated. */
 export function editStatus(
   author: Person,
   before: StatusColumns & Pick<ApiKeyRow, "ownerId">,
@@ -128,7 +124,7 @@ export type LimitEdit = { limits?: KeyLimitChanges | undefined; expiresAt?: Date
 
 type EditLimitsOptions = { author: Person; now: number; limits: KeyDefaults };
 
-/** The limits of keys without limits of their own. 0 means no limit. */
+/** The defaults for keys without limits of their own. 0 means no limit. */
 export type KeyDefaults = Pick<
   Settings,
   "keyRequestsPerMinuteMax" | "keyTokensPerMinuteMax" | "keyConcurrentRequestsMax"
@@ -137,8 +133,8 @@ export type KeyDefaults = Pick<
 type LimitedRow = LimitColumns & Pick<ApiKeyRow, "expiresAt">;
 
 /**
- * Returns the edited limits and expiry, and the audit details. Throws `invalid_value` for an expiry in the
- * past, and `forbidden` if a member would loosen a limit.
+ * Returns the edited limits and the audit details. Throws `invalid_value` for a new expiry in the past, and
+ * `forbidden` if a member loosens a limit.
  */
 export function editLimits(
   { author, now, limits: defaults }: EditLimitsOptions,

@@ -65,7 +65,7 @@ type LookUpKeyOptions = {
   catalogue: { hasAll(modelIds: ReadonlySet<string>): boolean; reload(): Promise<void> };
 };
 
-/** Loads a key, and everything that its requests need in memory. */
+/** Returns null for an unknown hash. Also loads the spending and the models that the key's requests need. */
 export async function lookUpKey(
   { database, budgets, catalogue }: LookUpKeyOptions,
   hash: string,

@@ -6,11 +6,11 @@ import { budgetMarks } from "../limits/budgets/budget-marks.ts";
 
 type NamedKey = Pick<ApiKeyRow, "id" | "name">;
 
-/** The active keys that may need a decision, at most five of each kind. The counts include the others. */
+/** Active keys that may need a decision. Each `keys` list has at most five entries. */
 export type KeyAttention = {
   /** Keys that expire within 7 days, soonest first. */
   expiring: { count: number; keys: (NamedKey & { expiresAt: Date | null })[] };
-  /** Keys that have spent 80 or 100 percent of a budget, most first. */
+  /** Keys that spent at least 80 % of a budget. `spentPercent` is 80 or 100, and 100 comes first. */
   budgets: { count: number; keys: (NamedKey & { spentPercent: number })[] };
   /** Keys that never made a request, oldest first. */
   unused: { count: number; keys: (NamedKey & { createdAt: Date })[] };
@@ -44,5 +44,5 @@ export function readKeyAttention(database: Database, person: Person, now: number
 }
 
 const keysMax = 5;
-/** Only the newest keys with a budget are considered, because each costs a read of its sums. */
+/** Only the newest keys with a budget are considered, because all daily costs of each key are read. */
 const budgetedMax = 200;

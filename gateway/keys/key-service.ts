@@ -119,7 +119,7 @@ export class KeyService {
     return { key: await refusingDeletedModels(creating), value };
   }
 
-  /** Creates the key of the first start, which has no owner, within the caller's transaction. */
+  /** Returns the key value. The key of the first start has no owner. */
   async createFirst({ apiKeys }: Repositories, name: string, modelId: string): Promise<string> {
     const { key, value, row } = this.#newKey(name, null, { ...noLimitColumns, expiresAt: null });
     await apiKeys.insert(key, row, [modelId]);
@@ -162,7 +162,7 @@ export class KeyService {
     return this.#setStatus(author, id, "key.deactivate", "disabled");
   }
 
-  /** Creates a new value. The old value stays valid for `overlapSeconds`. */
+  /** The earlier values stay valid for `overlapSeconds` at most. */
   async rotate(author: Author, id: string, overlapSeconds: number): Promise<NewApiKey> {
     const value = generateKeyValue(this.#runtime);
     const validUntil = new Date(this.#runtime.now() + overlapSeconds * 1000);
@@ -173,7 +173,7 @@ export class KeyService {
     return { key, value };
   }
 
-  /** Deletes the key permanently. Its usage stays in the history, under its name. */
+  /** The key's usage stays in the history, under the key's name. */
   async delete(author: Author, id: string): Promise<void> {
     await this.#database.write(async (repositories) => {
       const { key, owner } = await findKey(repositories, author, id);
@@ -193,7 +193,7 @@ export class KeyService {
   }
 
   /**
-   * Throws `conflict` if the key has another revision.
+   * Throws `conflict` if the key no longer has the given revision.
    * @param work changes the current key and returns the audit details
    */
   async #change(
@@ -201,7 +201,7 @@ export class KeyService {
     work: (repositories: Repositories, before: ApiKeyDetails) => Promise<Record<string, unknown>>,
   ): Promise<ApiKey> {
     const changing = this.#database.write(async (repositories) => {
-      // This check comes before the lock, because users must not lock other users' keys.
+      // Without this check, `nextRevision` could lock another user's key.
       await findKey(repositories, author, id);
       const isCurrent = await repositories.apiKeys.nextRevision(id, revision);
       const before = await findKey(repositories, author, id);

@@ -9,22 +9,22 @@ import { type BudgetPeriod, budgetPeriods, toKeyLimits, toUsd } from "../limits/
 import type { Limiter } from "../limits/rates/limiter.ts";
 import { secondsPerMinute } from "../limits/rates/meter.ts";
 
-/** A limit and its use. Null means no limit. */
+/** A null limit means no limit. */
 type Use = { limit: number | null; used: number };
 
 export type KeyUsage = {
-  /** Requests of the last minute, in all processes. They are not counted without a limit. */
+  /** Requests of the last minute, in all processes. */
   requestsPerMinute: Use;
   tokensPerMinute: Use;
   /** Requests in flight in this process. */
   concurrentRequests: Use;
   budgets: BudgetUse[];
   /**
-   * Budgets of the owner and of the gateway. Only administrators see the gateway's amounts.
-   * `isGatewaySpent` is for all users, because a spent gateway budget rejects their requests.
+   * Only administrators see the gateway's amounts. `isGatewaySpent` is for all users, because a spent gateway
+   * budget rejects their requests.
    */
   sharedBudgets: SharedBudgetUses & { isGatewaySpent: boolean };
-  /** 80 or 100 once that percentage of a budget is spent. Null below. */
+  /** 80 or 100, once that percentage of a budget is spent. Null below 80 %. */
   budgetSpentPercent: number | null;
   /** The latest warnings, newest first. */
   warnings: { period: BudgetPeriod; percent: number; budgetUsd: number | null; at: Date }[];

@@ -2,8 +2,8 @@ import { crc32 } from "node:zlib";
 import type { Runtime } from "../runtime.ts";
 
 /**
- * Generates a key value: `sk-gateway-`, 32 random bytes as 43 base62 digits, and their CRC32 as 6 base62 digits. The
- * checksum detects typos and guesses without a lookup. It does not add security.
+ * Generates a key value: `sk-gateway-`, 32 random bytes as 43 base62 digits, and the CRC32 of these digits as
+ * 6 base62 digits. The checksum detects a typo without a lookup.
  */
 export function generateKeyValue({ randomBytes }: Pick<Runtime, "randomBytes">): string {
   const secret = toBase62(BigInt(`0x${randomBytes(32).toString("hex")}`), secretLength);
@@ -24,7 +24,6 @@ export function lastFourOf(secret: string): string {
   return secret.slice(-4);
 }
 
-/** Whether the text looks like one of the gateway's keys, valid or not. */
 export function claimsToBeKeyValue(text: string): boolean {
   return text.startsWith(prefix);
 }

@@ -20,8 +20,8 @@ type RevocationOptions = {
 };
 
 /**
- * Applies the changes that any process makes to keys, the catalogue and data keys. The change feed polls every
- * 250 ms by default, so a revoked key usually stops working within a second, also for open requests.
+ * Applies changes by all processes to keys, the catalogue and data keys. A revoked key usually stops working
+ * within a second, and its open requests end.
  */
 export class Revocation implements ChangeListener {
   readonly #options: RevocationOptions;
@@ -40,8 +40,8 @@ export class Revocation implements ChangeListener {
     await keyCache.refresh(entityId);
     if (!keyCache.has(entityId)) budgets.forget(entityId);
     await this.#updateOpenExchanges(entityId);
-    // Kept responses are dropped after the open requests end, because those requests could keep more. Only a
-    // process that cached the key can detect its deletion.
+    // The open requests must end first, because they could keep more responses. A key that was not cached may
+    // still be active.
     if (wasKnown && !keyCache.hasActive(entityId)) keptResponses?.forget(entityId);
   }
 
@@ -54,7 +54,6 @@ export class Revocation implements ChangeListener {
     for (const keyId of openExchanges.keyIds()) await this.#updateOpenExchanges(keyId);
   }
 
-  /** Ends the open requests that the key no longer allows. */
   async #updateOpenExchanges(keyId: string): Promise<void> {
     const { keyCache, openExchanges, now } = this.#options;
     for (const hash of openExchanges.hashesOf(keyId)) {

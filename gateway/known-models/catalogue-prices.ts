@@ -15,7 +15,7 @@ export function cataloguePrices({ prices }: ModelInfo, now: Date): Prices {
     ...tierRules(current?.prices ?? {}, {}),
     ...later.flatMap(({ constraint, prices: each }) => {
       const when = toCondition(constraint);
-      // A current price that the later prices lack becomes unknown when they apply.
+      // Without these nulls, current prices would also apply to components that the entry lacks.
       const ended = Object.fromEntries(Object.keys(base).map((name) => [name, null]));
       return [{ when, prices: { ...ended, ...toPrices(each) } }, ...tierRules(each, when)];
     }),
@@ -24,7 +24,6 @@ export function cataloguePrices({ prices }: ModelInfo, now: Date): Prices {
   return { input, cachedInput, cacheWrite, output, ...details, ...(rules.length > 0 && { rules }) };
 }
 
-/** A note about prices that depend on conditions. Null if no price does. */
 export function describePrices({ rules = [] }: Prices): string | null {
   const tier = rules.find(({ when }) => when.inputTokensAbove !== undefined)?.when.inputTokensAbove;
   if (tier !== undefined) return `Prompts above ${tier.toLocaleString("en-US")} tokens cost more.`;
@@ -33,7 +32,7 @@ export function describePrices({ rules = [] }: Prices): string | null {
   return change === undefined ? null : `Prices change on ${change}.`;
 }
 
-/** The current prices, those for certain hours, and future ones. */
+/** Drops outdated entries. The last entry that has started contains the current prices. */
 function pricesFrom(prices: ConditionalPrice[], now: Date): ConditionalPrice[] {
   const current = prices.findLastIndex(
     ({ constraint }) =>
@@ -53,7 +52,7 @@ function toPrices(price: ModelPrice): ComponentPrices {
   return pricesBy(price, (value) => (typeof value === "object" ? value.base : value));
 }
 
-/** Every known vendor bills the whole request at the price of its tier. */
+/** The rules lack `part: "above"`, because vendors bill the whole request at the price of its tier. */
 function tierRules(price: ModelPrice, when: PriceCondition): PriceRule[] {
   const starts = Object.values(price).flatMap((value) =>
     typeof value === "object" ? value.tiers.map(({ start }) => start) : [],
@@ -88,7 +87,9 @@ function pricesBy(
   );
 }
 
-/** The package's names for the components. Its other names concern models that the gateway does not serve. */
+/**
+ * The package's names for the components. Prices under its other names, such as `audio_hours`, are ignored.
+ */
 const componentKeys: Record<PriceComponent, string> = {
   input: "input_mtok",
   cachedInput: "cache_read_mtok",

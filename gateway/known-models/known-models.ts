@@ -13,24 +13,23 @@ export type KnownModel = {
   outputTokensMax: number | null;
   capabilities: readonly Capability[] | null;
   prices: Prices;
-  /** A note about conditional prices, to display. */
   priceNote: string | null;
 };
 
 /** The seller of a model, identified by the first base URL that the price list knows. */
 export type Seller = { baseUrls: readonly string[]; now: Date };
 
-/** Null for an unknown model of this upstream. */
+/** Null if the seller has no such model, or no input price for it. */
 export async function findKnownModel(seller: Seller, upstreamModel: string): Promise<KnownModel | null> {
   const model = findModel(await readModels(seller), upstreamModel);
   const known = model && toKnownModel(model, upstreamModel, seller.now);
-  // A model without an input price is priced per hour or page.
+  // Without an input price, the model may be priced in other units, such as hours or pages.
   return known?.prices.input === null ? null : known;
 }
 
 /**
- * An upstream's callable models with a known price and context window, by name. Empty for an unknown
- * upstream.
+ * Lists the callable models with an input price and a context window, sorted by name. Empty for an
+ * unknown seller.
  */
 export async function listKnownModels(seller: Seller): Promise<KnownModel[]> {
   const models = await readModels(seller);
@@ -43,22 +42,19 @@ export async function listKnownModels(seller: Seller): Promise<KnownModel[]> {
   });
 }
 
-/**
- * Reads the price list of @pydantic/genai-prices, which never uses the network. The import is dynamic,
- * because it costs 30 ms and 20 MB. See "Prices of known models" in README.md.
- */
 async function readModels({ baseUrls }: Seller): Promise<readonly SoldModel[]> {
   if (baseUrls.length === 0) return [];
+  // The import is dynamic, because the package costs 30 ms and 20 MB.
   const { findProvider } = await import("@pydantic/genai-prices");
   for (const providerApiUrl of baseUrls) {
     const seller = findProvider({ providerApiUrl });
     if (!seller) continue;
-    // Azure sells OpenAI's models at OpenAI's prices, so Azure's entry refers to OpenAI's.
+    // The entries of Azure and Google refer to other vendors whose models they sell.
     const others = (seller.fallback_model_providers ?? []).map((providerId) => findProvider({ providerId }));
     const models = [seller, ...others].flatMap((each) =>
       each ? [...each.models, ...overlayModels(each.id)].map((model) => ({ ...model, seller: each.id })) : [],
     );
-    // Of Google's two URLs, only Vertex AI's offers Claude.
+    // Vertex AI offers Claude, but the Gemini API does not.
     const hasClaude = seller.id !== "google" || providerApiUrl.includes("aiplatform");
     return hasClaude ? models : models.filter(({ id }) => !id.startsWith("claude"));
   }
@@ -76,7 +72,7 @@ function toKnownModel(model: SoldModel, upstreamModel: string, now: Date): Known
     upstreamModel,
     label: model.name ?? upstreamModel,
     contextWindow,
-    // The host may allow fewer tokens than the model.
+    // A host's context window may be smaller than the model's output limit.
     outputTokensMax: outputTokensMax && Math.min(outputTokensMax, contextWindow ?? Infinity),
     capabilities: facts?.capabilities ?? null,
     prices: withOverlay(ownPrices, model.seller, model.id),
@@ -85,8 +81,8 @@ function toKnownModel(model: SoldModel, upstreamModel: string, now: Date): Known
 }
 
 /**
- * The exact name by which clients call the entry's model. Null for retired models, and if the entry has no such
- * name or `otherNames` matches it.
+ * The upstream's name of the entry's model. Null if the model is retired, if the rules contain no full name,
+ * or if `otherNames` matches the name.
  */
 function nameToCall(model: ModelInfo): string | null {
   if (model.deprecated || model.description?.startsWith("Retired")) return null;
@@ -97,6 +93,6 @@ function nameToCall(model: ModelInfo): string | null {
   return name === undefined || otherNames.test(name) ? null : name;
 }
 
-/** Matches prefixes, moving aliases, and models for other tasks, such as images or speech. */
+/** Matches name prefixes, `-latest` aliases, and models for special tasks, such as images or speech. */
 const otherNames =
   /[-:]$|-latest$|(?:^|[-./])(?:image|tts|realtime|transcribe|ocr|moderation|live|sonic|voice|whisper|rerank|omni|guard)(?:$|[-./:\d])/;

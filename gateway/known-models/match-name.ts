@@ -1,8 +1,8 @@
 import type { MatchLogic, ModelInfo } from "@pydantic/genai-prices";
 
 /**
- * Finds the entry of a model's name. The package's `claude-sonnet-5` also matches `claude-sonnet-5-5`, so a
- * match counts only if the rest of the name is an edition.
+ * The package's rule for `claude-sonnet-5` also matches `claude-sonnet-5-5`. So the rest of the name must be
+ * an edition, such as a date.
  */
 export function findModel<Model extends ModelInfo>(models: readonly Model[], name: string): Model | null {
   const lowered = name.toLowerCase();
@@ -17,7 +17,6 @@ export function findModel<Model extends ModelInfo>(models: readonly Model[], nam
   return null;
 }
 
-/** Lists all rules of a match, without their and/or structure. */
 export function rulesOf(logic: MatchLogic): Rule[] {
   if ("or" in logic) return logic.or.flatMap(rulesOf);
   return "and" in logic ? logic.and.flatMap(rulesOf) : [logic];
@@ -36,7 +35,7 @@ function isExact(rule: Rule, name: string): boolean {
   return "regex" in rule && toExpression(rule.regex).test(name);
 }
 
-/** Creates each expression once, because thousands of names are matched against all rules. */
+/** Compiles each expression only once, because many names are matched against many rules. */
 function toExpression(source: string): RegExp {
   const known = expressions.get(source) ?? new RegExp(source, "i");
   expressions.set(source, known);
@@ -53,7 +52,8 @@ function isClose(rule: Rule, name: string): boolean {
 }
 
 /**
- * Whether the name from `start` on is the literal plus an edition, and the text before it is only a location.
+ * Whether the name from `start` on differs from the literal only in its edition. A prefix must end with `.`,
+ * `/` or `:`.
  */
 function isEditionOf(name: string, literal: string, start: number): boolean {
   const wanted = literal.toLowerCase();
@@ -62,21 +62,22 @@ function isEditionOf(name: string, literal: string, start: number): boolean {
   return isWhole && withoutAnyEdition(name.slice(start)) === withoutAnyEdition(wanted);
 }
 
-/** Removes the location that Gemini, Vertex AI and Bedrock put before a model's name. */
+/** Removes the path that Gemini, Vertex AI and Bedrock put before a model's name. */
 function withoutPath(name: string): string {
   return name.replace(/^(?:models|publishers\/[^/]+\/models|arn:[^/]+)\//, "");
 }
 
 /**
- * Removes suffixes such as `-2026-03-05`, `-20250929`, `@default` and `-v1:0`. All editions of a model have
- * one price, unless an edition has its own entry.
+ * Removes suffixes such as `-2026-03-05`, `-20250929`, `@default` and `-v1:0`. Editions without an entry of
+ * their own have the model's price.
  */
 function withoutEdition(name: string): string {
   return name.replace(/(?:@.*|-v\d+(?::\d+)?)$/, "").replace(/-20\d\d(?:-?\d\d){2}$/, "");
 }
 
 /**
- * Also removes suffixes that are editions only in the context of a rule: `-2506`, `-001`, and partial dates.
+ * Also removes `-2506`, `-001` and partial dates. Without a rule to compare with, they could be part of the
+ * model's name.
  */
 function withoutAnyEdition(name: string): string {
   return withoutEdition(name)

@@ -1,6 +1,6 @@
 /**
- * Returns a model's facts besides its price. Null for an unknown model.
- * @param name the upstream's name of the model, on any host
+ * Null for an unknown model.
+ * @param name the model's name at any host
  */
 export function findModelFacts(name: string): ModelFacts | null {
   const bare = bareName(name);
@@ -12,7 +12,7 @@ export function findModelFacts(name: string): ModelFacts | null {
 export type ModelFacts = {
   /** The maximum output tokens. Null if the host sets it, and for embeddings. */
   outputTokensMax: number | null;
-  /** Missing if the price list has the context window. */
+  /** Applies only if the price list lacks the context window. */
   contextWindow?: number;
   capabilities: readonly Capability[];
 };
@@ -40,9 +40,8 @@ const allButThinking = ["vision", "tools", "structuredOutput"] as const;
 const allButVision = ["tools", "reasoning", "structuredOutput"] as const;
 
 /**
- * Facts about popular models in November 2026, maintained by hand. Open models have no output limit here,
- * because each host sets its own. Sources: https://platform.claude.com/docs/en/models, and the catalogues
- * pi-catalog and llm-zoo where they agree.
+ * Facts about popular models in November 2026. Sources: https://platform.claude.com/docs/en/models, and the
+ * catalogues pi-catalog and llm-zoo where both agree.
  */
 const facts: readonly (ModelFacts & { names: string })[] = [
   {

@@ -2,7 +2,7 @@ import type { ModelInfo } from "@pydantic/genai-prices";
 import type { PriceRule } from "../../db/entities/price-details.ts";
 import type { Prices } from "./prices.ts";
 
-/** Models that the package lacks, by the seller's ID in the package, with the source and its date. */
+/** Models that the package lacks, by the seller's ID in the package. */
 const models: Record<string, ModelInfo[]> = {
   openai: [
     {
@@ -21,7 +21,10 @@ const models: Record<string, ModelInfo[]> = {
   ],
 };
 
-/** Conditions that the package lacks. The first matching entry of each condition applies. */
+/**
+ * A condition that the package lacks. Of several entries with the same `when`, the first matching entry
+ * applies.
+ */
 type OverlayRule = { models: RegExp; rule: PriceRule; source: string; readOn: string };
 
 const openai = { source: "https://openai.com/api-fast-mode/", readOn: "2026-11-25" };
@@ -44,7 +47,7 @@ const priority = (factor: number): PriceRule => ({ when: { serviceTier: "priorit
 
 const rules: Record<string, OverlayRule[]> = {
   openai: [
-    // The page lists no GPT-6 models, so their priority tier has no price.
+    // OpenAI's page lists no GPT-6 models, so the cost of their priority tier is unknown.
     { models: /^gpt-5\.6/, rule: priority(2), ...openai },
     { models: /^gpt-5\.5(?!-pro)/, rule: priority(2.5), ...openai },
     { models: /^gpt-5\.4(?!-pro|-nano)/, rule: priority(2), ...openai },
@@ -69,7 +72,7 @@ const rules: Record<string, OverlayRule[]> = {
   ],
   anthropic: [
     { models: /^claude/, rule: { when: { serviceTier: "batch" }, factor: 0.5 }, ...anthropic },
-    // Priority Tier is a contract. Its tokens cost the usual price or less.
+    // Without this rule, the cost of Priority Tier would be unknown. It is at most the usual cost.
     { models: /^claude/, rule: priority(1), ...anthropic },
     {
       models: /^claude-(?:(?:opus|sonnet|haiku)-(?:4-[6-9]|[5-9])|fable|mythos)/,
@@ -77,7 +80,7 @@ const rules: Record<string, OverlayRule[]> = {
       ...anthropic,
     },
     { models: /^claude-opus-4-[67]/, rule: { when: { speed: "fast" }, factor: 6 }, ...fast },
-    // The page has no price for other models.
+    // The source has no fast price for other models.
     { models: /^claude-opus-(?:4-8|5)/, rule: { when: { speed: "fast" }, factor: 2 }, ...fast },
   ],
   google: [{ models: /^gemini/, rule: { when: { serviceTier: "flex" }, factor: 0.5 }, ...google }],
@@ -88,10 +91,7 @@ export function overlayModels(seller: string): readonly ModelInfo[] {
   return models[seller] ?? [];
 }
 
-/**
- * Adds the conditions that the package lacks.
- * @param model the package's name of the model
- */
+/** @param model the model's ID in the package */
 export function withOverlay(prices: Prices, seller: string, model: string): Prices {
   const added: PriceRule[] = [];
   for (const { models: pattern, rule } of rules[seller] ?? []) {

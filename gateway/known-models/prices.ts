@@ -16,7 +16,6 @@ export type Prices = {
   cacheWrite: number | null;
   output: number | null;
 } & { [Name in DetailedComponent]?: number | null } & {
-  /** Conditional prices, in order. */
   rules?: PriceRule[];
 };
 
@@ -63,7 +62,7 @@ export function fromPriceColumns({ priceDetails, ...columns }: PriceColumns): Pr
 
 export const unknownPrices: Prices = { input: null, cachedInput: null, cacheWrite: null, output: null };
 
-/** Replaces prices with the given ones. A given null replaces a price, undefined does not. */
+/** A null in `given` replaces the price. Undefined keeps it. */
 export function withGiven(prices: Prices, given: Partial<Prices> = {}): Prices {
   const priced = Object.entries(given).filter(([, price]) => price !== undefined);
   return { ...prices, ...Object.fromEntries(priced) };

@@ -37,7 +37,6 @@ export const holderNames: Readonly<Record<LimitHolder, string>> = {
   gateway: "the whole gateway",
 };
 
-/** The limits for the request path. Budgets are in nano-dollars. */
 export type EnforcedLimits = Readonly<{
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
@@ -46,7 +45,7 @@ export type EnforcedLimits = Readonly<{
   addressRanges: AddressRanges | null;
 }>;
 
-/** The budget of a period, in nano-dollars. */
+/** The amount is in nano-dollars. */
 export type Budget = Readonly<{ period: BudgetPeriod; amount: number }>;
 
 /** Nano-dollars. Null means no budget. */
@@ -143,7 +142,7 @@ export function toUsd(nanoDollars: number | null): number | null {
   return nanoDollars === null ? null : nanoDollars / nanoPerDollar;
 }
 
-/** Converts US dollars (0 means no budget) for the request path. Null if no budget is set. */
+/** Amounts are in US dollars, and 0 means no budget. Returns null without a budget. */
 export function toSharedBudgets(usd: { day: number; month: number }): readonly Budget[] | null {
   const periods = (["day", "month"] as const).filter((period) => usd[period] > 0);
   return periods.length > 0

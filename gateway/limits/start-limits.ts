@@ -36,7 +36,7 @@ export async function startLimits({ config, database, runtime, recorder }: Start
   const valkey =
     config.valkeyUrl === null
       ? null
-      : // Without Valkey, its client library is not loaded.
+      : // The import is dynamic, so that processes without Valkey do not load its client library.
         new (await import("./valkey/valkey-limits.ts")).ValkeyLimits({
           url: config.valkeyUrl,
           timeoutMs: limits.valkeyTimeoutMs,

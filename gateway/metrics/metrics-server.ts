@@ -8,7 +8,7 @@ type MetricsServerOptions = { host: string; port: number; log: Log; print(): Pro
 
 export type MetricsServer = { url: string; close(): Promise<void> };
 
-/** Serves `/metrics`, and nothing else, on its own port, so that it can be kept private. */
+/** Serves only `/metrics`. A separate port can be kept private. */
 export async function startMetricsServer(options: MetricsServerOptions): Promise<MetricsServer> {
   const { host, port, log, print } = options;
   const server = createServer(async (request, response) => {

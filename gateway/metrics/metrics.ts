@@ -3,7 +3,6 @@ import type { Services } from "../services.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import { createRequestMeters } from "./request-meters.ts";
 
-/** This process's metrics. The module loads only if metrics are enabled. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly observer: RequestObserver = createRequestMeters(this.#registry);
@@ -34,7 +33,6 @@ export type MetricsPage = { contentType: string; text: string };
 
 export type ReadMetric = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>[number];
 
-/** Creates gauges that are read on each scrape. */
 function watchServices(registry: Registry, services: WatchedServices): void {
   const { openExchanges, recorder, changeFeed, attempts } = services;
   const registers = [registry];

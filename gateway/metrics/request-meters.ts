@@ -1,10 +1,7 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { EndedRequest, RequestObserver } from "../usage/request-observer.ts";
 
-/**
- * Counts requests. Labels have few values: models of the catalogue, configured providers, and the gateway's
- * own codes and endpoints. They never contain keys or text of clients.
- */
+/** Labels never contain keys or text from clients. */
 export function createRequestMeters(registry: Registry): RequestObserver {
   const registers = [registry];
   const requests = new Counter({
@@ -80,7 +77,7 @@ export function createRequestMeters(registry: Registry): RequestObserver {
   };
 }
 
-/** Bounds the model names. A program that keeps renaming models must not fill the memory. */
+/** Limits the number of model labels, because a program could keep creating models. */
 function limitModels(): (slug: string) => string {
   const seen = new Set<string>();
   return (slug) => {

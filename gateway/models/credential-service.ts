@@ -11,7 +11,7 @@ import { checkConnection } from "./provider-settings.ts";
 
 type CredentialServiceOptions = ProviderChangeOptions & { secretBox: SecretBox; audit: AuditLog };
 
-/** The credentials of a provider. Changing one also changes the provider's revision. */
+/** Every change to a credential increases its provider's revision. */
 export class CredentialService {
   readonly #options: CredentialServiceOptions;
 
@@ -29,7 +29,6 @@ export class CredentialService {
     });
   }
 
-  /** Changes the credential's share of requests, but not its key. */
   update(author: Author, id: string, credentialId: string, weight: number): Promise<ProviderDetails> {
     return this.#change(author, id, "provider.updateCredential", async (repositories) => {
       const row = await findCredential(repositories, id, credentialId);

@@ -5,15 +5,14 @@ import { findPreset } from "../providers/registry.ts";
 
 export type DiscoveredModel = {
   upstreamModel: string;
-  /** The slug of the existing model. Null for a new one. */
+  /** The slug of the existing model with this upstream name, or null. */
   slug: string | null;
-  /** Null for an unknown model. */
   known: KnownModel | null;
 };
 
 /**
- * Describes the models, sorted by name. Omits names that cannot be stored, and the end of an excessively long list,
- * because the work blocks the process.
+ * Returns the models sorted by name. Omits empty and overlong names. Limits the list, because the work blocks
+ * the process.
  */
 export async function describeModels(
   names: readonly string[],
@@ -39,7 +38,7 @@ export async function describeModels(
 const upstreamModelLengthMax = 255;
 const modelsMax = 5_000;
 
-/** Identifies the seller by the provider's base URL, or by the preset's if that URL is missing or an unknown proxy. */
+/** The preset's URL identifies the seller if the provider's base URL is missing or unknown to the price list. */
 export function sellerOf({ kind, preset, baseUrl }: ProviderRow, now: number): Seller {
   const addresses = [baseUrl, findPreset(kind, preset)?.baseUrl ?? null];
   return { baseUrls: addresses.filter((address) => address !== null), now: new Date(now) };

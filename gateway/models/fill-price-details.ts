@@ -8,8 +8,8 @@ import type { Runtime } from "../runtime.ts";
 import { sellerOf } from "./discovered-models.ts";
 
 /**
- * Adds known price details to models of earlier releases whose four prices equal the known ones. Other models
- * keep only their four prices. Runs once per model.
+ * Fills missing price details of models from earlier releases. The details stay empty unless the model's prices
+ * equal the known prices.
  */
 export async function fillPriceDetails(
   database: Database,
@@ -27,7 +27,7 @@ export async function fillPriceDetails(
     await changes.lock();
     const current = new Map((await models.list()).map((row) => [row.id, row]));
     for (const row of filled) {
-      // Another process or an administrator was faster.
+      // Another process or an administrator has changed the model.
       if (!isDeepStrictEqual(current.get(row.id), { ...row, priceDetails: null })) continue;
       await models.update(row.id, { priceDetails: row.priceDetails });
       await changes.append("catalogue", row.id, new Date(now()));

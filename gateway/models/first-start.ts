@@ -14,8 +14,8 @@ type FirstStartOptions = {
 };
 
 /**
- * Prepares an unused database with the demo provider, its free model and, if `withKey` is set, an API key.
- * Returns the key's value, or null if it creates no key, as on later starts and in other processes.
+ * Adds the demo provider, its free model and, if `withKey` is set, an API key to an unused database. Returns the
+ * key's value, or null without a new key.
  */
 export function firstStart(options: FirstStartOptions): Promise<string | null> {
   const { database, runtime, keys, models, providers, withKey } = options;

@@ -17,11 +17,11 @@ export type HealthHistory = {
   from: Date;
   /** The start of the last half-hour. */
   last: Date;
-  /** Providers by name: the present ones and those with requests. Omits half-hours without requests. */
+  /** Existing providers, and deleted providers with requests, sorted by name. Omits half-hours without requests. */
   providers: { name: string; halfHours: HalfHour[] }[];
 };
 
-/** Reads each provider's 48 half-hours up to `until`. */
+/** @param until a time in the last of the 48 half-hours, in milliseconds since 1970 */
 export async function readHealthHistory(database: Database, until: number): Promise<HealthHistory> {
   const last = Math.floor(until / halfHourMs) * halfHourMs;
   const from = last - (halfHours - 1) * halfHourMs;

@@ -6,10 +6,10 @@ import { findModel } from "./model-rows.ts";
 import { findProviderRow } from "./provider-details.ts";
 import { readFallbacks } from "./model-details.ts";
 
-/** The effects of deleting models, shown before the deletion. */
+/** The models and keys that a deletion would affect. */
 export type Impact = {
   models: { id: string; slug: string; keyCount: number }[];
-  /** The number of keys, active or not, that can use any of the models. */
+  /** The number of keys that can use any of the models, including disabled keys. */
   keyCount: number;
   activeKeyCount: number;
   /** The newest affected keys, at most 20. */
@@ -31,10 +31,6 @@ export function readModelImpact(database: Database, reference: ModelReference): 
   );
 }
 
-/**
- * If the provider has another credential, deleting this one affects no model. Otherwise all models of the
- * provider count as affected.
- */
 export function readCredentialImpact(
   database: Database,
   id: string,

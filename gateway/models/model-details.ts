@@ -4,7 +4,6 @@ import type { OwnerScope } from "../../db/repositories/api-key-filter.ts";
 import { fromPriceColumns, type Prices } from "../known-models/prices.ts";
 import { GatewayError } from "../errors.ts";
 
-/** A model for display. Prices are US dollars per million tokens. */
 export type Model = {
   id: string;
   slug: string;
@@ -13,16 +12,15 @@ export type Model = {
   prices: Prices;
   contextWindow: number | null;
   outputTokensMax: number | null;
-  /** The slugs of the models that replace this one after a failure, in order. */
+  /** The slugs of the models that the gateway tries after this model fails, in order. */
   fallbacks: string[];
   createdAt: Date;
-  /** The number of keys that can use the model, among those that the user sees. */
+  /** The number of the user's visible keys that can use the model. */
   keyCount: number;
-  /** Increases with each change. Edits include the revision, so that concurrent changes are not overwritten. */
+  /** Increases with each change. An edit of an outdated revision fails. */
   revision: number;
 };
 
-/** @param owner whose keys are counted */
 export async function toModels(
   repositories: Repositories,
   rows: ModelRow[],
@@ -55,7 +53,6 @@ export async function toModelDetails(
   return model;
 }
 
-/** Returns a function that lists the slugs of a model's fallbacks, in order. */
 export async function readFallbacks({ models }: Repositories): Promise<(model: { id: string }) => string[]> {
   const fallbacks = Map.groupBy(await models.listFallbacks(), ({ modelId }) => modelId);
   const rows = fallbacks.size === 0 ? [] : await models.list();

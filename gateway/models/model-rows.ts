@@ -13,15 +13,15 @@ export type ModelChanges = {
   prices?: Partial<Prices> | undefined;
   contextWindow?: number | null | undefined;
   outputTokensMax?: number | null | undefined;
-  /** The slugs of the fallbacks, in order. They replace the existing ones. */
+  /** The slugs of all fallbacks, in order. */
   fallbacks?: string[] | undefined;
-  /** The edited revision, which must be the current one. */
+  /** The revision on which the edit is based. Undefined skips the check. */
   revision?: number | undefined;
 };
 
 export type NewModel = Omit<ModelChanges, "revision"> & { slug: string; providerId: string };
 
-/** Fills missing values with known facts. Throws for a slug without the provider's name. */
+/** Fills missing prices and token limits. Throws `invalid_value` for an unknown provider or an invalid slug. */
 export async function insertModel(
   { models, providers }: Repositories,
   runtime: Runtime,
@@ -69,7 +69,7 @@ export async function deleteModel(
 ): Promise<number> {
   const keyIds = await models.connectedKeyIds(id);
   await models.delete(id);
-  // These entries end the requests in flight that use this model, as if each key had lost it.
+  // Each entry ends the key's requests in flight that use this model.
   for (const keyId of keyIds) await changes.append("api_key", keyId, now);
   return keyIds.length;
 }

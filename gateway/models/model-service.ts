@@ -56,7 +56,7 @@ export class ModelService {
     this.#catalogue = catalogue;
   }
 
-  /** Lists models by slug. Returns all matches if no limit is given. */
+  /** Sorts the models by slug. Returns all matches without a `limit`. */
   list(person: Person, { cursor, ...query }: ModelListQuery = {}): Promise<Model[]> {
     const page: ModelPage = { ...query, afterSlug: cursor };
     return this.#database.read(async (repositories) =>
@@ -78,15 +78,12 @@ export class ModelService {
     return readModelImpact(this.#database, reference);
   }
 
-  /**
-   * The known models of a provider, by name, without a request to its upstream. Empty for an unknown
-   * upstream.
-   */
+  /** Lists the known models, sorted by name, without an upstream request. Empty for an unknown upstream. */
   async listKnown(providerId: string): Promise<KnownModel[]> {
     return listKnownModels(sellerOf(await this.#findProvider(providerId), this.#runtime.now()));
   }
 
-  /** The upstream name defaults to the second part of the slug. Other missing values are filled with known facts. */
+  /** The upstream name defaults to the second part of the slug. Known facts fill missing prices and token limits. */
   async create(author: Author, model: NewModel): Promise<Model> {
     const seller = sellerOf(await this.#findProvider(model.providerId), this.#runtime.now());
     const upstreamModel = model.upstreamModel ?? parseSlug(model.slug)?.modelName ?? "";
@@ -143,13 +140,14 @@ export class ModelService {
   }
 
   /**
-   * Creates a model within a larger transaction, which appends to the change feed. Does not save fallbacks.
+   * Creates a model within the caller's transaction, which must append a catalogue change. Does not save
+   * fallbacks.
    */
   insert(repositories: Repositories, model: NewModel, known: KnownModel | null = null): Promise<ModelRow> {
     return insertModel(repositories, this.#runtime, model, known);
   }
 
-  /** Updates a model. Missing values stay. A null price becomes unknown. */
+  /** Keeps the values that `changes` omits. A null price means that the price is unknown. */
   update(author: Author, reference: ModelReference, changes: ModelChanges): Promise<Model> {
     const { upstreamModel, contextWindow, outputTokensMax, prices, fallbacks, revision } = changes;
     return this.#change(async (repositories) => {
@@ -194,7 +192,6 @@ export class ModelService {
     return model;
   }
 
-  /** @param work returns the changed models */
   async #changeAll(work: (repositories: Repositories) => Promise<ModelRow[]>): Promise<Model[]> {
     const changed = await this.#database.write(async (repositories) => {
       const rows = await work(repositories);

@@ -5,28 +5,27 @@ import { findKind } from "../providers/registry.ts";
 import type { Repositories } from "../../db/database.ts";
 import { GatewayError } from "../errors.ts";
 
-/** A provider for display. Credentials show at most their last four characters. */
+/** Contains at most the last four characters of a credential. */
 export type ProviderDetails = {
   id: string;
   name: string;
   kind: string;
-  /** The preset of its kind. Null for a custom upstream. */
+  /** Null for a custom upstream. */
   preset: string | null;
   kindLabel: string;
-  /** The kind's required, optional and unused settings. */
   fields: ProviderFields;
   baseUrl: string | null;
   timeouts: UpstreamTimeoutOverrides;
   /**
-   * `provider` uses the cost that the provider reports, if any. Null calculates the cost from the models'
+   * `provider` selects the cost that the provider reports, if any. Null selects the cost from the models'
    * prices.
    */
   costSource: "provider" | null;
-  /** The charge in relation to the cost: 1.15 adds 15 %. Null charges the cost. */
+  /** The charge divided by the cost: 1.15 adds 15 %. Null adds nothing. */
   chargeFactor: number | null;
   credentials: CredentialDetails[];
   createdAt: Date;
-  /** Increases with each change. Edits include the revision, so that concurrent changes are not overwritten. */
+  /** Increases with each change. An edit of an outdated revision fails. */
   revision: number;
 };
 
@@ -44,7 +43,7 @@ export function toProviderDetails(row: ProviderRow, credentials: CredentialRow[]
   return { id, name, ...described, credentials: credentialDetails, createdAt, revision };
 }
 
-/** The fields of a kind that only another version of the gateway has. */
+/** Another version of the gateway may have stored a kind that this version does not support. */
 const unknownFields: ProviderFields = { baseUrl: "required", apiKey: "optional" };
 
 function toCredentialDetails({ id, lastFour, weight, createdAt }: CredentialRow): CredentialDetails {

@@ -8,18 +8,18 @@ import type { Runtime } from "../runtime.ts";
 import type { CoolDown, CoolDowns } from "../routing/cool-downs.ts";
 import { findProvider, findPreset } from "../providers/registry.ts";
 
-/** A provider's health, from the requests of the last hour and this process's cool-downs. */
+/** A provider's health, from recent requests (at most an hour old) and this process's cool-downs. */
 export type ProviderHealth = {
   id: string;
   name: string;
   state: "ok" | "cooling_down" | "failing" | "no_credential" | "unused";
-  /** The start of the current state. Requests before the last hour do not count. Null for `no_credential` and `unused`. */
+  /** The earliest known time of the current state. Null for `no_credential` and `unused`. */
   since: Date | null;
-  /** The end of the cool-down. Null in any other state. */
+  /** The end of the cool-down. Null unless the state is `cooling_down`. */
   until: Date | null;
-  /** The code of the latest failure, such as `upstream_timeout` or `http_429`, without a message. */
+  /** The code, such as `http_429`, of the latest active cool-down, or else of the latest failure. */
   lastErrorCode: string | null;
-  /** Details of the code, if known. */
+  /** A more specific cause than the code, if known. */
   lastErrorReason: ErrorReason | null;
   lastErrorAt: Date | null;
   requestCount: number;
@@ -55,7 +55,7 @@ export async function readProviderHealth({
 
 const periodMs = 60 * 60_000;
 
-/** The latest outcomes suffice. Reading them takes about 10 ms of CPU time. */
+/** Reading this many outcomes takes about 10 ms of CPU time. */
 const outcomesMax = 2_000;
 
 /** @param outcomes newest first */
@@ -104,7 +104,7 @@ function coolingDown(coolDowns: CoolDown[]): Pick<ProviderHealth, "state" | "sin
   return { state: "cooling_down", since, until };
 }
 
-/** `since` is the time of the first in the latest run of equal outcomes. */
+/** `since` is the time of the oldest request in the latest run of equal outcomes. */
 function stateOf(settled: RecentOutcome[]): Pick<ProviderHealth, "state" | "since"> {
   const [latest] = settled;
   if (latest === undefined) return { state: "unused", since: null };

@@ -39,7 +39,7 @@ type ProviderServiceOptions = ProviderChangeOptions & {
   environmentKeys: EnvironmentKeys;
 };
 
-/** Operations on providers. A provider's name is part of its models' slugs and never changes. */
+/** A provider's name is part of its models' slugs and never changes. */
 export class ProviderService {
   readonly #options: ProviderServiceOptions;
 
@@ -47,7 +47,7 @@ export class ProviderService {
     this.#options = options;
   }
 
-  /** Lists the providers by name. */
+  /** Returns the providers sorted by name. */
   async list(): Promise<ProviderDetails[]> {
     return this.#options.database.read(async ({ providers }) => {
       const credentials = await providers.listCredentials();
@@ -55,7 +55,7 @@ export class ProviderService {
     });
   }
 
-  /** Creates a provider. Missing values come from the preset or the kind. */
+  /** A missing base URL comes from the preset or the kind. */
   async create(author: Author, provider: NewProvider): Promise<ProviderDetails> {
     const settings = await this.#check(provider);
     try {
@@ -68,8 +68,8 @@ export class ProviderService {
   }
 
   /**
-   * Creates a provider within a larger transaction, which appends to the change feed. The settings must be
-   * valid.
+   * Creates a provider within the caller's transaction, which must append a catalogue change. Does not check the
+   * settings.
    */
   async insert(
     { providers }: Repositories,
@@ -133,7 +133,7 @@ export class ProviderService {
     return readProviderImpact(this.#options.database, id);
   }
 
-  /** Deletes a provider. Throws `conflict` if it has models, unless they are deleted too. */
+  /** Throws `conflict` if the provider has models and `withModels` is false. */
   async delete(author: Author, id: string, withModels: boolean): Promise<void> {
     const { audit, database, changeFeed } = this.#options;
     try {
@@ -159,7 +159,7 @@ export class ProviderService {
     return testProvider(row, credentials, this.#options);
   }
 
-  /** The upstream's models, with known facts. Throws `upstream_error` if the upstream fails. */
+  /** Throws `upstream_error` if the model list cannot be read. */
   async discoverModels(id: string): Promise<{ models: DiscoveredModel[] }> {
     const { row, credentials, models } = await this.#read(id);
     const { ok, message, models: names } = await listUpstreamModels(row, credentials, this.#options);
@@ -167,7 +167,7 @@ export class ProviderService {
     return { models: await describeModels(names, row, models, this.#options.runtime.now()) };
   }
 
-  /** The allowed private upstreams as `host:port`, IPv6 without brackets, or `*` for any. */
+  /** Returns `host:port` entries, where IPv6 addresses have no brackets, or `*` for any host. */
   privateHosts(): string[] {
     return this.#options.guard.privateHosts;
   }
@@ -176,7 +176,7 @@ export class ProviderService {
     return this.#options.environmentKeys.describe(await this.list());
   }
 
-  /** Creates a provider for each variable, named after its preset. Creates all or none. */
+  /** Creates a provider for each variable, named after the variable's preset. Creates none if one fails. */
   async importFromEnvironment(author: Author, variables: string[]): Promise<ProviderDetails[]> {
     const made: NewProvider[] = [];
     for (const [index, variable] of variables.entries()) {
@@ -234,7 +234,7 @@ export class ProviderService {
 
 const editedFields = ["preset", "baseUrl", "timeouts", "costSource", "chargeFactor"] as const;
 
-/** For the audit log. The URL's query is removed, because it may contain a key. */
+/** Removes the base URL's query from audit details, because the query may contain a key. */
 function toPublicRow(row: ProviderRow): ProviderRow {
   return { ...row, baseUrl: row.baseUrl?.split("?")[0] ?? null };
 }

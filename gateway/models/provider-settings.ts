@@ -20,7 +20,7 @@ export type NewProvider = ProviderSettingsInput &
 
 export type ProviderChanges = Pick<NewProvider, "preset" | "timeouts" | keyof BillingChanges> & {
   baseUrl?: string | undefined;
-  /** The edited revision, which must be the current one. */
+  /** The revision on which the edit is based. Undefined skips the check. */
   revision?: number | undefined;
 };
 
@@ -51,7 +51,7 @@ export async function checkSettings(
   );
 }
 
-/** Throws the kind's errors for invalid settings or credentials. */
+/** Throws `invalid_value` if the kind rejects the settings or the secret. */
 export function checkConnection(
   { kind, preset, baseUrl }: { kind: string; preset: string | null; baseUrl: string | null },
   secret: string | null,

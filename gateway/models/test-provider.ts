@@ -16,7 +16,7 @@ type Finding = { ok: boolean; message: string; latencyMs: number; modelCount: nu
 
 type ProbeOptions = { secretBox: SecretBox; upstreams: Upstreams };
 
-/** Calls the upstream with each of the provider's credentials, or without credentials. */
+/** Calls the upstream with each of the provider's credentials, or once if the provider has none. */
 export async function testProvider(
   row: ProviderRow,
   credentials: CredentialRow[],
@@ -34,7 +34,7 @@ export async function testProvider(
   return { ...summarize(findings), credentials: findings };
 }
 
-/** The upstream's model names, read with the first working credential, or the problem. */
+/** Tries the credentials until one works. Returns the last failure if none works. */
 export async function listUpstreamModels(
   row: ProviderRow,
   credentials: CredentialRow[],
@@ -83,18 +83,17 @@ function toFinding({ ok, message, latencyMs, models }: ProviderVerdict): Finding
   return { ok, message, latencyMs, modelCount: models.length };
 }
 
-/** The result of a real, cheap call to a provider. */
 type ProviderVerdict = {
   ok: boolean;
   message: string;
   latencyMs: number;
-  /** The upstream's model names, if it lists them. */
+  /** Empty after a failure, and for an upstream that does not list its models. */
   models: string[];
 };
 
 /**
- * Requests the upstream's model list, which is free and tests the base URL and the credential. Throws the
- * provider's errors for invalid settings.
+ * Requests the upstream's model list, which is free and tests the base URL and the credential. Throws
+ * `invalid_value` for invalid settings.
  */
 async function probeProvider(
   provider: Provider,
@@ -113,7 +112,7 @@ async function probeProvider(
   return { ok: true, message, latencyMs, models: finding };
 }
 
-/** The model names, or the problem. */
+/** Returns the model names, or an explanation of the failure. */
 async function fetchNames(api: UpstreamApi, upstreams: Upstreams): Promise<string[] | string> {
   const { modelsEndpoint } = api;
   try {
@@ -151,9 +150,8 @@ const timeouts = {
 const listBytesMax = 8 * 1024 * 1024;
 
 /**
- * Explains to the administrator why a response is not a model list.
+ * Explains an unsuccessful response to the administrator.
  * @param body the response's JSON, or null
- * @param path the requested path
  */
 export function explainRefusal(status: number, body: unknown, { path, secret }: RefusedCall): string {
   const quoted = quote(body, secret);
@@ -196,5 +194,7 @@ function messageIn(body: unknown): string | undefined {
   return candidates.find((candidate) => typeof candidate === "string");
 }
 
-/** Upstreams quote parts of keys, as in `sk-pr***ABCD`, so a few equal characters count as a quote. */
+/**
+ * Upstreams quote parts of keys, as in `sk-pr***ABCD`, so even a few characters of the key suppress the message.
+ */
 const pieceLength = 4;

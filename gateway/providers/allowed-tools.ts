@@ -2,7 +2,7 @@ import { expectArray, expectObject, expectString } from "../wire/parameter-error
 import { isObject } from "../wire/json.ts";
 
 /**
- * Returns the tools of an `allowed_tools` choice. Null for every other choice. Throws `invalid_type`.
+ * Null for any choice but `allowed_tools`. Throws `invalid_type` for a malformed choice.
  * https://platform.openai.com/docs/api-reference/chat/create#chat_create-tool_choice
  */
 export function readAllowedTools(

@@ -1,15 +1,13 @@
-/** OpenAI's reasoning efforts, without `none`. */
 export type ClaudeEffort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /**
- * Returns the thinking budget, in tokens, of a Claude without adaptive thinking. Null if the limit is too low.
+ * Returns the thinking budget for a Claude model without adaptive thinking. Null if the limit is too low.
  * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
  * @param limitTokens the maximum tokens of the response, thinking included
  */
 export function claudeBudgetTokens(effort: ClaudeEffort, limitTokens: number): number | null {
   const share = Math.floor(limitTokens * budgetShares[effort]);
   const budget = Math.min(Math.max(share, budgetTokensMin), budgetTokensMax);
-  // The client's limit takes precedence over thinking.
   return budget < limitTokens ? budget : null;
 }
 
@@ -17,7 +15,7 @@ export function isClaudeEffort(name: string): name is ClaudeEffort {
   return Object.hasOwn(budgetShares, name);
 }
 
-/** The share of the response's limit for thinking. Most values are OpenRouter's. */
+/** The share of the response's limit that thinking may use. Most values are OpenRouter's. */
 const budgetShares: Record<ClaudeEffort, number> = {
   minimal: 0.1,
   low: 0.2,

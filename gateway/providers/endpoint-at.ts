@@ -33,10 +33,7 @@ export function endpointAt(
   };
 }
 
-/**
- * Returns the names of the models in `list[member]`. Null if the member is not an array.
- * @param nameKey the member with a model's name
- */
+/** Returns the names of the models in `list[member]`. Null if the member is not an array. */
 export function readModelNames(
   list: unknown,
   member: string,

@@ -1,6 +1,6 @@
 /** https://www.rfc-editor.org/rfc/rfc2397 */
 export type DataUrl = {
-  /** The type is in lower case, without parameters. */
+  /** In lower case, without parameters. */
   mediaType: string;
   /** Null if the data is not base64. */
   base64: string | null;
@@ -8,7 +8,7 @@ export type DataUrl = {
   text(): string | null;
 };
 
-/** Null for any other URL. */
+/** Null for a text that is not a data URL, or whose media type and parameters are too long. */
 export function parseDataUrl(url: string): DataUrl | null {
   const comma = url.slice(0, headLengthMax).indexOf(",");
   if (!/^data:/i.test(url) || comma === -1) return null;

@@ -11,11 +11,11 @@ import type { UsageDetails } from "../wire/token-usage.ts";
 
 /** One kind of upstream, as pure functions. Callers do the I/O. */
 export type Provider = {
-  /** The console shows this label unless a preset has its own. */
+  /** The console shows this label for a provider without a preset. */
   label: string;
-  /** The fields of the provider form. A preset decides which of them are required. */
+  /** A preset overrides `baseUrl` and `apiKey`. */
   fields: ProviderFields;
-  /** The name in OpenTelemetry's conventions. A preset's own name takes precedence. */
+  /** The provider name in OpenTelemetry's conventions. A preset's `telemetryName` takes precedence. */
   telemetryName?: string;
   /** The AI SDK stores provider data, such as signatures, under this name. */
   aiSdkName?: string;
@@ -26,11 +26,11 @@ export type Provider = {
   isDemo?: true;
   defaultBaseUrl: string | null;
   presets: readonly Preset[];
-  /** Runs when a provider is loaded, changed or tested. Throws `invalid_value` for invalid settings. */
+  /** Throws `invalid_value` for invalid settings. */
   connect(settings: ProviderSettings): UpstreamApi;
 };
 
-/** The fields of the provider form. Examples, hints and labels replace the form's defaults. */
+/** Examples, hints and labels replace the defaults of the provider form. */
 export type ProviderFields = {
   baseUrl: "required" | "optional" | "none";
   baseUrlExample?: string;
@@ -41,29 +41,26 @@ export type ProviderFields = {
   form?: "aws";
 };
 
-/** Facts about a known upstream, which fill in the provider form. */
+/** Facts about a known upstream, such as the defaults of the provider form. */
 export type Preset = {
-  /** The preset's name, which is also the suggested provider name. */
+  /** The provider form suggests this name. */
   name: string;
-  /** The company's own spelling of the name. */
   label: string;
   /** Null if each customer has a different URL. */
   baseUrl: string | null;
   /** The upstream's page for API keys. Null if the upstream needs no key. */
   keyPageUrl: string | null;
-  /** Help text for settings that are not obvious. */
   hint?: string;
-  /** The environment variable from which the upstream's own tools read the key. Null without a key. */
+  /** The environment variable from which the upstream's own tools read the key. Null if the upstream needs no key. */
   keyVariable: string | null;
   /** Reads further settings from environment variables of the upstream's own tools. */
   readEnvironment?(environment: Environment): EnvironmentSettings;
-  /** The name in OpenTelemetry's conventions, if it differs from the preset's name. */
   telemetryName?: string;
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings from the environment. The preset's `keyVariable` takes precedence over `key`. */
+/** The preset's `keyVariable` takes precedence over `key`. */
 export type EnvironmentSettings = {
   baseUrl: string | null;
   key?: readonly [variable: string, value: string] | null;
@@ -71,7 +68,6 @@ export type EnvironmentSettings = {
 
 export type ProviderSettings = { baseUrl: string; secret: string | null; preset: string | null };
 
-/** An upstream's operations, with the provider's credential. */
 export type UpstreamApi = {
   /** The endpoint that lists the models, for a GET request. */
   modelsEndpoint: Endpoint;
@@ -108,14 +104,14 @@ export type UpstreamModel = {
 export type ChatApi = ChatTranslation & {
   endpoint: Endpoint;
   streamEndpoint: Endpoint;
-  /** Null for an upstream without chat completions. Other upstreams receive the bytes of chat clients. */
+  /** Null for an upstream without native chat completions. */
   quirks: ChatQuirks | null;
 };
 
 export type ChatTranslation = {
   /**
-   * Builds the upstream's request. Throws `unsupported_parameter` for a parameter that changes the response
-   * and has no equivalent.
+   * Throws a `GatewayError` for an invalid parameter, and for a parameter that changes the response but has no
+   * equivalent.
    */
   buildRequest(body: ChatRequestBody, model: UpstreamModel): object;
   /** May throw any error for a malformed response. */
@@ -125,7 +121,7 @@ export type ChatTranslation = {
   createStreamReader(): ChatStreamReader;
 };
 
-/** The converted response. The gateway adds the ID, the time and the slug. */
+/** The gateway adds the ID, the time and the model slug. */
 export type ChatAnswer = {
   choices: CompletionChoice[];
   usage: ChatUsage | null;
@@ -144,18 +140,17 @@ export type ChatStreamReader = {
   readonly usageDetails: UsageDetails | undefined;
   /**
    * `unfinished`: a closed connection would be an error. `finished`: every choice has its finish reason, but
-   * usage may follow. `ended`: the stream has ended.
+   * usage may follow. `ended`: the gateway ignores further events.
    */
   readonly state: "unfinished" | "finished" | "ended";
 };
 
-/** Native upstreams receive the client's bytes. Others receive a translation. */
 export type EmbeddingsApi =
   | { form: "native"; endpoint: Endpoint }
   | {
       form: "translated";
       endpoint: Endpoint;
-      /** Throws `unsupported_parameter` or `invalid_value`. */
+      /** Throws a `GatewayError` for an unsupported or invalid parameter. */
       buildRequest(body: EmbeddingsRequestBody, model: UpstreamModel): object;
       /** May throw any error for a malformed response. */
       readAnswer(answer: unknown): EmbeddingsAnswer;
@@ -175,7 +170,7 @@ export type Endpoint = {
   headers: string[];
   /** The gateway removes this credential from errors, because an upstream may quote it. */
   secret: string | null;
-  /** Signs the request. Returns additional headers as alternating names and values. */
+  /** Returns additional headers as alternating names and values. */
   sign?(request: UpstreamRequest): Promise<string[]>;
   /** Answers without a connection, for an upstream inside this process. */
   answer?(request: UpstreamRequest): ScriptedAnswer;

@@ -38,7 +38,6 @@ export function findProvider(kind: string): Provider {
 type PresetOfKind = Pick<Preset, "name" | "label" | "baseUrl" | "keyPageUrl" | "keyVariable"> & {
   kind: ProviderKindName;
   hint: string | null;
-  /** The base URL is optional if the preset or its kind has one. */
   fields: ProviderFields;
 };
 

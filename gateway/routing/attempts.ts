@@ -26,7 +26,7 @@ export type Attempt = {
 type Caller = {
   /** Throws a `GatewayError` for a candidate that cannot serve the request. */
   prepare(candidate: Candidate): Attempt;
-  /** Runs when a call was not sent, or when the upstream rejected it without processing it. */
+  /** Runs after a call that was not sent, or that the upstream rejected without processing. */
   refused(candidate: Candidate, why: CoolDownCause): void;
 };
 
@@ -48,7 +48,6 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   /** The current attempt's events. The attempt itself is not kept, because it contains the request's body. */
   #events: UpstreamEvents | null = null;
   #call: UpstreamCall | null = null;
-  /** The names of the request's parts that the current attempt drops. Null if it drops none. */
   dropped: string | null = null;
   /** Whether a provider may have processed an earlier call. */
   #mayCost = false;
@@ -68,12 +67,12 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
     const { coolDowns, retryBudget } = this.#options;
     retryBudget.noteRequest();
     if (this.#takeNext()) return;
-    // If every usable candidate is cooling down, the call uses the one that is ready first.
+    // If every usable candidate is cooling down, the call uses the candidate whose cool-down ends first.
     if (this.#takeOneOf(() => selectSoonest(this.#groups, coolDowns, this.#isLeft))) return;
     if (this.#refusal) throw this.#refusal;
   }
 
-  /** Whether a provider may have processed the request: it received the request and did not reject it. */
+  /** Whether a provider may charge for the request: at least one call was sent and not rejected. */
   get mayCost(): boolean {
     return this.#mayCost || (this.#call?.wasSent === true && !this.#isRefused);
   }
@@ -181,7 +180,7 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
     this.dropped = attempt.dropped ?? null;
     this.#calls++;
     const call = attempt.begin(this);
-    // A call that failed at once may already have been replaced.
+    // An error that `begin` reports synchronously may already have started another call.
     if (this.#events === attempt.events) this.#call = call;
   }
 
@@ -195,14 +194,12 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
  */
 const refusals = new Set([401, 402, 403, 429, 503, 529]);
 
-/** Statuses of a proxy that lost or gave up on its upstream, which may still process the request. */
+/** Statuses of a proxy whose own upstream may still process the request. */
 const proxyFailures = new Set([502, 504, 524]);
 
 /**
- * Selects by weight among the candidates that are left and not cooling down, in the first group with any. Null
- * if no group has one.
+ * Selects by weight from the first group with a candidate that is left and not cooling down.
  * @param isLeft whether a candidate may still be tried for this request
- * @param random from 0 (inclusive) to 1 (exclusive)
  */
 function selectCandidate(
   groups: readonly (readonly Candidate[])[],
@@ -223,7 +220,6 @@ function selectCandidate(
   return null;
 }
 
-/** Selects the candidate whose cool-down ends first. */
 function selectSoonest(
   groups: readonly (readonly Candidate[])[],
   coolDowns: CoolDowns,

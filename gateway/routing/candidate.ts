@@ -8,11 +8,10 @@ export type Candidate = Readonly<{
   providerId: string;
   providerName: string;
   providerKind: string;
-  /** Null for a provider that was created without a preset. */
   preset: string | null;
   /** Null for a provider without credentials. */
   credentialId: string | null;
-  /** The share of the provider's requests, relative to its other credentials. */
+  /** The credential's share of requests, relative to the provider's other credentials. */
   weight: number;
   upstreamModel: UpstreamModel;
   prices: Pick<
@@ -21,7 +20,7 @@ export type Candidate = Readonly<{
   >;
   /** With `provider`, a cost that the provider reports replaces the calculated cost. */
   costSource: "provider" | null;
-  /** The charge in ten-thousandths of the cost. Null means that the cost itself is charged. */
+  /** The charge in ten-thousandths of the cost. Null means that the charge equals the cost. */
   chargeFactor: number | null;
   timeouts: UpstreamTimeouts;
   /** An error if the provider's settings or the credential cannot be used. */

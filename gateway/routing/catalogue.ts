@@ -17,13 +17,13 @@ export type CatalogueModel = Readonly<{
   createdAt: Date;
   /** In tokens. Null if unknown. */
   contextWindow: number | null;
-  /** The model's own provider with each credential, then each fallback in order. */
+  /** One group for the model, then one group for each fallback, in order. */
   candidates: readonly (readonly Candidate[])[];
 }>;
 
 type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Settings; log: Log };
 
-/** Every model with its candidates, in memory. The whole catalogue is reloaded after each change. */
+/** Every model with its candidates, in memory. Each change reloads the whole catalogue. */
 export class Catalogue {
   readonly #options: CatalogueOptions;
   #models: ReadonlyMap<string, CatalogueModel> = new Map();
@@ -42,12 +42,12 @@ export class Catalogue {
     return [...modelIds].every((id) => this.#ids.has(id));
   }
 
-  /** The models are in order of their slugs. */
+  /** Sorted by slug. */
   list(): Iterable<CatalogueModel> {
     return this.#models.values();
   }
 
-  /** Returns each candidate's chat endpoint, for `Upstreams.keepOnly`. May repeat endpoints. */
+  /** Returns the usable candidates' chat endpoints, for `Upstreams.keepOnly`. */
   *endpoints(): Generator<Endpoint> {
     for (const { candidates } of this.#models.values()) {
       for (const { target } of candidates.flat()) {
@@ -101,7 +101,7 @@ function toCatalogue(rows: CatalogueRows, options: CatalogueOptions): Map<string
   );
 }
 
-/** A request resolves its route once, so that later changes to the catalogue do not affect it. */
+/** A request resolves its route once, so that later changes to the catalogue do not affect the request. */
 export type Route = CatalogueModel;
 
 /** Throws `model_not_found`. The message does not reveal whether the model exists for other keys. */
@@ -118,7 +118,6 @@ export function resolveRoute(catalogue: Catalogue, key: KnownKey, slug: string):
   );
 }
 
-/** The advice for a model name without a provider. */
 function suggestSlug(catalogue: Catalogue, key: KnownKey, name: string): string {
   const suggestion = listModels(catalogue, key).find(({ slug }) => parseSlug(slug)?.modelName === name);
   return suggestion

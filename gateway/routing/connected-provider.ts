@@ -36,7 +36,7 @@ export class ConnectedProvider {
     });
   }
 
-  /** Returns one candidate per credential, or a single one if the provider has no credentials. */
+  /** Returns one candidate per credential. A provider without credentials has one candidate. */
   candidatesFor(model: ModelRow): Candidate[] {
     const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice, priceDetails } = model;
     const upstreamModel = {

@@ -1,6 +1,6 @@
 import type { ErrorReason } from "../errors.ts";
 
-/** The credentials that are cooling down, with end and cause. */
+/** The current cool-downs. Each credential of a provider cools down separately. */
 export class CoolDowns {
   readonly #now: () => number;
   readonly #current = new Map<string, CoolDown & { providerName: string }>();
@@ -53,7 +53,7 @@ function nameOf({ providerId, credentialId }: CoolingCandidate): string {
 }
 
 /**
- * Limits retries to a share of all requests, so that they do not overload a failing upstream. A small reserve lets a
+ * Limits retries to a share of all requests, because retries can overload a failing upstream. A small reserve lets a
  * quiet gateway retry.
  */
 export class RetryBudget {

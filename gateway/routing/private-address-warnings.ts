@@ -7,10 +7,7 @@ import type { Candidate } from "./candidate.ts";
 
 type PrivateAddressWarningsOptions = { log: Log; guard: AddressGuard };
 
-/**
- * Logs a warning for providers that are not called because their address is private. The warning includes the
- * setting that allows the address, and is repeated only for a new address.
- */
+/** Logs a warning for each provider whose private address is blocked. Repeats the warning only for a new address. */
 export class PrivateAddressWarnings {
   readonly #options: PrivateAddressWarningsOptions;
   /** The origin in the last warning about each provider, by provider ID. */
@@ -20,7 +17,7 @@ export class PrivateAddressWarnings {
     this.#options = options;
   }
 
-  /** Checks only addresses that need no DNS, which may be slow. */
+  /** Checks only addresses that need no DNS lookup, because DNS may be slow. */
   warnAtStart(models: Iterable<CatalogueModel>): void {
     for (const { candidates } of models) {
       for (const candidate of candidates.flat()) {

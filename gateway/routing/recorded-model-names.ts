@@ -5,7 +5,6 @@ type RecordedModelNamesOptions = {
   catalogue: Pick<Catalogue, "find">;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** The maximum number of unknown model names that are recorded in an hour. */
   unknownPerHourMax: number;
 };
 
@@ -43,7 +42,7 @@ function isKeepable(text: string): boolean {
   if (keyBeginning.test(text)) return false;
   if (parseSlug(text)) return true;
   if (text.length > bareLengthMax || !isBareName(text) || !/[a-z]/i.test(text)) return false;
-  // Vertex appends a version after `@`. Other text after `@` may make the name an email address.
+  // Vertex AI appends a version after `@`. Other text after `@` suggests an email address.
   if (/@(?!\d)/.test(text)) return false;
   // A date has eight digits and a version two or three. Hexadecimal secrets have more.
   return text.replaceAll(/\D/g, "").length <= digitsMax && text.split(/[^a-z\d]+/i).every(isWord);
@@ -57,7 +56,7 @@ function isWord(text: string): boolean {
   return text.length <= wordLengthMax && (text.match(/(?<=\d)\D|(?<=\D)\d/g) ?? []).length <= 3;
 }
 
-/** Matches the start of keys of OpenAI, the gateway and many others. */
+/** The keys of the gateway, OpenAI and many other providers start with `sk-`. */
 const keyBeginning = /(?:^|[^a-z])sk[-_]/i;
 const bareLengthMax = 64;
 const wordLengthMax = 14;

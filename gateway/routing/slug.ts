@@ -5,12 +5,10 @@ export function parseSlug(text: string): { providerName: string; modelName: stri
   return { providerName: text.slice(0, slash), modelName: text.slice(slash + 1) };
 }
 
-/** Whether the text looks like a model name without a provider. */
 export function isBareName(text: string): boolean {
   return !text.includes("/") && parseSlug(`provider/${text}`) !== null;
 }
 
-/** Provider names are the prefix of slugs. */
 export const providerNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 export const slugLengthMax = 255;

@@ -12,8 +12,8 @@ import {
 import { type ToolId, toolSetups } from "./tool-setups.ts";
 
 /**
- * Builds the script of an address, as the gateway serves it. The script depends only on the address and the
- * gateway's URL, so it discloses nothing. Throws `SetupInputError` for input that must not be in a script.
+ * The script depends only on the request and the gateway's URL, because the gateway serves scripts without
+ * authentication. Throws `SetupInputError` for invalid input.
  */
 export function buildScript(request: ScriptRequest, url: string): string {
   const { tool, operatingSystem, action, selected, others } = request;
@@ -37,7 +37,7 @@ export function buildScript(request: ScriptRequest, url: string): string {
   return isWindows ? emitPowerShellCheck(target, slugs) : emitPosixCheck(target, slugs);
 }
 
-/** The commands that fetch a script from the gateway and run it, one line each. */
+/** Builds one-line commands that fetch a script from the gateway and run the script. */
 export function buildLines(input: SetupInput<ToolId>): ScriptLines {
   const request = shortestRequest(input);
   const base = parseBaseUrl(input.baseUrl);
@@ -66,7 +66,7 @@ export type ScriptLines = {
   undo: string;
 };
 
-/** Includes only the facts and further models that change the script. */
+/** Shortens the address: omits facts and `others` that do not change the script. */
 function shortestRequest({ tool, operatingSystem, baseUrl, models }: SetupInput<ToolId>): ScriptRequest {
   const { workloads } = toolSetups[tool];
   const pick = (name: (typeof workloads)[number]) => (workloads.includes(name) ? models[name] : null);
@@ -88,7 +88,7 @@ function shortestRequest({ tool, operatingSystem, baseUrl, models }: SetupInput<
   return withFacts(request, kept);
 }
 
-/** Longer addresses omit further models, which the tool then does not list. */
+/** A longer address omits `others`. The tool then does not list those models. */
 const addressCharactersMax = 2_000;
 
 const facts = ["contextWindow", "outputTokensMax", "canCallTools", "aiSdkName", "dialects"] as const;

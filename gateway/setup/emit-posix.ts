@@ -10,15 +10,13 @@ import type { FilePlace, PlannedFile, SetupPlan } from "./setup-plan.ts";
 import { showFile } from "./show-file.ts";
 
 /**
- * Emits a script for `sh` that needs only POSIX tools, `mktemp` and `readlink`. The command passes the script
- * as a here-document, which bash, zsh and dash leave unchanged.
- * @param key a validated key value, or null to prompt for it
+ * Emits a script for `sh` that needs only POSIX tools, `mktemp` and `readlink`.
+ * @param key a validated key value, or null to leave it out of the command
  */
 export function emitPosix(plan: SetupPlan, key: string | null): EmittedSetup {
   const files = [...plan.files, ...environmentFiles(plan)];
   const script = emitSetup(plan, files);
-  // Some shells omit a command from their history if its first line, which contains the key, starts with a
-  // space.
+  // Because of the leading space, some shells omit the command and its key from their history.
   const environment = key === null ? "" : ` GATEWAY_API_KEY=${quote(key)}`;
   return {
     script,
@@ -123,12 +121,12 @@ function mergeStep(file: PlannedFile): string {
   return `merge ${file.format} ${places.map(quotePlace).join(" ")} <<'EOF'\n${operations.join("")}EOF`;
 }
 
-/** Variables have their own file, because shell profiles are often shared and shown. */
+/** The variables can contain the key, so they stay out of shell profiles, which are often shared. */
 function environmentFiles({ tool, toolName, environment }: SetupPlan): PlannedFile[] {
   if (!environment) return [];
   const lines = [
     `# ${toolName}: the gateway`,
-    // fish reads the same file, and has `set -e` instead of `unset`.
+    // fish also loads this file, and needs `set -e` instead of `unset`.
     ...environment.remove.flatMap((name) => [
       `test -n "$FISH_VERSION" && set -e ${name}`,
       `test -n "$FISH_VERSION" || unset ${name}`,

@@ -13,9 +13,9 @@ import type { FilePlace, PlannedEnvironment, PlannedFile, SetupPlan } from "./se
 import { showFile } from "./show-file.ts";
 
 /**
- * Emits a script for Windows PowerShell 5.1 and PowerShell 7, as one block that runs at its closing brace.
- * For terminals without line editing, the script is ASCII without empty lines, tabs and here-strings.
- * @param key a validated key value, or null to prompt for it
+ * Emits a script for Windows PowerShell 5.1 and PowerShell 7. Terminals accept the script as pasted text, because it
+ * is ASCII without tabs or here-strings.
+ * @param key a validated key value, or null to leave it out of the command
  */
 export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetup {
   const { environment } = plan;
@@ -23,7 +23,7 @@ export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetu
   return {
     script: emitSetup(plan, files, null),
     command: emitSetup(plan, files, key),
-    // Windows' default policy blocks script files, so the command runs the script's text instead.
+    // Windows' default execution policy blocks script files, so the command runs the file's text.
     undo: `& ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath "${undoFile(plan.tool)}")))`,
     files: [
       ...files.map((file) => showFile(file, formatPlace)),
@@ -124,7 +124,7 @@ function toList(texts: string[]): string {
   return `@(\n${texts.map(quote).join("\n")}\n)`;
 }
 
-/** The user loads the file in each window. */
+/** Variables with `load: "always"` need no file, because the script stores them in the user's account. */
 function environmentFiles({ tool, toolName, environment }: SetupPlan): PlannedFile[] {
   if (environment?.load !== "on-demand") return [];
   const lines = [

@@ -1,11 +1,11 @@
 export type EmittedSetup = {
-  /** The script as the gateway serves it. It reads the key from the environment or the terminal. */
+  /** The script without a key. The script reads the key from the environment or the terminal. */
   script: string;
-  /** The script as a command to paste, with the key if there is one. */
+  /** The script as a command to paste, with the key if the input contains one. */
   command: string;
-  /** The command that undoes the last setup that changed something, without the gateway. */
+  /** The command that runs the undo script on the user's machine, without a download. */
   undo: string;
-  /** The planned files, in order, with paths in the system's notation. */
+  /** On Windows, an entry can show the account's environment variables instead of a file. */
   files: ShownFile[];
 };
 
@@ -13,11 +13,11 @@ export type ScriptTarget = { tool: string; toolName: string; baseUrl: string };
 
 export type ShownFile = {
   path: string;
-  /** The file that is changed instead, and when. */
+  /** Names the file that the setup may change instead, and the condition. */
   instead: string | null;
-  /** The gateway's part of the file, with a placeholder for the key, to show and to merge manually. */
+  /** The part of the file that the setup writes, with a placeholder instead of the key. */
   content: string;
-  /** Settings of older setups that are removed if present. */
+  /** The JSON settings or Windows variables that the setup removes if present. */
   removes: string[];
   language: "json" | "toml" | "ini" | "yaml" | "sh" | "powershell";
 };

@@ -1,6 +1,6 @@
 import type { EnvOperation, Json, JsonOperation, PlannedFile, TomlOperation } from "./setup-plan.ts";
 
-/** Operations for the command's editors: one per line, with ` > ` between the parts of a path. */
+/** Formats the operations for the script's editors. ` > ` separates the parts of a path. */
 export function formatOperations(file: Exclude<PlannedFile, { format: "own" }>): string[] {
   switch (file.format) {
     case "json":
@@ -27,11 +27,11 @@ function formatJson(operation: JsonOperation): string {
   }
 }
 
-/** A JSON string without escapes is valid TOML, and validation allows no other string. */
+/** JSON strings without escapes are valid TOML. Validated slugs and URLs need no escapes. */
 function formatToml(operation: TomlOperation): string {
   if (operation.do === "set") return `set ${formatPath(operation.path)} = ${toText(operation.value)}`;
   const { path, prefix, keep } = operation;
-  // Each name is on its own line. The first space continues the line, and the second separates names.
+  // Each name is on its own line. The first space marks a continuation line, and the second separates the names.
   return `drop ${formatPath([...path, prefix])} except${keep.map((name) => `\n  ${name}`).join("")}`;
 }
 
@@ -39,9 +39,7 @@ function formatEnv({ name, value }: EnvOperation): string {
   return `set ${name} = ${value}`;
 }
 
-/**
- * Throws for names with unsafe characters, such as spaces. Only a mistake in a tool's plan can contain them.
- */
+/** Throws for a name with an unsafe character, such as a space. Only a faulty tool plan contains such names. */
 function formatPath(path: string[]): string {
   if (!path.every((name) => /^[\w$.:@+~/-]+$/.test(name)))
     throw new Error("A path contains a name with a space.");

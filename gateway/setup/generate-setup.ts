@@ -6,10 +6,7 @@ import type { SetupPlan } from "./setup-plan.ts";
 import { type ToolId, toolSetups } from "./tool-setups.ts";
 import type { ToolSetup } from "./tool-setup.ts";
 
-/**
- * Generates the command that sets up a coding tool, with warnings and steps to verify it. Throws
- * `SetupInputError` for input that must not be in a command.
- */
+/** Throws `SetupInputError` for input that must not be in a script. */
 export function generateSetup(input: SetupInput<ToolId>): GeneratedSetup {
   const { tool, operatingSystem, baseUrl, key, models } = parseSetupInput(input);
   const setup = toolSetups[tool];
@@ -32,7 +29,6 @@ export function generateSetup(input: SetupInput<ToolId>): GeneratedSetup {
 
 export type GeneratedSetup = EmittedSetup & {
   notes: string[];
-  /** Problems with the selected models or the gateway's URL. */
   warnings: string[];
   verify: string[];
 };
@@ -63,7 +59,7 @@ function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
   ];
 }
 
-/** A smaller window leaves no room for files beside the tool's own instructions. */
+/** In tokens. A smaller window has too little room for a coding tool's instructions and the user's files. */
 const contextWindowLeast = 32_000;
 
 function withoutTools({ slug }: SetupModel): string {
@@ -78,7 +74,7 @@ function isTranslatedClaudeCode({ dialects }: SetupModel): boolean {
   return !dialects.includes("messages");
 }
 
-/** One warning for all models, because it is long. */
+/** Returns one warning for all models, because its text is long. */
 function translatedClaudeCode(models: SetupModel[]): string[] {
   if (models.length === 0) return [];
   const slugs = new Intl.ListFormat("en").format(models.map(({ slug }) => slug));
@@ -87,7 +83,6 @@ function translatedClaudeCode(models: SetupModel[]): string[] {
   ];
 }
 
-/** Codex sends newer GPT models requests that only OpenAI's own Responses API supports. */
 function isNativeOnly({ slug, dialects }: SetupModel): boolean {
   const name = slug.slice(slug.lastIndexOf("/") + 1);
   return /^gpt-(5\.[6-9]|[6-9])/.test(name) && !dialects.includes("responses");

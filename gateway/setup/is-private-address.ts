@@ -1,7 +1,4 @@
-/**
- * Whether a base URL is useless to other servers, because it names this machine, a private network or an
- * incomplete host.
- */
+/** Whether the URL's host is local or private, so that servers on the internet cannot reach it. */
 export function isPrivateAddress(baseUrl: string): boolean {
   const host = new URL(baseUrl).hostname;
   if (host.startsWith("[")) return /^\[(::1?\]|f[cd]|fe[89ab])/.test(host);

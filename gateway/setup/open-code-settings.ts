@@ -2,7 +2,7 @@ import { type Json, keyPlaceholder, type PlannedFile } from "./setup-plan.ts";
 import { setMembers } from "./tool-setup.ts";
 import type { SetupModel, SetupModels } from "./setup-input.ts";
 
-/** The files of OpenCode and its forks, which differ only in names. */
+/** OpenCode and its fork Kilo Code read the same settings from different folders. */
 export function openCodeFiles({ name, schema, baseUrl, models }: OpenCodeOptions): PlannedFile[] {
   return [
     {
@@ -23,11 +23,11 @@ export function openCodeFiles({ name, schema, baseUrl, models }: OpenCodeOptions
         }),
         ...setMembers(["provider", "gateway", "options"], {
           baseURL: `${baseUrl}/v1`,
-          // With this name, the adapter sends Gemini's thought signatures back. Gemini rejects calls
-          // without them.
+          // With this name, the adapter returns Gemini's thought signatures. Gemini rejects tool calls
+          // without signatures.
           name: models.connected.find(({ aiSdkName }) => aiSdkName !== null)?.aiSdkName ?? null,
         }),
-        // The tool uses only listed models, and does not query the gateway for them.
+        // The tool offers only the models in this list, and does not request the gateway's list.
         { do: "set", path: ["provider", "gateway", "models"], value: listModels(models.connected) },
       ],
     },

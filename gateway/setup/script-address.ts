@@ -5,15 +5,15 @@ export type ScriptRequest = {
   tool: ToolId;
   operatingSystem: OperatingSystem;
   action: ScriptAction;
-  /** Selected models. Null for a workload that is missing in the address. */
+  /** Null for a workload without a model in the address. */
   selected: { light: SetupModel | null; daily: SetupModel | null; hard: SetupModel | null };
-  /** Further models, for tools that list all models of a key. */
+  /** Further connected models, for tools that list models. */
   others: SetupModel[];
 };
 
 type ScriptAction = "setup" | "undo" | "check";
 
-/** Formats the address below `/setup/`, without characters that have a meaning inside single quotes. */
+/** Formats an address below `/setup/`. Commands enclose the address in single quotes, so it contains none. */
 export function formatScriptAddress({
   tool,
   operatingSystem,
@@ -35,8 +35,8 @@ export function formatScriptAddress({
 }
 
 /**
- * Parses an address below `/setup/`. Null for an unknown tool or script. Throws `SetupInputError` for an
- * invalid query. Errors do not quote the address.
+ * Returns null for an unknown tool or file extension. Throws `SetupInputError` for an invalid query. Messages
+ * quote no unvalidated text, because a shell may receive them.
  */
 export function parseScriptAddress(address: string): ScriptRequest | null {
   const mark = address.indexOf("?");
@@ -58,7 +58,6 @@ export function parseScriptAddress(address: string): ScriptRequest | null {
   };
 }
 
-/** Bounds the work for an address. Shells and proxies accept lines of this length. */
 const scriptQueryCharactersMax = 4_000;
 
 function readParameters(query: string): Map<string, string> {
@@ -72,7 +71,7 @@ function readParameters(query: string): Map<string, string> {
     const [name = "", ...rest] = part.split("=");
     if (!parameterNames.has(name)) throw new SetupInputError(unknownParameter);
     if (parameters.has(name)) throw new SetupInputError(`The parameter ${name} occurs twice. Send it once.`);
-    // A plus is part of a slug, not a space.
+    // `URLSearchParams` would decode a plus, which slugs can contain, to a space.
     parameters.set(name, decode(rest.join("=")));
   }
   return parameters;
@@ -102,7 +101,7 @@ function readAction(parameters: Map<string, string>): ScriptAction {
   return actions[0] ?? "setup";
 }
 
-/** Formats a slug and the known facts that a setup can depend on. Slugs contain no comma. */
+/** Commas separate the slug and the facts, because slugs contain no comma. */
 function formatModel(model: SetupModel): string {
   const { slug, contextWindow, outputTokensMax, canCallTools, aiSdkName, dialects } = model;
   return [

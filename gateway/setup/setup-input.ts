@@ -1,9 +1,9 @@
 export type SetupInput<Tool extends string = string> = {
   tool: Tool;
   operatingSystem: OperatingSystem;
-  /** The public URL, with or without `/v1`. */
+  /** The gateway's URL, with or without `/v1`. */
   baseUrl: string;
-  /** A key value, or null to prompt for it. */
+  /** A key value, or null to leave it out of the command. */
   key: string | null;
   models: SetupModels;
 };
@@ -14,10 +14,9 @@ export type SetupModels = Record<Workload, SetupModel> & {
   connected: SetupModel[];
 };
 
-/** Light tasks, daily use, hard tasks. */
 export type Workload = "light" | "daily" | "hard";
 
-/** Facts about a model. Null for unknown facts. Prices are US dollars per million tokens. */
+/** Null means unknown. Prices are in US dollars per million tokens. */
 export type SetupModel = {
   slug: string;
   contextWindow: number | null;
@@ -26,15 +25,15 @@ export type SetupModel = {
   outputPrice: number | null;
   canCallTools: boolean | null;
   isDemo: boolean;
-  /** The AI SDK stores provider data, such as signatures, under this name. */
+  /** The name under which the AI SDK stores the provider's data, such as signatures. */
   aiSdkName: string | null;
-  /** The dialects of the model's upstream. The gateway translates all others. */
+  /** The dialects that the model's upstream supports. The gateway translates requests in other dialects. */
   dialects: Dialect[];
 };
 
 export type Dialect = "chat" | "messages" | "responses";
 
-/** Throws `SetupInputError` for invalid input, such as characters with a meaning to a shell. */
+/** Throws `SetupInputError` for an invalid model, key or URL. */
 export function parseSetupInput<Tool extends string>(input: SetupInput<Tool>): SetupInput<Tool> {
   const { light, daily, hard, connected } = input.models;
   for (const model of [light, daily, hard, ...connected]) checkModel(model);
@@ -45,10 +44,10 @@ export function parseSetupInput<Tool extends string>(input: SetupInput<Tool>): S
 /** The message is for the user. */
 export class SetupInputError extends Error {}
 
-/** The format of a key value. The gateway verifies the checksum. */
+/** Matches only the format, because the gateway verifies the checksum. */
 const keyPattern = /^sk-gateway-[0-9A-Za-z]{49}$/;
 
-// The gateway's rule for slugs: see `routing/slug.ts`. The console's bundle contains this file, but not that folder.
+// Repeats the pattern of `routing/slug.ts`, because the console's bundle contains no file of `routing`.
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}\/[\w.:@+~/-]{1,191}$/;
 
 function explainKey(key: string): string {
@@ -64,7 +63,7 @@ function explainKey(key: string): string {
 
 const keyLength = 60;
 
-/** Throws `SetupInputError` for a slug or a count that must not be in a script. */
+/** Throws `SetupInputError` for an invalid slug or token count. */
 export function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel): void {
   if (!slugPattern.test(slug))
     throw new SetupInputError(
@@ -92,7 +91,7 @@ export function parseBaseUrl(text: string): string {
       "The gateway URL contains a user name, a query or a fragment. Enter only the scheme, host and path.",
     );
   }
-  // URL keeps characters in hosts and paths that have a meaning to a shell, such as $ and '.
+  // `URL` accepts $ and ' in hosts and paths, but a shell interprets both.
   const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "").replace(/\/v1$/, "");
   if (!/^https?:\/\/[\w.:[\]-]+(\/[\w.~-]+)*$/.test(address)) {
     throw new SetupInputError(

@@ -1,56 +1,52 @@
-/**
- * The changes that set up a tool on a machine, independent of the shell. Each tool's file in `tools` builds a
- * plan, and each shell's emitter turns it into a command. A second run changes nothing.
- */
+/** The changes that set up a tool, independent of the shell. A second run must change nothing. */
 export type SetupPlan = {
-  /** The ID of the tab, which is also part of file names. */
+  /** The tool's ID, which is also part of file names. */
   tool: string;
   toolName: string;
-  /** The program on the PATH, to report a missing tool. Null skips the check. */
+  /** The script reports this program if the PATH lacks it. Null skips the check. */
   program: string | null;
-  /** A command that installs the tool. Null if there are several ways. */
+  /** A command that installs the tool. Null refers the user to the tool's documentation. */
   install: string | null;
-  /** The files to write, all or none: one that cannot be merged stops the setup. */
+  /** If one file cannot be merged, the setup writes no file. */
   files: PlannedFile[];
   environment: PlannedEnvironment | null;
-  /** The base URL without a trailing slash and `/v1`. */
+  /** The base URL without a trailing slash or `/v1`. */
   baseUrl: string;
-  /** The unique slugs in the settings. The final check reports those that the key cannot use. */
+  /** The selected models, without duplicates. The script reports each model that the key cannot use. */
   slugs: string[];
-  /** The next step after a success, as plain text. */
+  /** The user's next step, as plain text. */
   next: string;
 };
 
-/** A missing file is created with its folders. Only its owner can read it, except for a shell profile. */
+/** The setup creates a missing file and its folders, and restricts the file's permissions to protect the key. */
 export type PlannedFile = FilePlace & FileChange;
 
 export type FilePlace = {
   folder: Folder;
   /** The path below the folder, with the file name last. Parts contain no slash. */
   path: string[];
-  /** Another file in the same folder that the tool prefers. If it exists, the setup changes that file. */
+  /** The tool prefers a file with this name in the same folder. If that file exists, the setup changes it. */
   beatenBy?: string;
 };
 
-/** A folder with a default, and the environment variable that moves it. */
+/** `variable` names the environment variable that overrides the default folder, `home`. */
 type Folder = {
   variable: string | null;
   /** The path below the home folder ($HOME, %USERPROFILE%). */
   home: string[];
 };
 
-/** `json` is plain JSON without comments. Tools with `jsonc` accept comments and trailing commas. */
+/** `jsonc` is JSON with comments and trailing commas. */
 export type FileChange =
   | { format: "json" | "jsonc"; operations: JsonOperation[] }
   | { format: "toml"; operations: TomlOperation[] }
   | { format: "env"; operations: EnvOperation[] }
   | OwnFile;
 
-/** Strings equal to `keyPlaceholder` become the key. Path names contain no spaces. */
 export type JsonOperation =
-  /** Creates missing parent objects, and replaces null ones. Rejects the file if a parent is any other value. */
+  /** Replaces a missing or null parent with an object. Rejects the file if a parent is any other non-object. */
   | { do: "set"; path: string[]; value: Json }
-  /** Sets a missing value. */
+  /** Keeps an existing value. */
   | { do: "default"; path: string[]; value: Json }
   | { do: "remove"; path: string[] }
   /**
@@ -59,32 +55,29 @@ export type JsonOperation =
    */
   | { do: "replaceEntries"; path: string[]; member: string; is: string; entries: Json[] };
 
-/** Strings equal to `keyPlaceholder` become the key. */
 export type TomlOperation =
-  /** The last part of the path is the key, and the others are the table. A missing table is appended. */
+  /** The last part of `path` is the key, and the parts before it name the table. Appends a missing table. */
   | { do: "set"; path: string[]; value: string | number | boolean }
-  /** Removes the tables directly below `path` whose name starts with `prefix`, except those in `keep`. */
+  /** Removes each table below `path` whose name starts with `prefix`, except the names in `keep`. */
   | { do: "removeTables"; path: string[]; prefix: string; keep: string[] };
 
-/** A `NAME=value` line. A value equal to `keyPlaceholder` becomes the key. */
 export type EnvOperation = { do: "set"; name: string; value: string };
 
 /**
- * A file that the setup owns, with `\n` after each line. An existing file with the first line of `text` is
- * replaced. Any other file belongs to the user: the setup then writes `otherwise`, or fails if that is null.
+ * The setup replaces an existing file only if its first line equals the first line of `text`. If the lines
+ * differ, the setup writes to `otherwise`, or fails if `otherwise` is null.
  */
 type OwnFile = { format: "own"; text: string; otherwise: FilePlace | null };
 
-/** The variables that a tool reads from the environment. A value equal to `keyPlaceholder` becomes the key. */
 export type PlannedEnvironment = {
   variables: Record<string, string>;
-  /** Conflicting variables of older setups. */
+  /** The names of variables that would conflict with `variables`. */
   remove: string[];
-  /** `always`: every new terminal loads them. `on-demand`: the user loads their file. */
+  /** With `always`, new terminals load the variables. With `on-demand`, the user loads a file with them. */
   load: "always" | "on-demand";
 };
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
-/** Replaces the key in a plan, so that plans do not depend on it. No validated text contains it. */
+/** Stands for the key in the texts and values of a plan. Validated slugs and URLs cannot contain it. */
 export const keyPlaceholder = "{{GATEWAY_API_KEY}}";

@@ -8,10 +8,6 @@ import {
   type TomlOperation,
 } from "./setup-plan.ts";
 
-/**
- * The setup's part of a planned file, with a placeholder for the key.
- * @param formatPlace formats a path for the system
- */
 export function showFile(file: PlannedFile, formatPlace: (place: FilePlace) => string): ShownFile {
   const path = formatPlace(file);
   const content = showContent(file).replaceAll(keyPlaceholder, "<your API key>");

@@ -3,14 +3,12 @@ import type { SetupPlan, Json, JsonOperation } from "./setup-plan.ts";
 
 export type ToolSetup = {
   name: string;
-  /** Null for a tab without a single tool. */
+  /** Null for `other`, which is not a single tool. */
   checkedWith: CheckedVersion | null;
-  /** The dialect between the tool and the gateway. */
   dialect: Dialect | null;
-  /** The workloads that have their own setting. The page shows only these. */
+  /** The workloads for which the tool has a model setting. */
   workloads: ("light" | "daily" | "hard")[];
   plan(options: PlanOptions): ToolPlan;
-  /** Steps to verify the tool: commands, and the expected result. */
   verify: string[];
   notes?(options: PlanOptions): string[];
   warnings?(options: PlanOptions): string[];
@@ -18,12 +16,11 @@ export type ToolSetup = {
   elsewhere?(options: GuideOptions): GuideApp[];
 };
 
-/** A tested version, or one whose documentation was read. */
 export type CheckedVersion = {
   /** Null if the documentation does not state a version. */
   version: string | null;
   month: string;
-  /** The documentation of the setup, for a tool that was not tested. */
+  /** The source of the setup, for a tool that was not tested. */
   documentation?: string;
 };
 
@@ -31,7 +28,7 @@ type PlanOptions = { baseUrl: string; models: SetupModels; operatingSystem: Oper
 
 type ToolPlan = Omit<SetupPlan, "tool" | "toolName" | "baseUrl" | "slugs">;
 
-/** A tool whose settings the user enters, because no script can. */
+/** Settings that the user must enter, because no script can. */
 export type ToolGuide = {
   name: string;
   dialect: "chat" | "messages";
@@ -47,7 +44,7 @@ export type GuideApp = {
   version: string | null;
   documentation: string;
   steps: string[];
-  /** The values to enter. A value equal to `keyPlaceholder` becomes the key. */
+  /** The values to enter, which may contain `keyPlaceholder`. */
   fields: { label: string; value: string }[];
   /** A file to merge manually, which may contain `keyPlaceholder`. */
   file: { path: string; content: string } | null;
@@ -58,9 +55,7 @@ export type GuideOptions = { baseUrl: string; models: SetupModels };
 /** The month in which the documentation of all apps was read. */
 export const guideMonth = "November 2026";
 
-/**
- * Sets the members of the object at `path` one by one, so that other members survive. Null removes a member.
- */
+/** Sets the members of the object at `path` one by one, so that other members survive. Null removes a member. */
 export function setMembers(path: string[], members: Record<string, Json>): JsonOperation[] {
   return Object.entries(members).map(([name, value]) =>
     value === null ? { do: "remove", path: [...path, name] } : { do: "set", path: [...path, name], value },

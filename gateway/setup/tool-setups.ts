@@ -24,7 +24,6 @@ import { chatApps } from "./guides/chat-apps.ts";
 import { claudeDesktop } from "./guides/claude-desktop.ts";
 import { vscodeCopilot } from "./guides/vscode-copilot.ts";
 
-/** The tools that a script sets up: the most used first, then by name, and `other` last. */
 export const toolSetups = {
   "claude-code": claudeCode,
   codex,

@@ -8,8 +8,8 @@ import { decodeRecords } from "../usage/recording/shipper.ts";
 import { segmentSuffix, type UsageRecord } from "../usage/recording/spool.ts";
 
 /**
- * `backup <file>`: copies the SQLite database, and usage records in the spool, while gateways run. Returns
- * the exit code. Throws a `StartError` for wrong parameters, for MySQL, and if the file exists.
+ * Copies the SQLite database and the usage records in the spool, even while gateways run. Returns the exit
+ * code. Throws a `StartError` for invalid parameters, for MySQL, and if the backup file exists.
  */
 export async function backUp(
   config: Config,
@@ -18,7 +18,7 @@ export async function backUp(
 ): Promise<number> {
   const file = readFileName(parameters);
   const source = readSource(config.databaseUrl);
-  // The spool is read before the copy. A record that leaves the spool meanwhile is already in the copy.
+  // The spool is read first, so a record that then leaves the spool for the database is in the copy.
   const spooled = await readSpool(path.join(config.dataDir, "spool"));
   let added = "";
   try {
@@ -53,12 +53,12 @@ function readSource(databaseUrl: string): string {
   );
 }
 
-/** Reads the records of all processes, also of dead ones. The files stay unchanged. */
+/** Reads the records of all processes, including dead ones. */
 async function readSpool(root: string): Promise<UsageRecord[]> {
   const names = await readdir(root, { recursive: true }).catch(emptyIfMissing);
   const records: UsageRecord[] = [];
   for (const name of names.filter((each) => each.endsWith(segmentSuffix))) {
-    // The file may be missing, because a gateway removes it once the database has its records.
+    // A gateway may have removed the file after it stored the records in the database.
     const bytes = await readFile(path.join(root, name)).catch(emptyIfMissing);
     if (!Array.isArray(bytes)) records.push(...decodeRecords(bytes).records);
   }
@@ -70,7 +70,7 @@ function emptyIfMissing(error: NodeJS.ErrnoException): [] {
   throw error;
 }
 
-/** Adds the records that the copy lacks. Returns a sentence about the result for the operator. */
+/** Adds the records that the copy lacks. Returns a sentence for the operator. */
 async function addRecords(config: Config, spooled: UsageRecord[]): Promise<string> {
   const copy = await openDatabase(config);
   try {

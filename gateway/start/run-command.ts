@@ -14,7 +14,7 @@ import { recomputeCommand } from "../usage/history/recompute-command.ts";
 
 type CommandOptions = { config: Config; runtime: Runtime; print(line: string): void };
 
-/** Runs `node gateway/main.ts <command>`. Returns the exit code. */
+/** Returns the exit code. Throws a `StartError` for an unknown command. */
 export async function runCommand(parameters: string[], options: CommandOptions): Promise<number> {
   const [name = "", ...rest] = parameters;
   const command = commands[parameters.join(" ")];
@@ -99,7 +99,7 @@ async function rewrapCredentials({ config, runtime, print }: CommandOptions): Pr
   try {
     await checkSchema(database);
     const dataKeys = createDataKeys(config, { database, runtime, secretBox });
-    // A data key that KMS has lost must not block the other secrets.
+    // One data key that KMS cannot unwrap must not block the secrets under other keys.
     await dataKeys?.load().catch((error: unknown) => {
       if (secretBox.sealingKeyId === null) throw error;
     });

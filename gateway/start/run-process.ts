@@ -13,7 +13,7 @@ import { toListenError } from "../http/server-address.ts";
 export async function runProcess(parameters: string[]): Promise<void> {
   // The umask keeps created files, such as the database and its log, private.
   process.umask(0o077);
-  // The reader of the output, such as `tee`, may exit after Ctrl-C. Requests continue.
+  // Ctrl-C also ends a reader of the output, such as `tee`. The broken pipe must not end open requests.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   try {
     await serveOrObey(parameters);
@@ -36,7 +36,7 @@ async function serveOrObey(parameters: string[]): Promise<void> {
   }
 
   if (cluster.isPrimary && config.workers > 1) return serveWithWorkers(config, runtime);
-  // The import is dynamic, because the primary needs no modules of workers.
+  // The dynamic import keeps these modules out of the primary, which only supervises workers.
   const { startGateway } = await import("./start-gateway.ts");
   const start = async () => {
     const gateway = await startGateway(config, runtime, cluster.isWorker);
@@ -55,8 +55,8 @@ async function serveOrObey(parameters: string[]): Promise<void> {
 }
 
 /**
- * Lets V8 enlarge the space for new objects, which `main.js` keeps at its minimum. Writes the compile cache
- * first, because V8 rejects code that other flags compiled.
+ * Lets V8 enlarge the space for new objects, which `main.js` keeps small. Writes the compile cache first,
+ * because V8 rejects code that was compiled with other flags.
  */
 function growHeap(): void {
   flushCompileCache();
@@ -83,8 +83,8 @@ function stopOnSignals(runtime: Runtime, stop: () => Promise<boolean>): void {
   let stoppingSince = 0;
   const onSignal = async () => {
     if (stoppingSince > 0) {
-      // A second signal ends the process. Ctrl-C sends two at once: one from the terminal, and one forwarded
-      // by npm.
+      // With npm, one Ctrl-C causes two signals: one from the terminal, and one forwarded by npm. A later
+      // signal ends the process.
       if (runtime.now() - stoppingSince > sameSignalMs) process.exit(1);
       return;
     }
@@ -98,7 +98,7 @@ function stopOnSignals(runtime: Runtime, stop: () => Promise<boolean>): void {
 
 const sameSignalMs = 500;
 
-/** Explains why the start failed, with a stack trace only for a bug. */
+/** Includes the stack trace only for an unexpected error. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof StartError) return error.message;
@@ -117,8 +117,8 @@ function explain(error: unknown): string {
 }
 
 /**
- * For port 0, finds a free port. Throws if the port is in use, because workers that share it would not
- * notice.
+ * Returns a free port for port 0. Throws if the port is in use, because Linux could let the workers of two
+ * gateways share it.
  */
 async function findPort({ host, port }: { host: string; port: number }): Promise<number> {
   const server = createServer();

@@ -24,15 +24,15 @@ export type RunningGateway = {
   services: Services;
   /** Null if metrics are off. */
   metrics: Metrics | null;
-  /** Null if metrics are off, and in a worker, because the primary serves its metrics. */
+  /** Null if metrics are off, or if the primary serves them. */
   metricsUrl: string | null;
-  /** Waits for open requests, up to the drain limit, then stops. */
+  /** Waits up to `drainTimeoutMs` for open requests, interrupts requests that remain, then stops. */
   close(): Promise<void>;
 };
 
 /**
- * Throws if the database or a port is unavailable, after closing the database and the open ports.
- * @param isWorker whether several processes share the port. The primary then serves the metrics.
+ * Throws if the database or a port is unavailable.
+ * @param isWorker whether workers share the port and the primary serves the metrics
  */
 export async function startGateway(
   config: Config,
@@ -79,7 +79,7 @@ export async function startGateway(
   }
 }
 
-/** While the gateway stops, each response closes its connection. */
+/** While the gateway stops, the response to each new request closes its connection. */
 function untilStopping(readiness: Readiness, app: RequestListener): RequestListener {
   return (request, response) => {
     if (!readiness.isReady) response.shouldKeepAlive = false;
@@ -93,7 +93,7 @@ function createHttpServer({ limits }: Config, { runtime, app, sockets }: Served)
   const options = {
     headersTimeout: limits.requestHeadersTimeoutMs,
     requestTimeout: limits.requestReceiveTimeoutMs,
-    // The default exceeds the usual minute of load balancers, so that they close idle connections first.
+    // The default exceeds the usual idle timeout of load balancers (60 s), so that they close connections first.
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: 1_000,
     requireHostHeader: false,
@@ -101,14 +101,15 @@ function createHttpServer({ limits }: Config, { runtime, app, sockets }: Served)
   };
   const server = createServer(options, app);
   server.on("clientError", answerMalformed(runtime));
-  // An expectation other than "100-continue" is ignored instead of rejected.
+  // An `Expect` header other than `100-continue` is ignored instead of rejected.
   server.on("checkExpectation", app);
   server.on("upgrade", (request, socket, head) => sockets.upgrade(request, socket, head));
   return server;
 }
 
 function listen(server: Server, { host, port }: Config, isWorker: boolean): Promise<void> {
-  // On other systems, the cluster module distributes connections.
+  // On Linux, the kernel distributes connections. With Node's own distribution, connections to a killed worker
+  // hang (seen in Node 24).
   const isShared = isWorker && process.platform === "linux";
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => reject(toListenError(error, { host, port }));
@@ -131,14 +132,14 @@ async function stop(
   { openExchanges }: Services,
   { drainTimeoutMs, stopDelayMs }: Settings,
 ): Promise<void> {
-  // The HTTP server's own `close` ends idle connections at once, but a request may be in flight on them.
+  // The HTTP server's own `close` ends idle connections, on which a client may just have sent a request.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   const message = "The gateway is shutting down. Retry the request.";
   const isStopping = new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
   const deadline = performance.now() + drainTimeoutMs;
   do {
     await openExchanges.drain(Math.max(0, deadline - performance.now()), isStopping);
-    // A client may reuse its connection once more after a response.
+    // A client may send another request on its connection after a response.
     await wait(Math.min(stopDelayMs, lastRequestWaitMs));
   } while (openExchanges.count().requests > 0);
   sockets.close();
@@ -149,7 +150,7 @@ async function stop(
   await closed;
   clearInterval(closing);
   clearTimeout(giveUp);
-  // This call stops the server's connection timers.
+  // Only the HTTP server's own `close` stops the timer that checks connections.
   server.close();
 }
 

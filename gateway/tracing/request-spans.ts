@@ -21,9 +21,9 @@ import { GatewayError } from "../errors.ts";
 import { findKind } from "../providers/registry.ts";
 
 /**
- * A span for each request to `/v1`, with a child span for each upstream call. All are created when the
- * request ends. Names follow OpenTelemetry's conventions. Spans contain no text of clients or upstreams.
- * @param now milliseconds since 1970
+ * Creates all spans when the request ends: one for the request, and a child span for each upstream call.
+ * Spans contain no text of clients or upstreams.
+ * @param now returns milliseconds since 1970
  */
 export function createRequestSpans(tracer: Tracer, now: () => number): RequestObserver {
   const startSpan = (request: ObservedRequest, startTime: HrTime): Span => {
@@ -100,7 +100,7 @@ function describeHttp(
   };
 }
 
-/** Tokens are on this span only, so that sums over all spans count them once. */
+/** Only the request's span has token counts, so that sums over all spans count each token once. */
 function describeModel({ record, model, request }: EndedRequest): Attributes {
   const candidate = request?.calls.at(-1)?.candidate;
   const hasAnswered = record.status === "SUCCEEDED";
@@ -121,7 +121,7 @@ function describeModel({ record, model, request }: EndedRequest): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null)) as Attributes;
 }
 
-/** The time has seconds and nanoseconds, because OpenTelemetry guesses the unit of plain numbers. */
+/** Returns seconds and nanoseconds, because OpenTelemetry guesses the unit of a plain number. */
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
   return [seconds, Math.floor((ms - seconds * 1_000) * 1e6)];
@@ -162,8 +162,9 @@ function describeCalls(ended: EndedRequest): DescribedCall[] {
 type DescribedCall = {
   name: string;
   kind: SpanKind;
-  /** Timestamps from `performance.now()`. The end is null for a call that ended with its request. */
+  /** A timestamp from `performance.now()`. */
   startedAt: number;
+  /** Null for a call that ended with its request. */
   endedAt: number | null;
   hasFailed: boolean;
   attributes: Attributes;
@@ -196,8 +197,7 @@ function describeServer({ target }: ObservedUpstream): Attributes {
 const cancelled = "cancelled";
 
 /**
- * The provider's name in OpenTelemetry's conventions, from its preset or kind. Falls back to the preset's or
- * the provider's own name.
+ * The provider's name in OpenTelemetry's conventions, or else the preset's or the provider's own name.
  * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/registry/attributes/gen-ai.md
  */
 function genAiProviderName({ preset, providerKind, providerName }: ObservedUpstream): string {
@@ -211,13 +211,13 @@ function genAiOperationName(endpoint: string): "chat" | "embeddings" {
 }
 
 /**
- * Parses the client's trace context. A missing or invalid context returns null, which starts a new trace.
+ * Returns null for a missing or invalid header. The request then starts a new trace.
  * https://www.w3.org/TR/trace-context/#traceparent-header
  */
 export function readTraceparent(header: string | null): SpanContext | null {
   if (header === null) return null;
   const [, version, traceId = "", spanId = "", flags = "", more = ""] = pattern.exec(header) ?? [];
-  // Only later versions may have more fields, and `ff` is always invalid.
+  // Only versions after 00 may have more fields, and version ff is always invalid.
   if (version === undefined || version === "ff" || (version === "00" && more !== "")) return null;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
   const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;

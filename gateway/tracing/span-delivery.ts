@@ -14,8 +14,8 @@ type SpanDeliveryOptions = Pick<TracingConfig, "delayMs" | "timeoutMs" | "queueS
 };
 
 /**
- * Sends spans to the collector in batches. Logs the number of lost spans, at most once a minute, because
- * OpenTelemetry's batch processor reports neither drops nor errors of the collector.
+ * Logs the number of lost spans, at most once a minute. OpenTelemetry's batch processor reports losses only to
+ * OpenTelemetry's global logger, which is off by default.
  */
 export class SpanDelivery implements SpanProcessor {
   readonly #batches: BatchSpanProcessor;
@@ -36,7 +36,7 @@ export class SpanDelivery implements SpanProcessor {
       scheduledDelayMillis: delayMs,
       maxQueueSize: queueSpansMax,
       maxExportBatchSize: Math.min(batchSpansMax, queueSpansMax),
-      // A safeguard in case the exporter's own timeout fails.
+      // One second longer, so that the exporter's own timeout fires first.
       exportTimeoutMillis: Math.min(timeoutMs + 1_000, timerMsMax),
     });
   }
@@ -80,13 +80,13 @@ export class SpanDelivery implements SpanProcessor {
   }
 }
 
-/** A system code, an HTTP status or the error's name. Messages may quote the collector's response. */
+/** Returns no error message, because messages may quote the collector's response. */
 function reasonOf(error: Error | undefined): string {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === "string" || typeof code === "number" ? String(code) : (error?.name ?? "unknown");
 }
 
-/** Node's timers fire at once above this value. */
+/** Node fires a timer with a longer delay at once. */
 const timerMsMax = 2 ** 31 - 1;
 const batchSpansMax = 512;
 const reportIntervalMs = 60_000;

@@ -16,7 +16,7 @@ import type { RequestObserver } from "../usage/request-observer.ts";
 import { createRequestSpans } from "./request-spans.ts";
 import { SpanDelivery } from "./span-delivery.ts";
 
-/** This process's traces. The module loads only if tracing is enabled, and changes nothing global. */
+/** Registers no global tracer provider. */
 export class Tracing {
   readonly observer: RequestObserver;
   readonly #provider: TracerProvider;
@@ -24,7 +24,6 @@ export class Tracing {
   constructor(config: TracingConfig, runtime: Runtime) {
     const { url, headers, timeoutMs, serviceName, attributes } = config;
     const Exporter = config.protocol === "http/json" ? JsonExporter : ProtobufExporter;
-    // One connection per batch: no connection stays open between batches.
     const connection = { url, headers, timeoutMillis: timeoutMs, httpAgentOptions: { keepAlive: false } };
     const hex = (bytes: number) => () => runtime.randomBytes(bytes).toString("hex");
     this.#provider = new TracerProvider({
@@ -42,11 +41,11 @@ export class Tracing {
     this.observer = createRequestSpans(this.#provider.getTracer("model-gateway"), runtime.now);
   }
 
-  /** Sends the remaining spans, within a timeout. */
+  /** Waits at most `lastSpansTimeoutMs` for the collector to accept the remaining spans. */
   async close(): Promise<void> {
     const givingUp = new AbortController();
     const { signal } = givingUp;
-    // Failures are already logged.
+    // `SpanDelivery` logs failures.
     const sent = this.#provider.shutdown().catch(() => {});
     await Promise.race([sent, wait(lastSpansTimeoutMs, null, { signal }).catch(() => {})]);
     givingUp.abort();
@@ -55,7 +54,7 @@ export class Tracing {
 
 const lastSpansTimeoutMs = 3_000;
 
-/** Selects the traced requests. `parentbased_` follows the client's `traceparent`, if present. */
+/** A `parentbased_` sampler follows the client's `traceparent`, if present. */
 function createSampler({ sampler, sampledShare }: Pick<TracingConfig, "sampler" | "sampledShare">): Sampler {
   const root = () => new TraceIdRatioBasedSampler(sampledShare);
   const samplers: Record<TracingConfig["sampler"], () => Sampler> = {

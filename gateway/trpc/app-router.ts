@@ -9,7 +9,7 @@ import { procedure, router } from "./trpc.ts";
 import { usersRouter } from "./users-router.ts";
 
 const gatewayRouter = router({
-  /** `publicUrl` is null unless configured. Without it, the console uses the URL of its own page. */
+  /** `publicUrl` is null unless configured. Without it, the console uses the origin of its own page. */
   info: procedure.query(({ ctx }) => ({ publicUrl: ctx.configuredUrl, version: packageJson.version })),
 });
 

@@ -9,7 +9,7 @@ export const authRouter = router({
   /** `setUp` is true once a user exists. */
   state: publicProcedure.query(async ({ ctx }) => ({ setUp: await ctx.services.accounts.isSetUp() })),
 
-  /** Whether the setup link is valid, checked before the form is filled in. */
+  /** Lets the console check the setup link before the user enters anything. */
   setUpToken: publicProcedure
     .input(z.strictObject({ token: linkToken }))
     .query(({ ctx, input }) => ({ isRight: ctx.services.accounts.isSetUpToken(input.token) })),
@@ -26,7 +26,7 @@ export const authRouter = router({
       withCookie(ctx, await ctx.services.accounts.signIn(input.email, input.password, ctx.address)),
     ),
 
-  /** Returns a new access token, and the next refresh token in the cookie. */
+  /** Returns a new access token, and sets the next refresh token in the cookie. */
   refresh: publicProcedure.mutation(async ({ ctx }) => {
     const token = ctx.refreshCookie.read();
     if (token === null) throw new GatewayError("unauthenticated", "You are not signed in. Sign in first.");
@@ -55,7 +55,7 @@ export const authRouter = router({
     .input(z.strictObject({ token: linkToken }))
     .query(({ ctx, input }) => ctx.services.invitations.find(input.token)),
 
-  /** Uses the link once: sets the password and signs the user in. */
+  /** Deletes the link, sets the name and password, and signs the user in. */
   join: publicProcedure
     .input(z.strictObject({ token: linkToken, name, password }))
     .mutation(async ({ ctx, input: { token, ...account } }) =>

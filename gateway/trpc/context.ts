@@ -33,9 +33,9 @@ export type Context = {
   requestId: string;
   /** The client's IP address. */
   address: string;
-  /** The public URL, without a trailing slash. */
+  /** The public URL without a trailing slash. Empty if it comes from invalid request headers. */
   publicUrl: string;
-  /** The configured public URL. Null if none is configured. Then `publicUrl` comes from the request. */
+  /** Null if no public URL is configured. `publicUrl` then comes from the request. */
   configuredUrl: string | null;
   accessToken: string | null;
   refreshCookie: RefreshCookie;
@@ -43,10 +43,7 @@ export type Context = {
 
 type ContextOptions = { publicUrl: string | null; trustedProxies: TrustedProxies };
 
-/**
- * Creates the context of procedures from an HTTP request. Rejects requests that a page of another origin can
- * trigger in a browser.
- */
+/** The returned function throws for requests that a page of another origin can trigger in a browser. */
 export function createContext(services: Services, { publicUrl, trustedProxies }: ContextOptions) {
   return ({ req, res }: CreateExpressContextOptions): Context => {
     const requestId = createId("req", services.runtime);
@@ -79,29 +76,22 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
   };
 }
 
-/**
- * The gateway's public URL: configured, or else from the page's origin or the request. Only the sender sees
- * the result, so a forged header deceives only its sender.
- */
+/** Only the sender of the request sees the result, so forged headers deceive only their sender. */
 function publicUrlOf({ headers }: IncomingMessage, configured: string | null): string {
   if (configured !== null) return configured.replace(/\/+$/, "");
   const { origin, host } = headers;
+  // A sandboxed page's origin is the text "null".
   const address = origin !== undefined && URL.canParse(origin) ? origin : `http://${host}`;
   const url = URL.canParse(address) ? new URL(address) : null;
-  // A sandboxed page's origin is the text "null".
   return url === null || !url.protocol.startsWith("http") ? "" : url.origin;
 }
 
-/**
- * The cookie of the refresh token. Scripts cannot read it, and browsers send it only to this API and never
- * from other sites.
- */
 class RefreshCookie {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #isSecure: boolean;
 
-  /** @param isSecure whether the public URL is https */
+  /** @param isSecure whether the configured public URL uses https */
   constructor(request: IncomingMessage, response: ServerResponse, isSecure: boolean) {
     this.#request = request;
     this.#response = response;

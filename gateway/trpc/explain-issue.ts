@@ -2,7 +2,7 @@ import type * as z from "zod";
 
 type Issue = z.core.$ZodRawIssue;
 
-/** The two sentences for an input whose schema has no message of its own. */
+/** The error message for an input whose schema has no message of its own. */
 export function explainIssue(issue: Issue): string {
   const path = issue.path?.join(".") ?? "";
   const field = path === "" ? "The input" : `The field '${path}'`;
@@ -35,7 +35,7 @@ const typeNames: Record<string, string> = {
   string: "a string",
 };
 
-/** @param texts `quoted` for a field that accepts only fixed words, whose value is unlikely to be a secret */
+/** @param texts `quoted` for a field with a fixed list of values, whose input is unlikely to be a secret */
 function isWhat(input: unknown, texts: "hidden" | "quoted" = "hidden"): string {
   if (input === undefined) return "is missing";
   if (typeof input === "string")
@@ -49,7 +49,7 @@ function hasSize(input: unknown): string {
   return Array.isArray(input) ? `has ${input.length} entries` : `is ${String(input)}`;
 }
 
-/** The first problem of the alternative with the fewest problems. */
+/** The first issue of the union member with the fewest issues. */
 function closestIssue(forms: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue | undefined {
   return forms.toSorted((a, b) => a.length - b.length)[0]?.[0];
 }

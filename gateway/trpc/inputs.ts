@@ -4,7 +4,6 @@ import { providerNamePattern, slugLengthMax } from "../routing/slug.ts";
 
 const halfCharacter = "The text contains a lone surrogate, which is half a character. Remove it.";
 
-/** Shared parts of inputs. Objects are strict everywhere: an unknown field is an error. */
 export const id = z
   .string()
   .max(40)
@@ -18,7 +17,7 @@ export const pageLimit = z.int().min(1).max(200).optional();
 
 export const search = z.string().max(255).optional();
 
-/** The edited revision, which detects a concurrent change. */
+/** The revision that the client read. An outdated revision fails with `conflict`. */
 export const revision = z.int().min(1).optional();
 
 export const name = z
@@ -48,10 +47,7 @@ export const slugs = z
   .max(1_000)
   .transform((list) => [...new Set(list)]);
 
-/**
- * The models that replace a failed one, in order. Inside a union, `max` would hide the name of the invalid
- * field.
- */
+// Inside a union, `max` would hide the path of the invalid field.
 export const fallbacks = z
   .array(slug)
   .refine((list) => list.length <= 5, "The list has more than 5 fallbacks. Remove some of them.")
@@ -84,7 +80,6 @@ export const preset = z.string().max(32);
 
 export const baseUrl = z.string().trim().max(2048);
 
-// Line breaks and spaces are copy errors and must not reach a header.
 export const apiKey = z
   .string()
   .trim()
@@ -101,13 +96,12 @@ export const environmentVariable = z
 export const moment = z.iso
   .datetime({ offset: true, ...quoting("is not a time. Use a time such as 2027-01-31T00:00:00Z.") })
   .transform((text) => new Date(text))
-  // An offset can move a time into the year 10000, which the databases cannot store.
+  // An offset can move a time into the year 10000, which MySQL cannot store.
   .refine((time) => time.getUTCFullYear() <= 9_999, {
     error: ({ input }) =>
       `The time ${(input as Date).toISOString()} is after the year 9999. Use an earlier time.`,
   });
 
-// The messages use milliseconds, as the API does. The console converts its seconds.
 const outOfRange = quoting("ms is out of range. Use 1 ms to 1 hour.");
 const milliseconds = z
   .int(quoting("is not a whole number of milliseconds. Use 1 ms to 1 hour."))
@@ -140,12 +134,10 @@ export const keyLimits = z.strictObject({
     .nullish(),
 });
 
-/** Whether the text has no lone surrogates, which UTF-8 cannot encode. */
 function isWellFormed(text: string): boolean {
   return text.isWellFormed();
 }
 
-/** A whole number from 1. The form shows the message beside the field. */
 function whole(max: number, least = "Use 1 or more.") {
   return z
     .int(quoting("is not a whole number. Use a whole number of at least 1."))
@@ -153,7 +145,7 @@ function whole(max: number, least = "Use 1 or more.") {
     .max(max, quoting(`is too large. Use at most ${max}.`));
 }
 
-/** Starts the error message with the quoted value. A missing value has the same message in every field. */
+/** Starts the error message with the value. For a missing value, `explainIssue` writes the message. */
 export function quoting(problem: string) {
   return {
     error: ({ input }: { input: unknown }) =>

@@ -35,7 +35,6 @@ export const keysRouter = router({
     )
     .query(({ ctx, input }) => ctx.services.keys.list(ctx.person, input)),
 
-  /** The number of keys of each status, with the same filter. */
   counts: procedure
     .input(z.strictObject(filter).default({}))
     .query(({ ctx, input }) => ctx.services.keys.count(ctx.person, input)),
@@ -48,7 +47,7 @@ export const keysRouter = router({
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.keyUsage.get(ctx.person, input.id)),
 
-  /** Returns the key's value, which cannot be read again. Administrators may choose the owner. */
+  /** Returns the key value, which cannot be read again. Only administrators can set another owner. */
   create: procedure
     .input(
       z.strictObject({
@@ -71,17 +70,13 @@ export const keysRouter = router({
       ctx.services.keys.setModels(ctx.person, input.id, input.models, input.revision),
     ),
 
-  /**
-   * Sets limits and expiry. Missing values stay. Null removes a limit or the expiry. Only administrators can
-   * loosen limits.
-   */
+  /** Null removes a limit or the expiry. Members cannot loosen a limit or extend the expiry. */
   setLimits: procedure
     .input(z.strictObject({ id, limits: keyLimits.optional(), expiresAt: moment.nullish(), revision }))
     .mutation(({ ctx, input: { id: keyId, revision: seen, ...edit } }) =>
       ctx.services.keys.setLimits(ctx.person, keyId, edit, seen),
     ),
 
-  /** The charge in relation to the cost. Null charges the cost. */
   setChargeFactor: adminProcedure
     .input(z.strictObject({ id, chargeFactor: chargeFactor.nullable(), revision }))
     .mutation(({ ctx, input }) =>
@@ -96,7 +91,6 @@ export const keysRouter = router({
     .input(z.strictObject({ id }))
     .mutation(({ ctx, input }) => ctx.services.keys.deactivate(ctx.person, input.id)),
 
-  /** The old value stays valid for `overlapSeconds`, by default a day. 0 ends it at once. */
   rotate: procedure
     .input(z.strictObject({ id, overlapSeconds: overlapSeconds.default(24 * 60 * 60) }))
     .mutation(({ ctx, input }) => ctx.services.keys.rotate(ctx.person, input.id, input.overlapSeconds)),

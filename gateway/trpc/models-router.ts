@@ -14,7 +14,6 @@ const changes = {
 const reference = z.union([z.strictObject({ id }), z.strictObject({ slug })]);
 
 export const modelsRouter = router({
-  /** Lists models by slug. Without a limit, lists all. The next cursor is the last model's slug. */
   list: procedure
     .input(
       z
@@ -23,7 +22,6 @@ export const modelsRouter = router({
     )
     .query(({ ctx, input }) => ctx.services.models.list(ctx.person, input)),
 
-  /** Returns the facts for setup commands. Omits unknown models. */
   forSetup: procedure
     .input(z.strictObject({ slugs }))
     .query(({ ctx, input }) => ctx.services.models.listForSetup(input.slugs)),
@@ -33,7 +31,6 @@ export const modelsRouter = router({
   /** The effects of deleting the model. */
   impact: adminProcedure.input(reference).query(({ ctx, input }) => ctx.services.models.impact(input)),
 
-  /** Creates a model. Known facts replace missing values. Null stays null. */
   create: adminProcedure
     .input(z.strictObject({ slug, providerId: id, ...changes }))
     .mutation(({ ctx, input }) => ctx.services.models.create(ctx.person, input)),
@@ -51,7 +48,6 @@ export const modelsRouter = router({
     .input(reference)
     .mutation(({ ctx, input }) => ctx.services.models.delete(ctx.person, input)),
 
-  /** The known models of a provider, without a request to its upstream. */
   known: adminProcedure
     .input(z.strictObject({ providerId: id }))
     .query(({ ctx, input }) => ctx.services.models.listKnown(input.providerId)),

@@ -4,7 +4,6 @@ import { chargeFactor, dollars, quoting, tokens } from "./inputs.ts";
 
 const price = dollars("Use 0 or more.").nullable();
 
-/** The four prices that most models have. */
 const usual = {
   input: price.optional(),
   cachedInput: price.optional(),
@@ -65,7 +64,7 @@ const rule = z
     "The rule has `part` without `inputTokensAbove`. Set `inputTokensAbove`, or remove `part`.",
   );
 
-/** US dollars per million tokens, and per thousand searches and requests. Given rules replace all others. */
+/** US dollars per million tokens, and per thousand searches or requests. `rules` replaces all stored rules. */
 export const prices = z.strictObject({
   ...usual,
   ...details,

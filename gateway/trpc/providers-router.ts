@@ -21,10 +21,8 @@ const billing = { costSource: z.enum(["provider"]).nullish(), chargeFactor: char
 export const providersRouter = router({
   list: adminProcedure.query(({ ctx }) => ctx.services.providers.list()),
 
-  /** The known upstreams, to prefill a form. */
   presets: adminProcedure.query(() => listPresets()),
 
-  /** The allowed private addresses, so that the form can explain the setting. */
   privateHosts: adminProcedure.query(({ ctx }) => ctx.services.providers.privateHosts()),
 
   create: adminProcedure
@@ -58,7 +56,7 @@ export const providersRouter = router({
 
   health: adminProcedure.query(({ ctx }) => ctx.services.providers.health()),
 
-  /** Each provider's health in the 48 half-hours before `until`, by default now. */
+  /** Covers 48 half-hours. `until` is a time in the last half-hour. */
   healthHistory: adminProcedure
     .input(z.strictObject({ until: moment.optional() }).default({}))
     .query(({ ctx, input }) =>
@@ -70,12 +68,11 @@ export const providersRouter = router({
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.providers.impact(input.id)),
 
-  /** Deletes a provider. Rejects one with models, unless they are deleted too. */
   delete: adminProcedure
     .input(z.strictObject({ id, withModels: z.boolean().default(false) }))
     .mutation(({ ctx, input }) => ctx.services.providers.delete(ctx.person, input.id, input.withModels)),
 
-  /** Makes a real, cheap call with each credential, and reports the results. */
+  /** Requests the upstream's model list with each credential, or once without a credential. */
   test: adminProcedure
     .input(z.strictObject({ id }))
     .mutation(({ ctx, input }) => ctx.services.providers.test(input.id)),
@@ -84,7 +81,6 @@ export const providersRouter = router({
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.providers.discoverModels(input.id)),
 
-  /** Creates the selected models. Existing models stay unchanged. */
   addModels: adminProcedure
     .input(
       z.strictObject({
@@ -109,7 +105,7 @@ export const providersRouter = router({
       ctx.services.credentials.update(ctx.person, input.id, input.credentialId, input.weight),
     ),
 
-  /** The effects of deleting the credential. */
+  /** The effects of removing the credential. */
   credentialImpact: adminProcedure
     .input(z.strictObject({ id, credentialId: id }))
     .query(({ ctx, input }) => ctx.services.credentials.impact(input.id, input.credentialId)),
@@ -118,10 +114,9 @@ export const providersRouter = router({
     .input(z.strictObject({ id, credentialId: id }))
     .mutation(({ ctx, input }) => ctx.services.credentials.remove(ctx.person, input.id, input.credentialId)),
 
-  /** The environment variables with upstream keys, without the keys. */
+  /** Lists environment variables that contain provider keys. Omits the keys. */
   environmentKeys: adminProcedure.query(({ ctx }) => ctx.services.providers.environmentKeys()),
 
-  /** Creates a provider for each variable: all or none. */
   importFromEnvironment: adminProcedure
     .input(
       z.strictObject({

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type BodyBudget, ClientGoneError, readBody } from "../http/read-body.ts";
 
-/** A request whose body was read before tRPC runs. */
 export type CallRequest = IncomingMessage & {
   /** tRPC uses this text instead of reading the socket. */
   body?: string;
@@ -14,8 +13,8 @@ type ReadCallBodyOptions = {
 };
 
 /**
- * Reads the body before tRPC. For one-byte chunks, tRPC's own reader needs a hundred times the body's size.
- * Callers without a valid token may send only small bodies.
+ * For one-byte chunks, tRPC's own reader needs memory of a hundred times the body's size. Clients without a
+ * valid token can send only small bodies.
  */
 export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
   return async (request: CallRequest, response: ServerResponse, next: () => void): Promise<void> => {

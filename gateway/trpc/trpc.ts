@@ -21,7 +21,7 @@ const t = initTRPC.context<Context>().create({
         code: shape.data.code,
         httpStatus: shape.data.httpStatus,
         path: shape.data.path,
-        /** The invalid member of the input. */
+        /** The path of the invalid input field, such as `limits.tokensPerMinute`. */
         param:
           ours?.param ?? (cause instanceof z.ZodError ? (cause.issues[0]?.path.join(".") ?? null) : null),
         retryAfterSeconds: ours?.retryAfterSeconds ?? null,
@@ -38,7 +38,7 @@ export const router = t.router;
 const withOurErrors = t.middleware(async ({ next, ctx, path }) => {
   const result = await next();
   if (result.ok) return result;
-  // Errors of tRPC and zod already have a code.
+  // Other codes belong to tRPC's own errors, such as an invalid input.
   const { cause, code } = result.error;
   if (code !== "INTERNAL_SERVER_ERROR") return result;
   const error = toGatewayError(cause ?? result.error);
@@ -51,7 +51,7 @@ const withOurErrors = t.middleware(async ({ next, ctx, path }) => {
   throw toTrpcError(error);
 });
 
-/** A public procedure. Only `auth` may use it: all others start with `procedure` or `adminProcedure`. */
+/** Requires no session. Only the `auth` router may use it. */
 export const publicProcedure = t.procedure.use(withOurErrors);
 
 export const procedure = publicProcedure.use(async ({ ctx, next }) => {

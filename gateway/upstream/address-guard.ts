@@ -2,13 +2,13 @@ import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
 /**
- * Keeps the gateway from calling addresses that only it can reach. Addresses outside the public internet are
- * rejected unless their `host:port` is listed. Literals are checked at once, names after DNS.
+ * Rejects upstream hosts with private addresses, unless `privateHosts` contains their `host:port`. Host names
+ * are checked after DNS.
  */
 export class AddressGuard {
   readonly #privateHosts: ReadonlySet<string>;
 
-  /** @param privateHosts entries of the form `host:port`, or `*` for any */
+  /** @param privateHosts `host:port` entries, or `*` for any host */
   constructor(privateHosts: string[]) {
     this.#privateHosts = new Set(privateHosts.map(withoutBrackets));
   }
@@ -21,23 +21,20 @@ export class AddressGuard {
     return this.#privateHosts.has("*") || this.#privateHosts.has(withoutBrackets(`${hostname}:${port}`));
   }
 
-  /** Whether the host is the literal of a private address, even if it is listed. Names are checked after DNS. */
+  /** Whether the host is a private IP address. Ignores `privateHosts`. */
   refusesLiteral(hostname: string): boolean {
     const address = withoutBrackets(hostname);
     return isIP(address) !== 0 && !isPublic(address);
   }
 
-  /** Whether the host is rejected without DNS: a private literal or localhost that is not listed. */
+  /** Whether the URL is rejected without a DNS lookup. */
   refusesAtSight(url: URL): boolean {
     if (this.allowsPrivate(url.hostname, portOf(url))) return false;
-    // By RFC 6761, section 6.3, `localhost` names always mean the local machine.
+    // RFC 6761, section 6.3: names under `localhost` resolve to loopback addresses.
     return this.refusesLiteral(url.hostname) || /(?:^|\.)localhost\.?$/.test(url.hostname);
   }
 
-  /**
-   * Whether the name currently resolves to a private address. A failed lookup is reported when the name is
-   * dialled.
-   */
+  /** Whether any current address of the host is private. False if the lookup fails. */
   resolvesToPrivate(hostname: string): Promise<boolean> {
     return new Promise((resolve) => {
       lookup(hostname, { all: true }, (error, addresses) => {
@@ -70,7 +67,7 @@ export function hostAndPortOf(url: URL): string {
   return `${url.hostname}:${portOf(url)}`;
 }
 
-/** URLs omit the default port of their scheme. */
+/** `port` is empty for the default port of the protocol. */
 export function portOf({ protocol, port }: URL): string {
   return port || (protocol === "https:" ? "443" : "80");
 }
@@ -83,12 +80,11 @@ export function isPublic(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !reserved.check(address, "ipv4");
   if (family !== 6) return false;
-  // IPv6 addresses that embed an IPv4 address are rejected, because they could lead to a private one.
   if (reserved.check(address, "ipv6")) return false;
   return globalUnicast.check(address, "ipv6");
 }
 
-/** RFC 6890 and its successors: addresses outside the public internet. */
+/** Addresses outside the public internet, mainly from RFC 6890. */
 const reserved = blockList([
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -107,14 +103,14 @@ const reserved = blockList([
   ["203.0.113.0", 24],
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
-  // IPv6 ranges within 2000::/3 that embed other addresses or are for documentation and benchmarks.
+  // IPv6 ranges within 2000::/3 for protocols, tunnels, benchmarks and documentation.
   ["2001::", 23],
   ["2001:db8::", 32],
   ["2002::", 16],
   ["3fff::", 20],
 ]);
 
-/** All allocated public IPv6 addresses. Loopback, link-local, unique local and mapped ones are outside. */
+/** IANA assigns public IPv6 addresses only from this range. */
 const globalUnicast = blockList([["2000::", 3]]);
 
 function blockList(subnets: [network: string, prefix: number][]): BlockList {

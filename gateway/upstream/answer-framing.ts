@@ -6,7 +6,7 @@ export type AnswerHead = {
   status: number;
   /** Names in lower case. */
   headers: UpstreamHeaders;
-  /** The length of the body, or the event that ends it: the last chunk or the close of the connection. */
+  /** The body's length in bytes. Without a length, the last chunk or the connection's close ends the body. */
   end: number | "chunked" | "close";
   /** The maximum idle time of the connection after this answer. 0 forbids reuse. */
   keepAliveMs: number;
@@ -40,7 +40,7 @@ export function parseAnswerHead(text: string, limits: HttpLimits): AnswerHead {
 }
 
 function parseFields(lines: string[]): UpstreamHeaders {
-  // Header names are arbitrary, including `__proto__`.
+  // An upstream can send a header named `__proto__`.
   const headers: UpstreamHeaders = Object.create(null);
   for (const line of lines) {
     const colon = line.indexOf(":");
@@ -112,7 +112,7 @@ export function isToken(text: string): boolean {
 }
 
 /**
- * Decodes a chunked body, in any chunking of its bytes. Skips extensions and trailers.
+ * Decodes a chunked body. `decode` accepts parts of any size. Skips extensions and trailers.
  * https://www.rfc-editor.org/rfc/rfc9112.html#section-7.1
  */
 export class ChunkDecoder {
@@ -127,12 +127,12 @@ export class ChunkDecoder {
     return this.#state === "done";
   }
 
-  /** The number of data bytes of the last `decode`. */
+  /** The number of bytes that the last `decode` copied. */
   get length(): number {
     return this.#length;
   }
 
-  /** Copies the data to `target`. Returns the position after the body, or the end of the bytes. */
+  /** Copies the data to `target`. Returns the offset after the body, or `bytes.length` if the body continues. */
   decode(bytes: Buffer, from: number, target: Buffer): number {
     let at = from;
     this.#length = 0;
@@ -207,7 +207,6 @@ export class ChunkDecoder {
   }
 }
 
-/** The next expected element. */
 type State =
   | "size"
   | "extension"

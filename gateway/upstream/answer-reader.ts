@@ -3,14 +3,14 @@ import { GrowingBody } from "../wire/bytes.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { brokenOff, brokenRule } from "./upstream-failure.ts";
 
-/** Reads one answer from the bytes of a connection, in any chunking. */
+/** Reads one answer from a connection's bytes, which may arrive in parts of any size. */
 export class AnswerReader {
   readonly #limits: HttpLimits;
   #head: AnswerHead | null = null;
   #isHeadTaken = false;
   /** Bytes of an incomplete head. */
   #kept = new GrowingBody(0);
-  /** The bytes of the complete heads, provisional (1xx) ones included. */
+  /** The total length of the complete heads, 1xx heads included. */
   #skippedBytes = 0;
   #left = 0;
   /** Body bytes of the current push. */
@@ -29,12 +29,10 @@ export class AnswerReader {
     return this.#isComplete;
   }
 
-  /** The reason why the answer cannot be completed. Null if it can. */
   get problem(): Error | null {
     return this.#problem;
   }
 
-  /** The maximum idle time of the connection after this answer. 0 forbids reuse. */
   get keepAliveMs(): number {
     return this.#hasSurplus ? 0 : (this.#head?.keepAliveMs ?? 0);
   }
@@ -46,7 +44,7 @@ export class AnswerReader {
     return this.#head;
   }
 
-  /** Returns a copy of the body's bytes. May be empty. */
+  /** Returns a copy of the body bytes in `bytes`, because the caller reuses its buffer. */
   push(bytes: Buffer): Buffer {
     this.#body = noBytes;
     try {
@@ -77,7 +75,7 @@ export class AnswerReader {
   }
 
   /**
-   * Returns the offset of the body, or keeps the bytes until the head is complete.
+   * Returns the offset of the body. Keeps the bytes of an incomplete head and then returns `Infinity`.
    * @param from the offset of the first new byte
    */
   #readHeads(bytes: Buffer, from: number): number {
@@ -98,7 +96,7 @@ export class AnswerReader {
 
   #keep(bytes: Buffer, at: number, from: number): number {
     const rest = bytes.subarray(at);
-    // The last three bytes may be the start of the head's end.
+    // The last three bytes may belong to the empty line, which the limit excludes.
     const bytesMax = this.#limits.upstreamHeadBytesMax + emptyLine.length - 1;
     if (this.#skippedBytes + rest.length > bytesMax) throw tooLong();
     if (!canBecomeHead(rest, Math.max(from - at, 0)))
@@ -145,10 +143,7 @@ export class AnswerReader {
   }
 }
 
-/**
- * Whether these bytes can still become a head.
- * @param from the start of the unchecked bytes
- */
+/** @param from the offset of the first unchecked byte */
 function canBecomeHead(bytes: Buffer, from: number): boolean {
   for (let at = bytes.indexOf("\n", from); at !== -1; at = bytes.indexOf("\n", at + 1)) {
     if (bytes[at - 1] !== carriageReturn) return false;

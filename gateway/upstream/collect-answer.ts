@@ -9,12 +9,12 @@ export type CollectedAnswer = { status: number; headers: UpstreamHeaders; body: 
 type CollectOptions = {
   timeouts: UpstreamTimeouts;
   bytesMax: number;
-  /** With a body, the request is a POST, otherwise a GET. */
+  /** Without a body, the request is a GET request. */
   body?: readonly Buffer[];
   signal?: AbortSignal;
 };
 
-/** Fetches a whole answer, for calls other than completions. Throws a `GatewayError`. */
+/** Resolves with any status. Rejects with a `GatewayError`. */
 export function collectAnswer(
   upstreams: Upstreams,
   endpoint: Endpoint,

@@ -12,12 +12,9 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
   readonly #dialler: Dialler;
   readonly #limits: HttpLimits;
   readonly #connections = new Set<Connection>();
-  /**
-   * An array, because a Map that is filled and emptied on every call retains old tables until V8's next full
-   * collection. The old tables cost a tenth of all CPU time.
-   */
+  /** An array, because a Map that changes on every call costs a tenth of the CPU time. */
   #waiting: WaitingCall[] = [];
-  /** The number of finished calls in the array. */
+  /** The number of calls in `#waiting` that are over. */
   #dropped = 0;
   readonly #idle = new IdleConnections(() => this.#serveSoon());
   #isServing = false;
@@ -59,7 +56,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     return this.#connections.size === 0 && this.#waitingCount === 0;
   }
 
-  /** Closes the connections of every other credential after their calls. */
+  /** Closes each connection of any other credential after its current call. */
   keepOnly(credentials: ReadonlySet<string>): void {
     for (const connection of this.#connections) {
       if (!credentials.has(connection.credential)) connection.retire();
@@ -84,10 +81,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     this.#dropped = 0;
   }
 
-  /**
-   * Serves waiting calls after this event-loop turn's pending reads. The delay detects closed connections and
-   * surplus data before reuse.
-   */
+  /** Waits for pending reads, which reveal closed connections and surplus data before reuse. */
   #serveSoon(): void {
     if (this.#isServing) return;
     this.#isServing = true;
@@ -136,7 +130,7 @@ class IdleConnections {
   #resting: Connection[] = [];
   /** Connections that became idle between the last two ticks. */
   #restingLonger: Connection[] = [];
-  /** Lists by credential. They are arrays, because Sets that change on every call keep the garbage collector busy. */
+  /** By credential. Sets that change on every call would keep the garbage collector busy. */
   readonly #rested = new Map<string, Connection[]>();
   #ticking: NodeJS.Timeout | undefined;
   #sweeping: NodeJS.Timeout | undefined;
@@ -153,8 +147,8 @@ class IdleConnections {
   }
 
   /**
-   * Returns the last used rested connection, so that surplus connections age out. With none rested and many
-   * resting, returns a resting one, because rotating hundreds of connections costs CPU time.
+   * Returns the most recently used rested connection, so that surplus connections expire. Falls back to a
+   * resting connection only above `restingMax`.
    */
   acquire(credential: string, now: number): Connection | null {
     const rested = this.#rested.get(credential);

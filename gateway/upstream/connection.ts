@@ -21,7 +21,7 @@ type ConnectionOptions = {
   credential: string;
 };
 
-/** One connection to an upstream. It serves one call at a time. */
+/** Serves one call at a time. */
 export class Connection implements CallHolder {
   /** Identifies the credential without revealing it. */
   readonly credential: string;
@@ -61,7 +61,6 @@ export class Connection implements CallHolder {
     return now < this.#idleUntil;
   }
 
-  /** Must not be used while another request is in flight on this connection. */
   send(call: NetworkCall, request: UpstreamRequest): void {
     this.#call = call;
     this.#answer = new AnswerReader(this.#limits);
@@ -118,7 +117,7 @@ export class Connection implements CallHolder {
       for (const part of body) at += part.copy(bytes, at);
       return void this.#socket.write(bytes);
     }
-    // Corking sends the request in one system call, without a copy of the body.
+    // Corking joins the writes without a copy of the body.
     this.#socket.cork();
     this.#socket.write(head, "latin1");
     for (const part of body ?? []) if (part.length > 0) this.#socket.write(part);
@@ -201,7 +200,7 @@ export class Dialler {
   }
 
   /**
-   * @param onOpen runs once requests may be written
+   * @param onOpen runs when requests can be written
    * @param onBytes receives a buffer that is reused, and returns whether to continue reading
    */
   dial(onOpen: () => void, onBytes: (bytes: Buffer) => boolean): Socket {

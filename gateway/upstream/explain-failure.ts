@@ -41,8 +41,8 @@ export function howToAllow(hostAndPort: string): string {
 }
 
 /**
- * Returns the first code in the chain of causes, except the gateway's own codes. Of several failed addresses,
- * uses the first.
+ * Returns the first code in the chain of causes. Ignores the codes of a `GatewayError`, and all errors but the
+ * first in an `AggregateError`.
  */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";

@@ -1,6 +1,6 @@
 /**
- * Removes the provider's credential from an upstream's text: pieces of 8 characters or more, even if escaped
- * or encoded, but not plain words. A shorter secret is removed as a whole word. Long texts are truncated.
+ * Removes pieces of the secret that have 8 characters or more, even if escaped or encoded. Keeps plain words of
+ * the secret. A shorter secret is removed as a whole word. Truncates the text to `lengthMax`.
  */
 export function hideSecret(text: string, secret: string): string {
   const read = text.slice(0, lengthMax);
@@ -29,7 +29,7 @@ export function holdsSecret(text: string, secret: string, length: number): boole
 /** A range of positions in the unescaped text. */
 type Range = { start: number; end: number };
 
-/** Finds pieces of the secret. Returns their ranges in order and without overlaps. */
+/** Returns the ranges of pieces of the secret, in order and without overlaps. */
 function findSecret({ text, source, starts, ends }: UnescapedText, secret: string, length: number): Range[] {
   const whole = readEscapes(secret).text.toLowerCase();
   if (whole === "") return [];
@@ -169,7 +169,7 @@ function readOnce({ source, text, starts, ends }: UnescapedText): UnescapedText 
   return next;
 }
 
-/** Omits whitespace and lone backslashes, because encoded text may be wrapped. */
+/** Omits lone backslashes, and whitespace that may wrap an encoded text. */
 function readEscape({ groups = {} }: RegExpExecArray): string {
   const { hex, digits, name } = groups;
   if (name !== undefined) return names[name.toLowerCase()] ?? "";

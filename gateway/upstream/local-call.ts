@@ -2,7 +2,7 @@ import { GatewayError } from "../errors.ts";
 import type { ScriptedAnswer } from "../providers/provider.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamTimeouts } from "./upstream-call.ts";
 
-/** Replays an answer within this process, with the events of a connection. */
+/** Emits the events of a scripted answer without a connection. */
 export class LocalCall implements UpstreamCall {
   readonly wasSent = true;
   readonly #answer: ScriptedAnswer;
@@ -45,7 +45,7 @@ export class LocalCall implements UpstreamCall {
     clearImmediate(this.#turn);
   }
 
-  /** Yields after some pieces, so that a long answer does not block other requests. */
+  /** Yields to the event loop after `piecesPerTurn` pieces, so that a long answer does not block other requests. */
   #advance(): void {
     for (let pieces = 0; pieces < piecesPerTurn; pieces++) {
       if (this.#isOver || this.#isPaused) return;
@@ -72,7 +72,7 @@ export class LocalCall implements UpstreamCall {
     this.#turn = setImmediate(() => this.#advance());
   }
 
-  /** Waits as long as the answer requires, but not beyond the provider's timeouts. */
+  /** Fails the call if the delay exceeds the idle timeout or the total timeout. */
   #wait(delayMs: number): void {
     const { idleTimeoutMs } = this.#timeouts;
     const leftMs = this.#endsAt - performance.now();

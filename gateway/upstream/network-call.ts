@@ -2,7 +2,7 @@ import { type FailureReason, GatewayError } from "../errors.ts";
 import { toUpstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamHeaders, UpstreamTimeouts } from "./upstream-call.ts";
 
-/** The owner of a call: its connection or the queue. */
+/** The pool while the call waits, then its connection. */
 export type CallHolder = {
   pause(): void;
   resume(): void;
@@ -11,8 +11,8 @@ export type CallHolder = {
 };
 
 /**
- * One HTTP call between its connection and the relay. One timer covers all timeouts except the connect timeout.
- * The timer compares times when it fires, so that chunks need not reset it.
+ * One timer covers all timeouts except the connect timeout. The timer compares times when it fires, so chunks
+ * do not reset it.
  */
 export class NetworkCall implements UpstreamCall {
   /** Null before and after the call. */

@@ -1,8 +1,8 @@
 import type { UpstreamHeaders } from "./upstream-call.ts";
 
 /**
- * Reads milliseconds from `retry-after-ms` (OpenAI) or `retry-after` in seconds. Null if missing or invalid.
- * Ignores dates (RFC 9110, section 10.2.3), which no known upstream sends.
+ * Returns milliseconds from `retry-after-ms`, or from `retry-after` in seconds. Null if both are missing
+ * or invalid. HTTP dates (RFC 9110, section 10.2.3) count as invalid.
  */
 export function readRetryAfterMs(headers: UpstreamHeaders): number | null {
   return (

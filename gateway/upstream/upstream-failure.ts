@@ -55,7 +55,7 @@ const kinds: Record<string, Kind> = {
 function kindOf(code: string): Kind {
   const kind = kinds[code];
   if (kind) return kind;
-  // OpenSSL has one code for each certificate problem.
+  // OpenSSL has a separate code for each certificate problem.
   const isOfTls = /^EPROTO$|^ERR_(?:SSL|TLS)|CERT|SELF_SIGNED|SIGNATURE/.test(code);
   return isOfTls
     ? ["tls_failed", "the TLS connection failed"]
@@ -65,7 +65,7 @@ function kindOf(code: string): Kind {
 function codeOf(error: Error): string {
   const { code } = error as { code?: unknown };
   if (typeof code === "string") return code;
-  // If several addresses failed, the first one is reported.
+  // If several addresses failed, the first error is reported.
   const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
   return inner instanceof Error ? codeOf(inner) : "";
 }

@@ -18,7 +18,7 @@ type UpstreamsOptions = {
   now: () => number;
 };
 
-/** One connection pool per origin and connect timeout. Never follows redirects or sends a request twice. */
+/** Has a connection pool for each origin and connect timeout. Never follows redirects or sends a request twice. */
 export class Upstreams {
   readonly #guard: AddressGuard;
   readonly #limits: HttpLimits;
@@ -99,7 +99,7 @@ export class Upstreams {
       : { method: "POST", body: Buffer.concat(body), date };
   }
 
-  /** Closes connections to other origins and of other credentials, after their calls. */
+  /** Closes connections that match no endpoint's origin and credential, after their current calls. */
   keepOnly(endpoints: Iterable<Endpoint>): void {
     const credentials = new Map<string, Set<string>>();
     for (const { origin, secret } of endpoints) {
@@ -150,8 +150,7 @@ function identify(secret: string | null): string {
 }
 
 /**
- * Formats the constant part of a request head: all but the method, the signature and the content length.
- * Throws for characters that are invalid in HTTP.
+ * Formats the part of a request head that is constant for the endpoint. Throws for an invalid path or header.
  */
 function formatSharedHead({ origin, path, headers }: Endpoint): string {
   if (!/^\/[\x21-\x7e]*$/.test(path)) throw unsendable("The path");
@@ -183,7 +182,7 @@ function formatFields(headers: string[]): string {
   return fields;
 }
 
-/** Only the gateway sets headers that define the target and the framing. */
+/** A provider's headers must not override the target, the connection or the framing. */
 const ours = /^(?:host|connection|content-length|transfer-encoding)$/i;
 
 function unsendable(what: string): Error {

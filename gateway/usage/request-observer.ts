@@ -2,10 +2,7 @@ import type { ErrorCode, GatewayError } from "../errors.ts";
 import type { UsageRecord } from "./recording/spool.ts";
 import type { Endpoint } from "../providers/provider.ts";
 
-/**
- * Observes requests in addition to the usage history. Observers must be fast, because the request path calls
- * them.
- */
+/** Receives events of requests, for metrics and traces. Methods must be fast, because requests wait for them. */
 export type RequestObserver = {
   ended(request: EndedRequest): void;
   /** A request without a usage record was rejected. `request` is null for a path outside `/v1`. */
@@ -17,10 +14,9 @@ export type RequestObserver = {
 };
 
 export type EndedRequest = {
-  /** Null for a path outside `/v1`. */
   request: ObservedRequest | null;
   record: UsageRecord;
-  /** The slug of the catalogue's model. Null for an unknown model. */
+  /** The slug of the resolved model. Null if no model was resolved. */
   model: string | null;
   /** The gateway's own code, never the upstream's. */
   errorCode: ErrorCode | null;
@@ -37,7 +33,6 @@ export class ObservedRequest {
   /** The client's unvalidated trace header. */
   readonly traceparent: string | null;
   readonly startedAt = performance.now();
-  /** Every upstream call, oldest first. */
   readonly calls: ObservedCall[] = [];
 
   constructor({ id, method, route, traceparent }: ObservedRequestOptions) {
@@ -62,7 +57,6 @@ export class ObservedRequest {
     if (call) call.httpStatus = httpStatus;
   }
 
-  /** The upstream was unreachable or returned a retryable error. */
   callRefused(reason: string): void {
     const call = this.calls.at(-1);
     if (call) Object.assign(call, { endedAt: performance.now(), refusal: reason });
@@ -72,9 +66,9 @@ export class ObservedRequest {
 export type ObservedCall = {
   readonly candidate: ObservedUpstream;
   readonly startedAt: number;
-  /** Null for a call that ended with the request. */
+  /** Null unless the call had a retryable failure: other calls end with the request. */
   endedAt: number | null;
-  /** Null without a response. */
+  /** Null without a response, and for a call that was retried. */
   httpStatus: number | null;
   /** The retryable failure: `http_<status>` or a gateway code. Null if the call had no such failure. */
   refusal: string | null;

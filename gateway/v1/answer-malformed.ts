@@ -7,8 +7,8 @@ import type { Runtime } from "../runtime.ts";
 import { toErrorBody } from "./error-response.ts";
 
 /**
- * Answers requests that Node's HTTP parser rejects or that arrive too slowly, in the usual error format.
- * Closes the connection, because its state is unknown.
+ * Answers requests that Node's HTTP parser rejects or that arrive too slowly. Closes the connection, because the
+ * start of the next request is unknown.
  */
 export function answerMalformed(runtime: Runtime) {
   return (problem: NodeJS.ErrnoException, socket: Duplex): void => {

@@ -5,8 +5,8 @@ import { plainEndpoint, type RequestHandler } from "./endpoint.ts";
 import { type ModelEndpointOptions, keyOf } from "./model-endpoint.ts";
 
 /**
- * Counts input tokens. Rate limits, budgets and usage records exclude these requests, because Anthropic and
- * OpenAI do not charge for them.
+ * Rate limits, budgets and usage records exclude requests for token counts, because Anthropic and OpenAI do not
+ * charge for them.
  */
 export function countTokensEndpoint(options: ModelEndpointOptions, counting: TokenCounting): RequestHandler {
   const handle: Parameters<typeof plainEndpoint>[1] = async ({ request, response, reply }) => {

@@ -32,7 +32,6 @@ type RoutedRequest = IncomingMessage & {
 
 export type RequestHandler = (request: RoutedRequest, response: ServerResponse) => Promise<void>;
 
-/** Wraps an endpoint of `/v1`: creates the request's ID and formats thrown errors. */
 export function endpoint(
   { runtime, limits, observer }: EndpointOptions,
   handle: (context: EndpointContext) => Promise<void> | void,
@@ -54,7 +53,7 @@ export function endpoint(
   };
 }
 
-/** An endpoint without usage records that answers within `handle`. */
+/** For endpoints without usage records. `handle` must answer before it resolves. */
 export function plainEndpoint(
   options: EndpointOptions,
   handle: (context: EndpointContext) => Promise<void>,
@@ -68,7 +67,6 @@ export function plainEndpoint(
   return endpoint(options, handleAndTell, dialectOf);
 }
 
-/** Logs the gateway's own errors with the request ID that the client receives. */
 export function logOurTrouble(log: Log, requestId: string, error: GatewayError): void {
   if (error.code === "internal_error")
     log.error({ requestId, error }, "a request failed with an internal error");
@@ -76,7 +74,8 @@ export function logOurTrouble(log: Log, requestId: string, error: GatewayError):
 }
 
 /**
- * The part of a request that observers may see: its route, never its path. Null for requests outside `/v1`.
+ * Observers see the route instead of the path, because a path may contain text of the client. Null for requests
+ * outside `/v1`.
  */
 function observeRequest(request: RoutedRequest, id: string): ObservedRequest | null {
   const { method = "", url = "", headers } = request;
@@ -94,7 +93,6 @@ function routeOf({ route }: RoutedRequest): string | null {
   return typeof route?.path === "string" ? route.path.replace(/[*:](\w+)/, "{$1}") : null;
 }
 
-/** Writes responses over HTTP. Response heads bypass Express, whose ETags and charsets cost time. */
 class HttpReply implements Reply {
   readonly #response: ServerResponse;
   readonly #requestId: string;
@@ -180,14 +178,14 @@ class HttpReply implements Reply {
     this.#end(bytes);
   }
 
-  /** Anthropic's SDK reads the ID under Anthropic's header name. */
+  /** Anthropic's SDK reads the ID from `request-id`. */
   #idHeaders(): string[] {
     const own = ["x-request-id", this.#requestId];
     return this.#dialect.endpointName === "messages" ? [...own, "request-id", this.#requestId] : own;
   }
 
   #end(bytes: Buffer): void {
-    // Fewer bytes fit into the system's buffers and need no timeout.
+    // Up to `systemBufferBytes` fit into the system's buffers and need no timeout.
     if (bytes.length > systemBufferBytes || this.#response.writableNeedDrain) {
       this.#response.setTimeout(this.#stallTimeoutMs, () => this.abandon());
     }
@@ -198,5 +196,5 @@ class HttpReply implements Reply {
 }
 
 const systemBufferBytes = 64 * 1024;
-/** Below this size, a copy costs less than a second write. */
+/** Up to this size, a copy costs less than a second write. */
 const joinedBytesMax = 8 * 1024;

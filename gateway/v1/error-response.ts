@@ -7,7 +7,6 @@ const invalidRequest = (status: number, code: string | null) => ({
   code,
 });
 
-/** The response for each error on `/v1`. A missing code fails to compile. */
 const table: Record<ErrorCode, { status: number; type: string; code: string | null }> = {
   missing_api_key: invalidRequest(401, null),
   invalid_api_key: invalidRequest(401, "invalid_api_key"),
@@ -70,7 +69,6 @@ export function toErrorEvent(
   return dialect.formatErrorEvent(toShownError(error, dialect, requestId), writer);
 }
 
-/** Headers of an error, as alternating names and values. */
 export function errorHeaders(error: GatewayError): string[] {
   return error.retryAfterSeconds === null ? [] : ["retry-after", String(error.retryAfterSeconds)];
 }

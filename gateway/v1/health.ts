@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import Router from "router";
 
 export type Readiness = {
-  /** Whether this process accepts requests. False after SIGTERM. */
+  /** False once the process is stopping. */
   isReady: boolean;
   /** The reason why this process cannot serve, or null if it can. The text contains no secrets. */
   trouble(): string | null;

@@ -12,7 +12,7 @@ import {
 type KeptResponseOptions = KeyOptions & EndpointOptions & { keptResponses: KeptResponses | null };
 
 /**
- * The endpoints of kept responses. Their requests call no model and have no usage record.
+ * Requests for kept responses call no model and have no usage record.
  * https://platform.openai.com/docs/api-reference/responses/get
  */
 export function keptResponseEndpoints(options: KeptResponseOptions) {

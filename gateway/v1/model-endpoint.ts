@@ -27,7 +27,6 @@ export type ModelEndpointOptions = KeyOptions &
     keptResponses: KeptResponses | null;
   };
 
-/** An endpoint that calls a model: checks the key, creates an exchange, and reads the body. */
 export function modelEndpoint(
   options: ModelEndpointOptions,
   operation: Operation,
@@ -49,7 +48,7 @@ export function modelEndpoint(
         checkAddress(options, key, request);
         const bytes = await readBody(request, limits.requestBodyBytesMax, heldBody);
         exchange.received();
-        // The lookup precedes the synchronous path, and runs only for a body that may contain references.
+        // Kept responses are looked up here, because `answerRequest` is synchronous.
         const lookup = dialect === responses ? (keptResponses?.followUp(key.id, bytes) ?? null) : null;
         const followUp = lookup && (await lookup);
         if (exchange.isOver) return;
@@ -97,7 +96,7 @@ function usageCannotBeRecorded(): GatewayError {
 }
 
 /**
- * Detects the coding tool by its headers, for usage statistics only.
+ * Detects the client tool, for usage statistics only.
  * @param headers names in lower case
  */
 export function findClientTool(headers: ClientHeaders): ClientTool | null {
@@ -133,7 +132,7 @@ const signs = [
   ["continue", "user-agent", /^ls\/JS /],
   ["grok-build", "user-agent", /^grok-(shell|pager|cli)\//],
   ["droid", "user-agent", /^factory-cli\//],
-  // The setup configures these names in tools that would send only the name of a library.
+  // The setup configures the names from `aider` to `librechat`, because these tools would send only a library's name.
   ["aider", "user-agent", /^aider(\/|$)/],
   ["hermes-agent", "user-agent", /^hermes-agent(\/|$)/],
   ["mistral-vibe", "user-agent", /^mistral-vibe(\/|$)/],
@@ -154,7 +153,6 @@ const signs = [
 
 const headerLengthMax = 1_024;
 
-/** Authenticates the request and checks the client's address. */
 export async function keyOf(options: KeyOptions, request: IncomingMessage): Promise<KnownKey> {
   const key = await knownKeyOf(options, request);
   checkAddress(options, key, request);
@@ -163,7 +161,7 @@ export async function keyOf(options: KeyOptions, request: IncomingMessage): Prom
 
 export type KeyOptions = AuthenticateKeyOptions & { trustedProxies: TrustedProxies };
 
-/** Throws `address_not_allowed`, with the message for an invalid key. */
+/** Uses the message for an invalid key, so that a thief of the key learns nothing about the allowed addresses. */
 function checkAddress(
   { trustedProxies }: Pick<KeyOptions, "trustedProxies">,
   { limits }: KnownKey,

@@ -12,8 +12,8 @@ import { type EndpointOptions, plainEndpoint, type RequestHandler } from "./endp
 export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogue };
 
 /**
- * `GET /v1/models`: the key's models. Requests with `anthropic-version` get Anthropic's paginated format, and
- * other requests with `client_version` get Codex's catalog.
+ * `GET /v1/models`. The header `anthropic-version` selects Anthropic's paginated format. Otherwise, the query
+ * parameter `client_version` selects Codex's catalog.
  */
 export function modelList(options: ModelsOptions): RequestHandler {
   const handle: Handle = async ({ request, reply }) => {

@@ -45,13 +45,13 @@ export function createV1Router(options: ModelEndpointOptions): Router.Router {
     .route("/v1/responses/:id/input_items")
     .get(kept.inputItems)
     .all(methodNotAllowed(options, "GET", responses));
-  // Claude Code checks at each start whether the server responds.
+  // At each start, Claude Code requests this path to check the server.
   router.all("/api/hello", (_request, response) => void response.writeHead(200).end());
   router.use(errorHandler(options));
   return router;
 }
 
-/** Clients often configure base URLs with `/v1` twice or not at all. This handler corrects both. */
+/** Checks the Host header, and corrects a doubled or missing `/v1`, a common error in clients' base URLs. */
 const forgiveBaseUrl: Router.RequestHandler = (request, _response, next) => {
   const { url = "/" } = request;
   // RFC 9112, section 3.2, requires status 400 for a missing Host header. Node's own rejection would lack the
@@ -59,7 +59,7 @@ const forgiveBaseUrl: Router.RequestHandler = (request, _response, next) => {
   if (request.headers.host === undefined && request.httpVersion === "1.1") {
     return next(new GatewayError("invalid_body", "The request has no Host header. Send a Host header."));
   }
-  // Node keeps the first host. A proxy may have checked another.
+  // Node uses the first Host header, but a proxy may have checked another.
   if (countHosts(request.rawHeaders) > 1) {
     return next(
       new GatewayError("invalid_body", "The request has more than one Host header. Send one Host header."),
@@ -88,7 +88,7 @@ export function unknownUrl(options: EndpointOptions): RequestHandler {
   return endpoint(
     options,
     ({ request }) => {
-      // Messages go to terminals, so only plain characters of the path are quoted.
+      // Clients print messages in terminals, so the message quotes only plain characters of the path.
       const path = (request.url ?? "")
         .replace(/\?.*/s, "")
         .replaceAll(/[^\w./~%-]/g, "?")
@@ -103,7 +103,7 @@ export function unknownUrl(options: EndpointOptions): RequestHandler {
   );
 }
 
-/** Handles errors of Express, such as a URL with a broken `%` sequence, and exceptions outside the endpoints. */
+/** Handles exceptions outside the endpoints, such as Express's error for a broken `%` sequence in the URL. */
 export function errorHandler(options: EndpointOptions) {
   // Routers recognize an error handler by its four parameters.
   return (thrown: unknown, request: IncomingMessage, response: ServerResponse, _next?: () => void): void => {

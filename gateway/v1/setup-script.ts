@@ -4,16 +4,14 @@ import { parseScriptAddress } from "../setup/script-address.ts";
 import { SetupInputError } from "../setup/setup-input.ts";
 
 /**
- * Serves `/setup/<tool>.sh` and `.ps1` without authentication, because the script contains no secrets: only
- * slugs from the request's URL, and the gateway's URL.
- * @param publicUrl the configured URL. Null uses the Host header, with which a client can mislead only itself.
+ * Serves setup scripts without authentication, because they contain no secrets.
+ * @param publicUrl null uses the request's Host header
  */
 export function setupScript(publicUrl: string | null) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     const { status, text } = answer(request, publicUrl);
     const head = {
       "content-type": "text/plain; charset=utf-8",
-      // The length lets a client detect a truncated response.
       "content-length": Buffer.byteLength(text),
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
@@ -27,7 +25,7 @@ function answer({ method, url = "", headers }: IncomingMessage, publicUrl: strin
   if (method !== "GET" && method !== "HEAD")
     return { status: 405, text: "The method POST is not allowed for setup scripts. Use GET.\n" };
   try {
-    // Express removes the path at which it mounts the handler.
+    // Express removes the mount path `/setup` from `url`.
     const request = parseScriptAddress(url.replace(/^\//, ""));
     if (request === null)
       return {

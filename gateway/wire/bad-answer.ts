@@ -12,12 +12,11 @@ export function badAnswer(what: string, reason: GatewayError["reason"] = "unread
 
 export const compressed = () => badAnswer("compressed despite the request headers");
 
-/** Converts an error from reading an answer. Drops the cause, because a parser's message quotes its input. */
+/** Omits `thrown` as the cause, because a parser's message quotes its input. */
 export function toAnswerError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : badAnswer("malformed");
 }
 
-/** @param part the oversized part of the response, such as `one event` */
 export function tooLong(part: string, bytesMax: number): GatewayError {
   return badAnswer(`too long: ${part} has more than ${bytesMax} bytes`, "answer_too_long");
 }
@@ -26,7 +25,7 @@ export function cutOff(): GatewayError {
   return badAnswer("cut off before its end", "answer_cut_off");
 }
 
-/** An error that an upstream reports within its response. Quoted credentials are removed later. */
+/** An error that an upstream reports within its response. `errorWithoutSecrets` removes quoted credentials. */
 export function upstreamReported(
   message: unknown,
   where: "in its response" | "mid-stream" = "in its response",

@@ -1,10 +1,10 @@
-/** Joins chunks in one buffer. Separate one-byte chunks would take a hundred times their size in memory. */
+/** Joins chunks in one buffer, because a separate buffer for each one-byte chunk takes about 100 bytes. */
 export class GrowingBody {
   readonly #lengthMax: number;
   #buffer = noBytes;
   #length = 0;
 
-  /** @param lengthMax the declared or maximum length. Memory is allocated only as bytes arrive. */
+  /** @param lengthMax limits the bytes that are allocated in advance, not the length */
   constructor(lengthMax: number) {
     this.#lengthMax = lengthMax;
   }
@@ -41,7 +41,7 @@ export class GrowingBody {
 }
 
 /**
- * Cuts a stream at event boundaries. Each byte is scanned once, and a piece of whole events is not copied.
+ * Splits a stream of server-sent events at event boundaries.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export class EventSplitter {
@@ -50,7 +50,6 @@ export class EventSplitter {
   #rest: Buffer = Buffer.alloc(0);
   #length = 0;
 
-  /** @param bytesMax the maximum size of an incomplete event */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -77,8 +76,8 @@ export class EventSplitter {
   }
 
   /**
-   * The number of bytes that belong to complete events. An event ends with an empty line, which may have
-   * started in earlier bytes. Lines end with \n or \r\n.
+   * Returns 0 if no event ends in `bytes`. An event ends with an empty line. A line ends with \n or
+   * \r\n, and the line break before the empty line may be in `#rest`.
    */
   #endOfLastEvent(bytes: Buffer): number {
     for (
@@ -114,7 +113,6 @@ export class EventSplitter {
   }
 }
 
-/** Replaces the bytes from `start` to `end` with `text`. */
 export type Edit = { start: number; end: number; text: string };
 
 /** @param edits must be in order and must not overlap */

@@ -18,7 +18,7 @@ export type ChatMessage = {
   [field: string]: unknown;
 };
 
-/** The type is `text`, `image_url`, `input_audio`, `file` or `refusal`. */
+/** In OpenAI's API, the type is `text`, `image_url`, `input_audio`, `file` or `refusal`. */
 export type ContentPart = { type: string; [field: string]: unknown };
 
 export const chatRoles = ["system", "developer", "user", "assistant", "tool", "function"] as const;
@@ -37,7 +37,7 @@ export type AssistantMessage = {
   role: "assistant";
   content: string | null;
   refusal: string | null;
-  /** Reasoning under DeepSeek's name, which most clients read. */
+  /** The name is DeepSeek's. OpenAI's API has no equivalent. */
   reasoning_content?: string;
   reasoning_details?: ReasoningDetail[];
   tool_calls?: ToolCall[];
@@ -53,17 +53,11 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
  */
 export type ReasoningDetail = {
   type: "reasoning.text" | "reasoning.encrypted" | "reasoning.summary";
-  /**
-   * The reasoning's format, such as `anthropic-claude-v1`. For Anthropic, Bedrock and Gemini, the translation
-   * drops other formats.
-   */
+  /** The format of the provider's reasoning, such as `anthropic-claude-v1`. */
   format: string;
-  /** In Gemini's format, the ID of the tool call that the detail belongs to. */
+  /** In Gemini's format, the ID of the signed tool call, or null for a signed text. */
   id?: string | null;
-  /**
-   * The position among the message's details or, in Anthropic's format, among its blocks. In a stream, pieces
-   * with the same index belong together.
-   */
+  /** In a stream, pieces with the same index belong to one detail. */
   index?: number;
   text?: string | null;
   signature?: string | null;
@@ -108,21 +102,17 @@ export type ChatUsage = {
 /** https://platform.openai.com/docs/api-reference/embeddings/create */
 export type EmbeddingsRequestBody = {
   model: string;
-  /** One or more texts, or lists of token IDs. */
+  /** Numbers are token IDs. */
   input: string | string[] | number[] | number[][];
   encoding_format?: "float" | "base64" | null;
   dimensions?: number | null;
   [field: string]: unknown;
 };
 
-/** The differences between an upstream's chat completions and OpenAI's. */
 export type ChatQuirks = {
   maxTokensName: "max_completion_tokens" | "max_tokens";
   developerRole: "developer" | "system";
-  /**
-   * The extensions that the upstream accepts. `thoughts` means reasoning in assistant messages
-   * (`reasoning_content`, `reasoning_details`).
-   */
+  /** `thoughts` means `reasoning_content` and `reasoning_details` in assistant messages. */
   extensions: readonly ("thoughts" | "cache_control" | "verbosity")[];
 };
 
@@ -133,7 +123,7 @@ export function applyQuirks(
   const { max_completion_tokens: maxTokens, ...rest } = body;
   return {
     ...rest,
-    // `null` means "not set" and must not replace the number under the other name.
+    // A null `max_completion_tokens` must not replace a number in `max_tokens`.
     ...(maxTokens !== undefined && maxTokens !== null && { [maxTokensName]: maxTokens }),
     ...(developerRole !== "developer" && {
       messages: body.messages.map((message) =>
@@ -144,8 +134,8 @@ export function applyQuirks(
 }
 
 /**
- * Reads the valid reasoning details of a list, which may contain any JSON.
- * @param unknownFormat the format of details without a format. Undefined drops such details.
+ * Skips details without a valid type.
+ * @param unknownFormat the format of details without a format. Undefined skips such details.
  */
 export function readReasoningDetails(details: unknown, unknownFormat?: string): ReasoningDetail[] {
   return listOf(details).flatMap((value) => {

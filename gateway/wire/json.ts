@@ -16,8 +16,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Finds the members of a JSON object (RFC 8259) in its bytes without building values, so that single values
- * can be replaced. Checks only part of the syntax: results are correct for text that `JSON.parse` accepts.
+ * Finds the positions of a JSON object's members (RFC 8259) without building values. Checks only part of the
+ * syntax, so the positions are correct only if `JSON.parse` accepts the text.
  */
 export function scanMembers(
   bytes: Uint8Array,
@@ -132,7 +132,7 @@ function skipValue(
       // The enclosing object counts as a level.
       if (depth >= depthMax) return tooDeep;
     } else if (byte === closeBrace || byte === closeBracket) {
-      // At depth 0, this closes the object around a number or literal.
+      // At depth 0, the brace closes the object around a number or literal.
       if (depth === 0) break;
       depth--;
       if (depth === 0) {
@@ -152,8 +152,8 @@ function skipValue(
 }
 
 /**
- * Returns the position after the closing quote. `indexOf` is faster for long strings, a loop for short
- * strings.
+ * Returns the position after the closing quote, or `end` if the quote is missing. A loop is faster than `indexOf`
+ * for short strings.
  */
 export function skipString(
   bytes: Uint8Array,
@@ -172,7 +172,7 @@ export function skipString(
     }
     const textEnd = skipper && skipper.skip(start, end);
     if (textEnd) return textEnd;
-    // Repeated attempts would take quadratic time.
+    // A call of `skip` for each escaped quote would take quadratic time.
     skipper = null;
     const found = bytes.indexOf(quote, at);
     if (found === -1 || found >= end) return end;
@@ -197,9 +197,9 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** The extra length of a key with one character written as `\u0061`. */
+/** The additional bytes of a key with one character written as `\u0061`. */
 const shortestEscape = 5;
-/** The bytes of a character written as `\u0061`. */
+/** The length of an escape such as `\u0061`. */
 const longestCharacter = 6;
 const tooDeep = -1;
 // Constants of this module, because scanning with imported constants takes an eighth longer.

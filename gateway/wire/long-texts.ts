@@ -1,9 +1,8 @@
 import { backslash, quote, skipString, type StringSkipper } from "./json.ts";
 import { TextScanner } from "./text-scanner.ts";
 
-/** Finds and validates the long texts during the scan of a JSON text. */
 export class LongTexts implements StringSkipper {
-  /** Alternating starts and ends of valid texts, between their quotes. */
+  /** The start and end of each long text, without its quotes. */
   readonly #ranges: number[] = [];
   #length = 0;
   #escapes = 0;
@@ -19,7 +18,7 @@ export class LongTexts implements StringSkipper {
     return others * textSizeRatioMax + this.#length + 3 * this.#escapes;
   }
 
-  /** The JSON text with a placeholder for each long text. */
+  /** Returns the JSON text with a placeholder instead of each long text. */
   outline(): string {
     const ranges = this.#ranges;
     let text = "";
@@ -31,7 +30,7 @@ export class LongTexts implements StringSkipper {
     return text + this.#bytes.toString("utf8", from);
   }
 
-  /** Null for an invalid string, which the parser will report. */
+  /** Returns null for an invalid string. The JSON parser then reports the error. */
   skip(start: number, end: number): number | null {
     const textEnd = scanner.findEnd(this.#bytes, start, end);
     if (textEnd === null) return null;
@@ -47,7 +46,6 @@ export class LongTexts implements StringSkipper {
   }
 }
 
-/** Whether a string is the value of a member in `textNames`. */
 function isTextOf(bytes: Buffer, openingQuote: number): boolean {
   const colon = skipSpaceBack(bytes, openingQuote - 1);
   if (bytes[colon] !== 0x3a) return false;
@@ -63,7 +61,7 @@ function skipSpaceBack(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** Members whose text no check reads. Names that are written with escapes are not recognized. */
+/** Members with text that routing and validation do not need. Names with escapes do not match. */
 const textNames = new Set([
   "content",
   "text",

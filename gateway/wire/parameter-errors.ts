@@ -85,7 +85,7 @@ export function ifGiven<T>(value: unknown, param: string, expectType: ExpectType
 /**
  * The error for an unsupported parameter that would change the answer. Clients search the message for
  * OpenAI's words, such as `Unsupported parameter: 'max_tokens'`.
- * @param param its position in the request, such as `messages[0].content[1]`
+ * @param param the position in the request, such as `messages[0].content[1]`
  * @param why the reason and the advice, such as `Gemini has no equivalent. Remove the parameter.`
  */
 export function unsupported(param: string, why: string): GatewayError {
@@ -94,7 +94,6 @@ export function unsupported(param: string, why: string): GatewayError {
 }
 
 /**
- * The error for an unsupported value of a parameter.
  * @param why the reason and the advice, such as `Claude has no such format. Use json_schema.`
  * @param value only for parameters that cannot hold content, names or keys
  */

@@ -2,9 +2,9 @@ import { GatewayError } from "../errors.ts";
 import { isObject, countValues, scanMembers, type ValueCount } from "./json.ts";
 
 /**
- * Parses a text as a JSON object, such as a call's arguments. Null for any other text, and above `depthMax`
- * levels, because serializing deep nesting overflows the stack.
- * @param count counts the values of all the request's texts. Throws `request_too_large` above its maximum.
+ * Returns null for a text that is not a JSON object or exceeds `depthMax`, because serializing deep nesting
+ * overflows the stack. Throws `request_too_large` if `count` exceeds its maximum.
+ * @param count shared by all JSON texts of a request
  */
 export function parseShallowObject(
   text: string,
@@ -17,7 +17,7 @@ export function parseShallowObject(
   return isObject(value) ? value : null;
 }
 
-/** Parses a text as any JSON value. Returns undefined for invalid JSON, and above the count's maximum or `depthMax`. */
+/** Returns undefined for invalid JSON, and above `depthMax` or the maximum of `count`. */
 export function parseShallowJson(text: string, count: ValueCount, depthMax = jsonTextDepthMax): unknown {
   const bytes = Buffer.from(`{"":${text}}`);
   if (scanMembers(bytes, 0, bytes.length, depthMax + 1, () => {}, count) !== "complete") return undefined;
@@ -41,7 +41,7 @@ function tooManyValues(): GatewayError {
 
 export const jsonTextDepthMax = 128;
 
-/** Bounds the time for which the JSON texts of one request block other requests. */
+/** Bounds the time for which parsing one request's JSON texts blocks the event loop. */
 const jsonTextsValuesMax = 40_000;
-/** Bounds the length of one request's JSON texts: at most 12.8 million characters. */
+/** Limits the JSON texts of one request to 12.8 million characters. */
 const charactersPerTenth = 32;

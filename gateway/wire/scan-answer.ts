@@ -2,21 +2,17 @@ import type { Edit } from "./bytes.ts";
 import { parseJson, isKey, scanMembers, openBracket } from "./json.ts";
 
 type ScannedAnswer = {
-  /** Edits that set the slug as the model name. */
+  /** Replace the model name with the slug, or add the slug. */
   edits: Edit[];
   /** Null if missing or invalid: an answer without usage is still relayed. */
   usage: unknown;
   serviceTier: unknown;
-  /** The range of the member `listName`. Null if missing. */
+  /** The range of the value of `listName`. Null if missing. */
   list: { start: number; end: number } | null;
-  /** Whether the member `listName` is an array. */
   hasList: boolean;
 };
 
-/**
- * Reads the needed members of a native answer. Null if the answer is not an object. The rest is not parsed,
- * because HTTP framing and closing brackets show that the answer is complete.
- */
+/** Returns null if the answer is not an object. */
 export function scanAnswer(
   bytes: Buffer,
   range: { start: number; end: number },

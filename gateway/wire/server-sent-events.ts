@@ -3,7 +3,6 @@ import { EventSplitter } from "./bytes.ts";
 export class ServerSentEventDecoder implements EventDecoder {
   readonly #splitter: EventSplitter;
 
-  /** @param eventBytesMax the maximum size of an incomplete event */
   constructor(eventBytesMax: number) {
     this.#splitter = new EventSplitter(eventBytesMax);
   }
@@ -55,7 +54,6 @@ export type UpstreamEvent = {
   data: string;
 };
 
-/** Decodes the events of one stream, in any chunking. */
 export type EventDecoder = {
   /** Returns the events that these bytes complete. May throw any error for malformed bytes. */
   push(bytes: Buffer): UpstreamEvent[];

@@ -67,8 +67,8 @@ function hexDigits(offset: number): string {
 }
 
 /**
- * Not 0 for the characters that may follow a backslash. Two tables, by the lower and the upper four bits, contain the class
- * of a character. The classes are 1 for 0x2_, 2 for 0x5_, 4 for 0x6_ and 8 for 0x7_.
+ * The result is not 0 for characters that may follow a backslash. Two tables contain the classes of a character, by its lower
+ * and its upper four bits. The classes are 1 for 0x2_, 2 for 0x5_, 4 for 0x6_ and 8 for 0x7_.
  */
 function escapeClasses(): string {
   const lower = `(v128.const i8x16 0 0 13 0 8 8 4 0 0 0 0 0 2 0 4 1)`;

@@ -1,18 +1,16 @@
 import { isObject } from "./json.ts";
 
 /**
- * The details that determine a cost, besides the usual counts. A missing count means 0. A missing tier, speed
- * or region means the usual one.
+ * Details that affect the cost, besides the counts of `TokenUsage`. A missing count means 0. A missing tier, speed
+ * or region means the provider's default.
  */
 export type UsageDetails = {
-  /** Part of the cache-write tokens: those with a lifetime of one hour. */
   cacheWrite1hTokens?: number;
-  /** Parts of the input, cached tokens included. */
+  /** Includes `cachedImageInputTokens`, as `audioInputTokens` includes `cachedAudioInputTokens`. */
   imageInputTokens?: number;
   cachedImageInputTokens?: number;
   audioInputTokens?: number;
   cachedAudioInputTokens?: number;
-  /** Parts of the output. */
   imageOutputTokens?: number;
   audioOutputTokens?: number;
   webSearches?: number;
@@ -20,7 +18,7 @@ export type UsageDetails = {
   serviceTier?: string;
   speed?: string;
   region?: string;
-  /** The cost that the provider reports, in nano-dollars. */
+  /** The cost reported by the provider, in nano-dollars. */
   providerCost?: number;
 };
 
@@ -37,7 +35,7 @@ export function usageDetails(given: UsageDetails): UsageDetails | undefined {
 }
 
 /**
- * Reads a service tier. Returns undefined for the usual one. `fast` is OpenAI's new name for `priority`:
+ * Returns undefined for a default or invalid tier. `fast` is OpenAI's new name for `priority`:
  * https://developers.openai.com/api/docs/guides/fast-mode
  */
 export function readTier(value: unknown): string | undefined {
@@ -45,7 +43,7 @@ export function readTier(value: unknown): string | undefined {
   return name === "fast" ? "priority" : name;
 }
 
-/** Reads a speed or a region. Returns undefined for the usual one. */
+/** Returns a name in lower case, or undefined for a default or invalid value. */
 export function readTerm(value: unknown): string | undefined {
   if (typeof value !== "string" || !/^[\w-]{1,32}$/.test(value)) return undefined;
   const name = value.toLowerCase();
@@ -73,7 +71,6 @@ export function readCount(value: unknown): number | undefined {
 }
 
 /**
- * Reads the details of the `usage` of a chat completion or a response.
  * @param searches the number of web searches, if `usage` does not count them
  */
 export function readChatDetails(
@@ -97,7 +94,7 @@ export function readChatDetails(
   });
 }
 
-/** Reads the number of web searches in the formats of OpenRouter, Anthropic and xAI. */
+/** Supports the formats of OpenRouter, Anthropic and xAI. */
 function readSearches(usage: Record<string, unknown>): number | undefined {
   const tools = objectOf(usage["server_tool_use"] ?? usage["server_tool_use_details"]);
   const xai = objectOf(usage["server_side_tool_usage_details"]);
@@ -140,7 +137,7 @@ type MessagesUsage = {
 
 /**
  * Merges the usage reports of an Anthropic answer: `message_start` and `message_delta` contain one each. Counts
- * are running totals, so the largest is the latest. Null without input and output counts.
+ * are running totals, so the largest is the latest. Null if both the input and the output count are missing.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
  */
 export function readMessagesUsage(...reports: unknown[]): MessagesUsage | null {
@@ -202,12 +199,10 @@ export function readTokenUsage(usage: unknown, details?: UsageDetails): TokenUsa
   };
 }
 
-/** Reads the counts and details of `usage`, and the service tier. */
 export function readChatUsage(usage: unknown, serviceTier: unknown): TokenUsage | null {
   return isObject(usage) ? readTokenUsage(usage, readChatDetails(usage, serviceTier)) : null;
 }
 
-/** Embeddings have no output, so the output count is 0. */
 export function embeddingsUsage(inputTokens: number | null): TokenUsage {
   return {
     inputTokens: toCount(inputTokens),

@@ -3,7 +3,6 @@ import type { AnswerEnvelope, StreamWriter } from "../dialect.ts";
 
 export class ChatStreamWriter implements StreamWriter {
   readonly #includeUsage: boolean;
-  /** The start of a chunk, before its choices. */
   readonly #head: string;
   /**
    * The end of a chunk, after its only choice. If the client requests usage, OpenAI sends `"usage": null`

@@ -73,9 +73,8 @@ function formatError({ message, type, param, code }: ShownError): object {
 type ChatRequest = DialectRequest & {
   readonly body: ChatRequestBody;
   outline: ChatRequestBody;
-  /** Positions of the members that may change. Null if a known member occurs twice. */
+  /** Null if a known member occurs twice. */
   layout: ChatRequestLayout | null;
-  /** Whether the client requested the usage chunk. */
   includeUsage: boolean;
 };
 
@@ -100,7 +99,7 @@ export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest 
   refuseOtherModels(body);
   const outline = body as ChatRequestBody;
   const { stream_options: options } = outline;
-  // Another spelling could turn off the upstream's usage report, so the gateway would have to estimate costs.
+  // An upstream that ignores case could read another spelling of `include_usage` and omit the usage.
   if (options) streamOptionsMembers.checkKeys(options, Object.keys(options));
   const stream = outline.stream === true;
   return {
@@ -200,18 +199,18 @@ class ChunkReader implements NativeReader {
 const doneEvent = Buffer.from("data: [DONE]\n\n");
 
 /**
- * Replaces `model` in the client's bytes and, for a stream, requests the usage chunk. Splicing keeps large
- * integers, key order and unknown fields as written.
+ * Sets the upstream's model name and requests the usage chunk of a stream. Splicing the bytes keeps large
+ * integers as the client wrote them.
  */
 export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, quirks: ChatQuirks): Buffer[] {
   const { bytes, layout, outline } = request;
   const addsUsage = request.stream && !request.includeUsage;
-  // The outline has placeholders for long texts.
+  // The options come from the body, because the outline has placeholders for long texts.
   const withUsage = () => ({
     ...(outline.stream_options && request.body.stream_options),
     include_usage: true,
   });
-  // Two parsers may disagree about a duplicate member, so the checked value is sent.
+  // Parsers may disagree about a duplicate member, so the upstream receives only the checked value.
   if (layout === null || changesBody(outline, quirks)) {
     const body = { ...applyQuirks(request.body, quirks), model: name };
     return [Buffer.from(JSON.stringify(addsUsage ? { ...body, stream_options: withUsage() } : body))];

@@ -12,21 +12,21 @@ export type RewrittenChunks = {
 
 type ChunkRewriterOptions = {
   slug: string;
-  /** Whether the client requested the usage chunk. If not, only the gateway reads it. */
   includeUsage: boolean;
   meter: OutputMeter;
 };
 
 /**
- * Inserts the slug into chat completion chunks and removes an unrequested usage chunk. A chunk without usage
- * or error is not parsed if it starts like an earlier one.
+ * Sets the slug as the model of each chat completion chunk, and removes an unrequested usage chunk. Most chunks
+ * start like an earlier chunk and are not parsed.
  */
 export class ChunkRewriter {
   readonly #modelJson: string;
   readonly #includeUsage: boolean;
   readonly #meter: OutputMeter;
-  /** The start of an earlier chunk's line, up to the value of `model`, and that value. */
+  /** The start of an earlier chunk's line, up to the value of `model`. */
   #head = "";
+  /** The value of `model` in the same line, with its quotes. */
   #model = "";
 
   /** The last chunk with both choices and usage, until a chunk with usage alone arrives. */
@@ -43,8 +43,7 @@ export class ChunkRewriter {
     if (!this.#includeUsage || this.#mixedChunk === null) return null;
     const chunk = this.#mixedChunk;
     const members = [`"model":${this.#modelJson}`, '"choices":[]'];
-    // The members are copied as written, because the rest of the chunk may be invalid JSON, such as a
-    // probability of -Infinity.
+    // The chunk is not parsed, because some upstreams write invalid JSON, such as a log probability of -Infinity.
     scanMembers(chunk, 0, chunk.length, Infinity, (keyStart, keyEnd, start, end) => {
       const name = repeatedNames.find((each) => isKey(chunk, keyStart, keyEnd, each));
       if (name !== undefined) members.push(`"${name}":${chunk.toString("utf8", start, end)}`);
@@ -52,10 +51,7 @@ export class ChunkRewriter {
     return `{${members.join(",")}}`;
   }
 
-  /**
-   * @param events complete server-sent events. Each event has one line of data, as OpenAI-compatible upstreams write
-   * it.
-   */
+  /** @param events complete server-sent events, each with one line of data */
   rewrite(events: Buffer): RewrittenChunks {
     // In Latin-1, each character is one byte, so positions match. Text is faster to search than bytes.
     const text = events.toString("latin1");
@@ -88,7 +84,7 @@ export class ChunkRewriter {
       }
       const chunk = readChunk(events, start, next, mayHoldMore);
       if (chunk.kind !== "chunk") {
-        // The whole event is removed, because the gateway's own event would inherit its name and ID.
+        // The whole event is removed, because its name and ID would apply to the gateway's own event.
         copyTo(eventStart, text.length);
         const ending =
           chunk.kind === "error"
@@ -130,7 +126,7 @@ export class ChunkRewriter {
 
   /** Copies the head from the bytes, because a slice of the text would keep the whole text in memory. */
   #remember(events: Buffer, line: number, { modelStart, modelEnd }: Chunk): void {
-    // A string is complete at its quote. A number may continue in later bytes.
+    // Without a closing quote, a number would also match the start of a longer number.
     if (events[modelStart] !== quote) return;
     this.#head = events.toString("latin1", line, modelStart);
     this.#model = events.toString("latin1", modelStart, modelEnd);
@@ -176,9 +172,8 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
       chunk.kind = "error";
       return false;
     }
-    // Upstreams write `"usage": null` and the tier in every chunk, so the tier is read only if the line may
-    // hold usage.
     if (isKey(events, keyStart, keyEnd, "usage")) usage = parse(events, valueStart, valueEnd);
+    // Some upstreams write the tier in every chunk, but the tier matters only with usage.
     if (mayHoldMore && isKey(events, keyStart, keyEnd, "service_tier")) {
       serviceTier = parse(events, valueStart, valueEnd);
     }
@@ -194,8 +189,8 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
 }
 
 /**
- * Returns `Infinity` without a match. Skips `"usage": null`, which OpenAI sends in every chunk. Also stops at
- * an escaped letter, because the letter may belong to a key.
+ * Returns `Infinity` without a match. Skips `"usage": null`, which OpenAI sends in most chunks. Also matches an
+ * escaped letter, which may belong to either key.
  */
 function findUsageOrError(text: string, from: number): number {
   const pattern = /"(?:usage|error)"\s*:\s*(?!null\b|\s)|\\u00[67]/g;
@@ -226,7 +221,6 @@ function parse(events: Buffer, start: number, end: number): unknown {
   return parseJson(events.toString("utf8", start, end));
 }
 
-/** The members that the usage chunk copies from the last chunk. */
 const repeatedNames = ["id", "object", "created", "usage"];
 
 const quote = 0x22;

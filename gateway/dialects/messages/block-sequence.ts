@@ -1,17 +1,17 @@
 import { GatewayError } from "../../errors.ts";
 
 export type StreamedBlock = {
-  /** The block in its start event. */
+  /** The `content_block` of the block's start event. */
   start: object;
-  /** Whether the block may end when another one is ready. */
+  /** Whether the block may end when another block is ready. */
   canEnd(): boolean;
   /** The delta before the block's end, if any. */
   lastDelta(): object | null;
 };
 
 /**
- * Writes content blocks one after the other. Upstreams may interleave parallel calls, so deltas for a later block wait
- * until the current one ends. https://platform.claude.com/docs/en/build-with-claude/streaming#event-types
+ * Writes content blocks one after another. Upstreams may interleave parallel calls, so deltas for a later block wait
+ * until the open block ends. https://platform.claude.com/docs/en/build-with-claude/streaming#event-types
  */
 export class BlockSequence {
   #index = -1;
@@ -46,7 +46,7 @@ export class BlockSequence {
     deltas.push(delta);
   }
 
-  /** Writes queued blocks, as long as the previous one is complete. */
+  /** Writes waiting blocks in order, and stops after a block that cannot end yet. */
   #proceed(): string {
     let text = "";
     for (const [block, deltas] of this.#waiting) {
@@ -91,5 +91,5 @@ function mixed(what: string): GatewayError {
   return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }
 
-/** The maximum number of waiting deltas. Each is at most as long as an upstream event. */
+/** Bounds the number of waiting deltas. A delta is at most as long as an upstream event. */
 const waitingMax = 10_000;

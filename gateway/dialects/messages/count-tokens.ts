@@ -5,7 +5,7 @@ import { currentTools } from "./current-tools.ts";
 
 /**
  * Estimates input tokens for upstreams without `count_tokens`, with the encoding of OpenAI's newer models.
- * The estimate is close for other models, except Claude from 4.7.
+ * The estimate is close for other models, but not for Claude 4.7 and later.
  * https://platform.claude.com/docs/en/build-with-claude/token-counting
  */
 export async function countTokens({ body }: Pick<DialectRequest, "body">): Promise<{ input_tokens: number }> {
@@ -14,8 +14,8 @@ export async function countTokens({ body }: Pick<DialectRequest, "body">): Promi
 }
 
 /**
- * Counts the tokens of texts with OpenAI's newest encoding. The tokenizer is loaded on first use (70 MB, 200
- * ms). Long texts are sampled evenly, and counting yields to other requests between slices.
+ * Counts with a tokenizer that is loaded on first use (70 MB, 200 ms). Long texts are sampled evenly, and the
+ * counting regularly yields to other requests.
  */
 export async function countTextTokens(texts: readonly string[]): Promise<number> {
   const { countTokens, setMergeCacheSize } = await import("gpt-tokenizer/encoding/o200k_base");
@@ -30,7 +30,7 @@ export async function countTextTokens(texts: readonly string[]): Promise<number>
   for (const slice of slicesOf(texts)) {
     if (index++ % step !== 0) continue;
     counted += slice.length;
-    // Counts text that looks like a control token as text.
+    // Text such as `<|endoftext|>` is counted as ordinary text.
     tokens += countTokens(slice, { disallowedSpecial: new Set() });
     if (index % (step * slicesPerTurn) === 1) await setImmediate();
   }
@@ -56,7 +56,7 @@ const sliceLength = 256;
 const slicesPerTurn = 8;
 
 /**
- * Collects a request's countable content: texts, and token counts of everything else. Ignores unreadable
+ * Collects the texts of a request, and estimates the tokens of its other content. Ignores reasoning and invalid
  * content.
  */
 export function collectCountable(body: Record<string, unknown>): Countable {
@@ -134,7 +134,8 @@ function addText(countable: Countable, text: unknown): void {
 const messageTokens = 3;
 
 /**
- * The maximum for an image in Claude before 4.7. https://platform.claude.com/docs/en/build-with-claude/vision
+ * The maximum number of tokens of an image for Claude before 4.7.
+ * https://platform.claude.com/docs/en/build-with-claude/vision
  */
 const imageTokens = 1_600;
 

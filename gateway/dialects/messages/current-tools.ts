@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
  */
 export function currentTools(body: Record<string, unknown>): CurrentTool[] {
   const tools = listOf(body["tools"]).map((tool, index): CurrentTool => ({ tool, param: `tools[${index}]` }));
-  /** The last definition of a name replaces the earlier ones. */
+  /** The position of each name's last `tool_definition`, which replaces earlier definitions. */
   const definedAt = new Map<unknown, number>();
   const withdrawn = new Set<unknown>();
   for (const { type, tool, param } of findChanges(body["messages"])) {
@@ -49,8 +49,8 @@ function nameOf(tool: unknown): unknown {
 }
 
 /**
- * Shortens a tool's name. Anthropic allows 128 characters, most others 64, and MCP tools have long names. A hash keeps
- * shortened names distinct. https://platform.openai.com/docs/api-reference/chat/create
+ * Shortens a tool's name, because Anthropic allows 128 characters and most other providers 64. A hash keeps shortened
+ * names distinct. https://platform.openai.com/docs/api-reference/chat/create
  */
 export function toFunctionName(name: string): string {
   if (name.length <= lengthMax) return name;

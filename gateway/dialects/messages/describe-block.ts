@@ -38,7 +38,7 @@ export function describeBlock({ type, fields }: Block): string | null {
 }
 
 /**
- * Omits the page's content, which is encrypted.
+ * Omits the hit's content, which is encrypted.
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool
  */
 function describeHit(hit: unknown): string {

@@ -19,7 +19,7 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
   const assistant = readAssistantMessage(choice["message"]);
   const calls = formatCalls(assistant, envelope, body);
   const texts = [assistant.text, assistant.refusal].filter((text) => text !== "");
-  // Only calls need a seal after text. The stream writer has the same rule.
+  // Encrypted reasoning after text is kept only before calls, as in `MessageStreamWriter`.
   const sealed = calls.length > 0 || texts.length === 0 ? formatSealed(assistant) : [];
   const shown = [...texts.map((text) => ({ type: "text", text })), ...sealed, ...calls];
   const content = showsThoughts(body) ? withThoughts(shown, assistant) : shown;
@@ -32,7 +32,7 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
 }
 
 /**
- * Anthropic's reasoning keeps its position. Other reasoning comes first. `reasoning_content` is shown only if
+ * Anthropic's reasoning keeps its position. Other readable reasoning comes first. `reasoning_content` is shown only if
  * the details contain no text.
  */
 function withThoughts(content: object[], { reasoning, details }: AssistantContent): object[] {
@@ -85,7 +85,7 @@ function formatCalls(
 }
 
 /**
- * Wraps the invalid arguments of a truncated answer, as Anthropic recommends.
+ * Wraps invalid arguments, such as those of a truncated answer, as Anthropic recommends.
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
  */
 function parseArguments(text: string): unknown {
@@ -173,7 +173,6 @@ export function toStopReason(
 
 type StopReason = "end_turn" | "max_tokens" | "tool_use" | "refusal";
 
-/** The explanation is null, because the text already contains it. */
 export function toStopDetails(stopReason: StopReason): object | null {
   return stopReason === "refusal" ? { type: "refusal", category: null, explanation: null } : null;
 }

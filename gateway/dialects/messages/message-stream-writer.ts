@@ -23,12 +23,12 @@ export class MessageStreamWriter implements StreamWriter {
   readonly #blocks = new BlockSequence();
   #last: StreamedBlock | null = null;
   #refusal: TextBlock | null = null;
-  /** The tool calls by the upstream's index. */
+  /** The latest tool call of each upstream index. */
   readonly #calls = new Map<number, { id: string; block: CallBlock }>();
   #callCount = 0;
-  /** Seals that arrived after the text. They precede the next tool call. */
+  /** Encrypted reasoning that arrived after text and waits for the next tool call. */
   #lateSeals: RedactedBlock[] = [];
-  /** Whether details contain the reasoning text. Null before the first reasoning. */
+  /** Whether details contain the reasoning text. Null before the first reasoning text. */
   #thinksInDetails: boolean | null = null;
   #hasBegun = false;
   #finishReason: unknown = null;
@@ -75,7 +75,7 @@ export class MessageStreamWriter implements StreamWriter {
     return toEvent("message_start", { message });
   }
 
-  /** If details contain the reasoning text, only the details are written. */
+  /** Writes either the details or `reasoning`, because upstreams may send the same text in both. */
   #think(reasoning: string, details: ReasoningDetail[]): string {
     if (!this.#showsThoughts) return "";
     const thoughts = details.filter(({ type }) => type !== "reasoning.encrypted");
@@ -104,8 +104,8 @@ export class MessageStreamWriter implements StreamWriter {
   }
 
   /**
-   * Holds back a seal after text until a tool call follows, and drops it without one. Claude Code shows only
-   * the last block, and Gemini needs its signatures only with tool calls.
+   * Delays encrypted reasoning after text until a tool call follows. Claude Code shows only the last block, and
+   * Gemini needs its signatures only with tool calls.
    */
   #seal(block: RedactedBlock): string {
     if (!(this.#last instanceof TextBlock)) return this.#add(block);

@@ -44,7 +44,6 @@ function formatErrorEvent(error: ShownError): string {
   return `event: error\ndata: ${JSON.stringify(formatError(error))}\n\n`;
 }
 
-/** Anthropic's error types by HTTP status. */
 const types = new Map([
   [401, "authentication_error"],
   [402, "billing_error"],

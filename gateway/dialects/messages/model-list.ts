@@ -3,7 +3,7 @@ import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 /**
  * Formats one page of models in Anthropic's format. Throws `invalid_type` or `invalid_value` for an invalid
  * query.
- * @param models all models, in order
+ * @param models all models, in the order of the list
  */
 export function formatModelList(models: readonly ListedModel[], query: ModelListQuery): ModelList {
   const limit = readLimit(query["limit"]);

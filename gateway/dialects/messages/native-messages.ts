@@ -10,7 +10,7 @@ import { deltaNames, type EventForm, NamedEventReader } from "../named-event-rea
 import { withoutSealedThoughts } from "./sealed-detail.ts";
 
 export const nativeMessages: NativeDialect = {
-  // Headers of future features pass. Clients must not select a workspace or allow access from browsers.
+  // Clients must not select a workspace or allow access from browsers. Other headers pass for new features.
   forwardedHeaders: /^anthropic-(?!workspace-id$|dangerous-)[\w-]{1,64}$/,
   buildRequest: (request, { name }) => spliceModel(withoutSealedThoughts(request), name),
   readAnswer(bytes, slug) {

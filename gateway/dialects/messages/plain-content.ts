@@ -1,6 +1,6 @@
 import type { ContentPart } from "../../wire/chat-completion.ts";
 
-/** Converts a single text part to a string, because some upstreams accept parts only in some messages. */
+/** Converts a single text part to a string, because some upstreams reject parts in some messages. */
 export function plainContent(parts: ContentPart[]): string | ContentPart[] {
   return parts.length < 2 && parts.every(isPlain) ? joinTexts(parts) : parts;
 }

@@ -1,7 +1,7 @@
 import { type ReasoningDetail, readReasoningDetails } from "../../wire/chat-completion.ts";
 import { isObject, listOf } from "../../wire/json.ts";
 
-/** Reads the valid members of a chat completion's message or delta. OpenAI-compatible upstreams may send anything. */
+/** Ignores invalid members of a message or delta, because OpenAI-compatible upstreams may send any value. */
 export function readAssistantMessage(message: unknown): AssistantContent {
   const {
     content,
@@ -30,7 +30,7 @@ export type AssistantContent = {
 export type CalledPiece = {
   /** Null if the upstream sent no index. */
   index: number | null;
-  /** The call's ID, usually only in the first piece. Empty in the others. */
+  /** The call's ID. Empty if missing, as in most later pieces of a call. */
   id: string;
   name: string;
   arguments: string;

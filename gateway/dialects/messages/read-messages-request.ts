@@ -20,11 +20,10 @@ import {
 } from "../parse-body.ts";
 import { currentTools } from "./current-tools.ts";
 
-/** Accepts unknown members, because Anthropic keeps adding new ones. */
+/** Accepts unknown members, because Anthropic keeps adding members. */
 export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   const request = readRequest(bytes, limits);
   const { max_tokens: given } = request.outline;
-  // Anthropic also requires `max_tokens`. The value 0 makes Anthropic fill its cache.
   if (given === undefined || given === null) throw missing("max_tokens");
   return request;
 }
@@ -57,7 +56,7 @@ function readRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   };
 }
 
-/** The tools that call another model, such as Claude Code's `advisor_20260301`, for `x-gateway-dropped`. */
+/** Lists tools that call another model, such as Claude Code's `advisor_20260301`, for `x-gateway-dropped`. */
 function findModelTools(body: Record<string, unknown>): string | null {
   return listDropped(body, { members: [], isToolDropped: callsModel });
 }
@@ -111,6 +110,7 @@ const requiredParameters = [
   ["messages", someMessages],
 ] as const;
 
+/** With 0, Anthropic only fills its prompt cache. */
 const maxTokens = integerFrom(0);
 
 /** LangChain before 1.0 sends -1 for "not set". */

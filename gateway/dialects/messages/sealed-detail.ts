@@ -4,8 +4,8 @@ import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 import type { DialectRequest } from "../dialect.ts";
 
 /**
- * Seals details that Anthropic's format has no field for. Clients return `signature` and `data` unchanged.
- * Unsigned thinking gets an empty seal, so that the gateway can remove the thinking for Anthropic.
+ * Encodes a detail for the block's `signature` or `data`, which clients return unchanged. Unsigned thinking gets
+ * an empty seal, so that the gateway can remove the block for Anthropic.
  */
 export function sealDetail({ text: _text, summary: _summary, ...detail }: Partial<ReasoningDetail>): string {
   return `${sealPrefix}${Buffer.from(JSON.stringify(detail)).toString("base64url")}`;
@@ -24,7 +24,7 @@ function openDetail(sealed: string): Partial<ReasoningDetail> | null {
 /** Anthropic's signatures are base64, which has no hyphen. */
 export const sealPrefix = "gateway-thought-v1.";
 
-/** Limits the JSON values in a seal. A sealed detail has at most six members. */
+/** Enough for the six members of a sealed detail. Each name and each value counts. */
 const detailValuesMax = 20;
 
 /**
@@ -65,7 +65,7 @@ export function withoutSealedThoughts(request: DialectRequest): DialectRequest {
   return { ...request, body: { ...request.body, messages: rest }, modelRange: null };
 }
 
-/** Removes a turn with only sealed reasoning, because turns must not be empty. */
+/** Removes a message with only sealed reasoning, because content must not be empty. */
 function withoutSealed(message: unknown): unknown[] {
   const { content } = isObject(message) ? message : {};
   if (!isObject(message) || !Array.isArray(content)) return [message];

@@ -32,7 +32,7 @@ export class RedactedBlock implements StreamedBlock {
   }
 }
 
-/** Reasoning, whose signature arrives last. */
+/** Readable reasoning. Anthropic's format puts the signature into the last delta. */
 export class ThoughtBlock implements StreamedBlock {
   readonly start = { type: "thinking", thinking: "", signature: "" };
   /** The first detail of the reasoning. Null if the upstream sent only text. */
@@ -60,7 +60,7 @@ export class ThoughtBlock implements StreamedBlock {
   }
 }
 
-/** Keeps Anthropic's signature unchanged and seals any other. */
+/** Keeps Anthropic's signature unchanged and seals any other detail. */
 export function toSignature(detail: ReasoningDetail | null, signature: string): string {
   if (detail?.format === anthropicFormat && signature !== "") return signature;
   return sealDetail(detail === null ? {} : { ...detail, ...(signature !== "" && { signature }) });

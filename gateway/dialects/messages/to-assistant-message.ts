@@ -8,8 +8,8 @@ import { toReasoningDetail } from "./sealed-detail.ts";
 import { toTextPart, withMarker } from "./to-content-parts.ts";
 
 /**
- * Converts an assistant turn. Reasoning keeps its position among text and calls, because some upstreams
- * require it.
+ * Converts an assistant turn. Details in Anthropic's format contain their position among text and calls, because
+ * Claude requires the original order.
  */
 export function toAssistantMessage(blocks: Block[]): ChatMessage {
   const textParts: ContentPart[] = [];

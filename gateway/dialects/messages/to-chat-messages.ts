@@ -8,9 +8,9 @@ import { expectString } from "../../wire/parameter-errors.ts";
 import { fromToolUseId } from "./current-tools.ts";
 
 /**
- * Joins consecutive turns of one role, like Anthropic's API. Later system messages become user text in
+ * Joins consecutive turns of one role, like Anthropic's API. System messages after the start become user text in
  * `<system-reminder>` tags: see "System messages" in README.md.
- * @param unavailable the omitted tools, if the request has no others
+ * @param unavailable the names of the omitted tools, if the request has no other tools
  */
 export function toChatMessages(body: Record<string, unknown>, unavailable: readonly string[]): ChatMessage[] {
   const system = toSystemParts(toBlocks(body["system"] ?? [], "system"));
@@ -21,7 +21,7 @@ export function toChatMessages(body: Record<string, unknown>, unavailable: reado
     const { role, content = [], clear_at: clearAt } = message;
     const blocks = toBlocks(content, `messages[${index}].content`);
     if (role !== "system") addTurn(turns, role === "assistant" ? "assistant" : "user", blocks);
-    // The instruction applies only to the turn that it follows.
+    // Such a system message applies only until the next user message.
     else if (clearAt === "next_user_message" && index < lastOfUser) continue;
     else if (turns.length === 0) for (const part of toSystemParts(blocks)) system.push(part);
     else addTurn(turns, "user", blocks.flatMap(toNote));
@@ -44,8 +44,8 @@ function addTurn(turns: Turn[], role: Turn["role"], blocks: Block[]): void {
 }
 
 /**
- * Omits Claude Code's block for Anthropic's accounting. The block differs in every conversation, so it would
- * prevent caching.
+ * Omits the block that Claude Code sends for Anthropic's billing. The block differs in every conversation, so it
+ * would prevent caching.
  */
 function toSystemParts(blocks: Block[]): ContentPart[] {
   return blocks

@@ -17,7 +17,7 @@ import { toChatTools } from "./to-chat-tools.ts";
 
 /**
  * Converts a messages request to a chat completion. Ignores parameters that concern only Anthropic:
- * `service_tier`, `context_management`, `container`, `mcp_servers`, `safeguards` and unknown ones.
+ * `service_tier`, `context_management`, `container`, `mcp_servers`, `safeguards` and unknown parameters.
  */
 export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody {
   if (body["max_tokens"] === 0) {
@@ -65,7 +65,7 @@ function toStop(value: unknown): string[] | undefined {
   return sequences.map((sequence, index) => expectString(sequence, `stop_sequences[${index}]`));
 }
 
-/** Omits the JSON object that Claude Code sends, because it exceeds the limits of upstreams. */
+/** Omits IDs such as Claude Code's JSON text, because upstreams limit the length of `user`. */
 function toUser(metadata: unknown): string | undefined {
   const id = ifGiven(metadata, "metadata", expectObject)?.["user_id"];
   return typeof id === "string" && /^[\w.:@-]{1,64}$/.test(id) ? id : undefined;
@@ -73,7 +73,7 @@ function toUser(metadata: unknown): string | undefined {
 
 /**
  * Reads `output_config.effort`, or derives the effort from the budget. Adaptive thinking gets Anthropic's
- * default, `high`. Disabled thinking sends no effort, because most upstreams reject `none`.
+ * default, `high`. Omits the effort if thinking is disabled, because most upstreams reject `none`.
  * https://platform.claude.com/docs/en/build-with-claude/effort
  */
 function toReasoningEffort(body: Record<string, unknown>): string | undefined {
@@ -108,7 +108,7 @@ function toEffort(budget: unknown): string | undefined {
 }
 
 /**
- * Reads the answer's schema from `output_config.format`, or from the beta's `output_format`.
+ * Reads the answer's schema from `output_config.format`, or from its older name `output_format`.
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 function toResponseFormat(body: Record<string, unknown>): object | undefined {

@@ -24,18 +24,18 @@ export type ChatTools = {
   tools?: ChatFunction[];
   tool_choice?: string | object | undefined;
   parallel_tool_calls?: false;
-  /** The omitted tools, if the request has no others. */
+  /** The names of the omitted tools, if the request has no other tools. */
   unavailable: string[];
 };
 
 type ChatFunction = { type: "function"; function: { name: string; [field: string]: unknown } };
 
-/** Claude Code sends this placeholder beside tools that load later, so that the list is never empty. */
+/** Claude Code sends this placeholder for tools that the model can load later. */
 function isPlaceholder(tool: unknown): boolean {
   return isObject(tool) && tool["name"] === "DeferredToolPlaceholder" && tool["defer_loading"] === true;
 }
 
-/** Sends deferred tools at once, because only Anthropic can search for them. */
+/** Ignores `defer_loading`, because only Anthropic can search for deferred tools. */
 function toFunction({ tool: value, param }: CurrentTool): ChatFunction[] {
   const tool = expectObject(value, param);
   const type = ifGiven(tool["type"], `${param}.type`, expectString) ?? "custom";

@@ -33,7 +33,7 @@ export function toTextPart(block: Block): ContentPart[] {
 }
 
 /**
- * Copies the cache marker. Upstreams cache a prompt up to this marker.
+ * Copies the cache marker. Some upstreams cache the prompt up to this marker.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
 export function withMarker<Part extends object>(part: Part, { fields, param }: Block): Part {

@@ -1,6 +1,6 @@
 /**
  * Describes a tool that Anthropic defines and the client runs, for models other than Claude. Null for tools that
- * Anthropic runs, and for computer and browser, which need training.
+ * Anthropic runs, and for the computer and browser tools, because other models are not trained for them.
  * @param type with its date, such as `bash_20250124`
  */
 export function findTypedTool(type: string): TypedTool | null {

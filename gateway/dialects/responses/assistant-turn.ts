@@ -26,8 +26,8 @@ export class AssistantTurn {
   }
 
   /**
-   * A repeated index starts another answer. Only the last answer's details are kept, because its calls depend
-   * on them and merged signatures would be wrong.
+   * A repeated index belongs to the next answer. Only the last answer's details are kept, because merged signatures
+   * would be wrong.
    */
   think(item: Record<string, unknown>, param: string): void {
     const sealed = ifGiven(item["encrypted_content"], `${param}.encrypted_content`, expectString);

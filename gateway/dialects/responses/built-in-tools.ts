@@ -1,16 +1,11 @@
 import { isObject } from "../../wire/json.ts";
 
-/**
- * A tool that OpenAI's models know and the client runs. Other models receive the tool as a function. No
- * function here throws, because the client validates the calls.
- */
+/** A tool that OpenAI's API defines and the client runs. Other upstreams receive the tool as a function. */
 export type BuiltInTool = {
   description: string;
   parameters: Record<string, unknown>;
-  /** The type of the tool's call items. */
   callType: string;
   idPrefix: string;
-  /** Converts a returned call to function arguments. */
   toArguments(item: Record<string, unknown>): object;
   /** The call's members besides its type, IDs and status. */
   formatCall(args: Record<string, unknown>): object;

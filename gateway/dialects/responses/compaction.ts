@@ -10,13 +10,14 @@ import { readResponsesRequest } from "./read-responses-request.ts";
 import { responses } from "./responses.ts";
 
 /**
- * `POST /v1/responses/compact`: replaces a conversation with a summary. Upstreams without this endpoint
- * write the summary as a chat completion. https://platform.openai.com/docs/api-reference/responses/compact
+ * `POST /v1/responses/compact`: reduces a conversation to the user's messages and a summary. Upstreams
+ * without this endpoint write the summary as a chat completion.
+ * https://platform.openai.com/docs/api-reference/responses/compact
  */
 export const compaction: Dialect = {
   ...responses,
   endpointName: "responses/compact",
-  // A spread would read the body, which may parse all bytes.
+  // A spread would call the getter of `body`, which may parse all bytes.
   readRequest: (bytes, limits) => Object.assign(readResponsesRequest(bytes, limits), { stream: false }),
   toChatRequest: ({ body, model }) => ({
     model,
@@ -61,7 +62,7 @@ function formatAnswer(
   };
 }
 
-/** Adds members that output items require and input items may omit. */
+/** Unlike input messages, output messages require an ID, a type, a status and content parts. */
 function completeMessage(message: Record<string, unknown>, id: string): object {
   const { content } = message;
   const parts = typeof content === "string" ? [{ type: "input_text", text: content }] : content;
@@ -72,7 +73,6 @@ function inputItems({ input }: Record<string, unknown>): unknown[] {
   return typeof input === "string" ? [{ type: "message", role: "user", content: input }] : listOf(input);
 }
 
-/** One line of the transcript, as JSON without media and seals. */
 function formatItem(item: unknown): string {
   return JSON.stringify(item, (name, value: unknown) => (omitted.has(name) ? undefined : value)) ?? "";
 }

@@ -2,10 +2,6 @@ import { isObject } from "../../wire/json.ts";
 import type { AnswerEnvelope } from "../dialect.ts";
 import type { ToolTable } from "./tool-table.ts";
 
-/**
- * Returns the request members that a response repeats: given values, defaults, and this gateway's fixed
- * values.
- */
 export function echoRequest(
   body: Record<string, unknown>,
   table: ToolTable,
@@ -23,7 +19,7 @@ export function echoRequest(
     presence_penalty: body["presence_penalty"] ?? 0,
     frequency_penalty: body["frequency_penalty"] ?? 0,
     safety_identifier: stringOrNull(body["safety_identifier"]),
-    // Open Responses requires a string. The gateway requests no other tier from a translated upstream.
+    // Open Responses requires a string, and translated requests set no other tier.
     service_tier: "default",
     store: keep !== null,
     temperature: body["temperature"] ?? 1,

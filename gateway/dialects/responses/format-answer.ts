@@ -9,7 +9,7 @@ import { isObject } from "../../wire/json.ts";
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { sealReasoning } from "./sealed-reasoning.ts";
 
-/** A response has one choice, so further choices are dropped. */
+/** The Responses API returns one answer, so further choices are dropped. */
 export function formatAnswer(
   { choices, usage }: ChatAnswer,
   envelope: AnswerEnvelope,
@@ -47,7 +47,6 @@ export function formatAnswer(
   return hidden.keep(formatResponse(envelope, echo, { status, output, usage, incompleteReason }), envelope);
 }
 
-/** The valid log probabilities of a choice's tokens, in OpenAI's format. */
 export function formatLogprobs(logprobs: unknown): object[] {
   const tokens = isObject(logprobs) ? logprobs["content"] : null;
   return toList(tokens).flatMap((token) => {
@@ -71,8 +70,8 @@ function toList(value: unknown): unknown[] {
 }
 
 /**
- * Unrequested reasoning whose signatures a follow-up needs. The gateway keeps it with the response, like
- * OpenAI.
+ * Reasoning that the client did not request, but a follow-up needs. The gateway keeps the reasoning with the
+ * response.
  */
 export class HiddenReasoning {
   /** The sealed reasoning, by the position of its item. */
@@ -82,7 +81,6 @@ export class HiddenReasoning {
     if (details.length > 0) this.#sealed.set(index, sealReasoning(details));
   }
 
-  /** Keeps a finished response, if requested. Returns the response for the client. */
   keep(response: FormattedResponse, { keep }: Pick<AnswerEnvelope, "keep">): object {
     if (keep === null) return response;
     const output = response.output.map((item, index) => {

@@ -51,7 +51,6 @@ export function formatFlatCall(
     : { id, type: "function_call", status, ...naming, arguments: argument };
 }
 
-/** @param args the function's complete arguments */
 export function formatCall(call: ItemCall, status: ItemStatus, args: string): object {
   const { kind } = call.tool ?? { kind: "function" };
   if (kind === "function") return formatFlatCall(call, status, args);
@@ -80,5 +79,4 @@ function readFreeformInput(args: string): string {
 
 export type ItemStatus = "completed" | "incomplete";
 
-/** An item's ID, and its position in the answer. */
 export type ItemPosition = { item_id: string; output_index: number };

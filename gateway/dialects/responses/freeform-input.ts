@@ -1,18 +1,17 @@
 import { isObject } from "../../wire/json.ts";
 
 /**
- * Reads the input of a custom tool's call from its function's arguments, `{"input":"…"}`, while they arrive. A patch
- * may take minutes, and clients time out without events.
+ * Reads a custom tool's input from its function's arguments, `{"input":"…"}`, piece by piece. Clients would
+ * time out if a long input caused no events before its end.
  */
 export class FreeformInput {
   #state: "before" | "within" | "after" | "unknown" = "before";
-  /** The unread text: everything in the state `unknown`, little in the others. */
   #rest = "";
   /** The first half of a surrogate pair, which JSON may write as two escapes. */
   #half = "";
   #read = "";
 
-  /** Returns the new part of the text. */
+  /** Returns the new part of the input. */
   push(piece: string): string {
     if (this.#state === "after") return "";
     this.#rest += piece;
@@ -20,10 +19,7 @@ export class FreeformInput {
     return this.#state === "within" ? this.#readOn() : "";
   }
 
-  /**
-   * Returns the whole text, and the part that `push` has not returned. After a truncated answer,
-   * the text is incomplete.
-   */
+  /** `text` is the whole input. `remaining` is the part that `push` has not returned. */
   finish(): { text: string; remaining: string } {
     const remaining =
       this.#state === "before" || this.#state === "unknown" ? parseInput(this.#rest) : this.#half;
@@ -78,7 +74,7 @@ function parseInput(args: string): string {
     if (typeof parsed === "string") return parsed;
     if (isObject(parsed) && typeof parsed["input"] === "string") return parsed["input"];
   } catch {
-    // Arguments that are not JSON may be the text itself.
+    // Arguments that are not JSON may be the input itself.
   }
   return args;
 }
@@ -91,6 +87,6 @@ const escapes = new Map([
   ["f", "\f"],
 ]);
 
-/** The length of `\u00e4`, the longest escape. */
+/** The length of a `\u` escape, such as `\u00e4`. */
 const escapeLengthMax = 6;
 const openingLengthMax = 64;

@@ -1,6 +1,6 @@
 /**
- * Formats the models as a catalog that replaces Codex's built-in list, with the members that Codex 0.169 requires.
- * https://github.com/openai/codex (codex-rs/protocol)
+ * Formats a model catalog with the members that Codex 0.169 requires. The catalog replaces Codex's built-in
+ * list. https://github.com/openai/codex (codex-rs/protocol)
  */
 export function formatModelCatalog(models: readonly CatalogedModel[]): object {
   return { models: models.slice(0, modelsMax).map(formatModelInfo) };
@@ -57,5 +57,5 @@ const instructions = [
 ].join("\n");
 
 const contextWindowDefault = 128_000;
-/** Codex reads at most 1 MiB. */
+/** Codex reads at most 1 MiB of the catalog. */
 const modelsMax = 500;

@@ -84,8 +84,8 @@ export function readUsage(usage: unknown, serviceTier: unknown, searches: number
 }
 
 /**
- * Counts the web searches that OpenAI charges for, which exclude opened pages. Parses the output only if it contains
- * `web_search_call`. https://developers.openai.com/api/docs/guides/tools-web-search
+ * OpenAI charges for the action `search`, but not for opened pages.
+ * https://developers.openai.com/api/docs/guides/tools-web-search
  */
 function countSearches(bytes: Buffer, { start, end }: { start: number; end: number }): number {
   const output = bytes.subarray(start, end);

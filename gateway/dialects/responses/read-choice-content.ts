@@ -1,7 +1,6 @@
 import { type ReasoningDetail, readReasoningDetails } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 
-/** The content of a message or a delta. Missing texts are empty. */
 export type ChoiceContent = {
   thoughts: string;
   details: ReasoningDetail[];

@@ -19,10 +19,7 @@ import {
   requestSchema,
 } from "../parse-body.ts";
 
-/**
- * Checks the types and ranges of the top-level members. The translations check the rest.
- * https://platform.openai.com/docs/api-reference/responses/create
- */
+/** https://platform.openai.com/docs/api-reference/responses/create */
 export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   const { outline: body, readWhole, modelRange } = outlineModelBody(bytes, limits, responsesMembers);
   checkRequired(body, requiredParameters);
@@ -41,7 +38,7 @@ export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): Dialect
   };
 }
 
-/** A request without `input` is valid if it refers to state that OpenAI stores. */
+/** A request without `input` is valid if it refers to a stored prompt, conversation or response. */
 function checkInputIsGiven(body: Record<string, unknown>): void {
   if (!["input", ...inputsKept].some((name) => isGiven(body[name]))) throw missing("input");
 }

@@ -28,8 +28,8 @@ export type ReadTool = {
 };
 
 /**
- * Reads one of the client's tools. Omits tools that OpenAI runs itself, such as web search, because Codex always sends
- * them. https://platform.openai.com/docs/api-reference/responses/create
+ * Omits tools that OpenAI runs itself, such as web search, because Codex sends them by default.
+ * https://platform.openai.com/docs/api-reference/responses/create
  */
 export function readTool(value: unknown, param: string): ReadTool {
   const tool = expectObject(value, param);
@@ -42,7 +42,6 @@ export function readTool(value: unknown, param: string): ReadTool {
     : readBuiltIn(tool, builtIn, param);
 }
 
-/** Whether `readTool` omits a tool, because OpenAI runs it. */
 export function isToolOmitted(tool: Record<string, unknown>): boolean {
   const { type } = tool;
   if (type === "function" || type === "custom" || type === "namespace") return false;
@@ -177,7 +176,6 @@ function isRunByOpenAi(type: BuiltInType, { execution, environment }: Record<str
   return type === "shell" && isObject(environment) && environment["type"] !== "local";
 }
 
-/** Every vendor's limit for the length of a name is lower. */
 const namespaceLengthMax = 1_024;
 
 function readName(value: unknown, param: string): string {

@@ -11,15 +11,15 @@ import { ReasoningCollector } from "./sealed-reasoning.ts";
 import { ToolTable } from "./tool-table.ts";
 
 /**
- * Writes a response as stream events, and keeps the whole answer, because the last events repeat it. `write`
- * throws `upstream_error` for an answer that is too long.
+ * Holds the whole answer in memory, because the last events repeat it. `write` throws `upstream_error` for an
+ * answer above `answerCharactersMax`.
  */
 export class ResponseStreamWriter implements StreamWriter {
   readonly #envelope: AnswerEnvelope;
   readonly #answerCharactersMax: number;
   readonly #table: ToolTable;
   readonly #echo: object;
-  /** Null if neither the client nor the gateway keeps the details. */
+  /** Null if the details are neither sent to the client nor kept. */
   readonly #details: ReasoningCollector | null;
   /** Null if the client receives the details. */
   readonly #hidden: HiddenReasoning | null;
@@ -30,10 +30,9 @@ export class ResponseStreamWriter implements StreamWriter {
   #itemCount = 0;
   #hasBegun = false;
   #characters = 0;
-  /** The current reasoning or message, which may continue. */
   #open: ReasoningItem | MessageItem | null = null;
   #openIndex = 0;
-  /** The calls, by the upstream's index. */
+  /** The latest call with each upstream index. */
   readonly #calls = new Map<number, CallItem>();
   readonly #callsInOrder: CallItem[] = [];
   #finishReason: FinishReason | null = null;
@@ -53,7 +52,7 @@ export class ResponseStreamWriter implements StreamWriter {
     this.#wantsLogprobs = includes(body, "message.output_text.logprobs");
   }
 
-  /** A response has one choice, so further choices are dropped. */
+  /** The Responses API returns one answer, so further choices are dropped. */
   write({ index, delta, logprobs, finish_reason: finishReason }: ChunkChoice): string {
     if (index > 0) return "";
     this.#begin();
@@ -73,7 +72,8 @@ export class ResponseStreamWriter implements StreamWriter {
     const status = incompleteReason === null ? "completed" : "incomplete";
     const lastCall = this.#callsInOrder.at(-1);
     this.#endOpen(lastCall ? "completed" : status);
-    // The reasoning ends before the calls, because clients return items in the order in which the items ended.
+    // The reasoning ends before the calls, because Codex returns items in the order of their
+    // `response.output_item.done` events.
     this.#endThoughtsOfCalls();
     for (const call of this.#callsInOrder) {
       const { item, index } = call.end(call === lastCall ? status : "completed");
@@ -164,7 +164,7 @@ export class ResponseStreamWriter implements StreamWriter {
     this.#open = null;
   }
 
-  /** Some upstreams send their calls' signatures after the reasoning. */
+  /** Some upstreams send signatures with the calls, after the reasoning item has ended. */
   #endThoughtsOfCalls(): void {
     if (this.#details?.isEmpty !== false) return;
     const position = this.#addItem("rs");
@@ -205,7 +205,7 @@ export class ResponseStreamWriter implements StreamWriter {
 /** The assumed size of an item without its content. */
 const itemCharacters = 256;
 
-/** Clients evaluate these codes. All others are the gateway's own or unknown. */
+/** The error codes that clients evaluate. */
 const codesWithMeaning = new Set([
   "rate_limit_exceeded",
   "invalid_prompt",

@@ -13,8 +13,9 @@ export function sealReasoning(details: readonly ReasoningDetail[]): string {
 }
 
 /**
- * Opens a seal of this gateway. Returns no details for any other text.
- * @param count counts the values of all seals of the request. Beyond its maximum, no seal is opened.
+ * Returns no details for text that this gateway did not seal.
+ * @param count counts the JSON values of all sealed texts in a request. Above its maximum, the result is
+ * empty.
  */
 export function openReasoning(sealed: string, count: ValueCount): ReasoningDetail[] {
   if (!sealed.startsWith(sealPrefix)) return [];
@@ -22,7 +23,7 @@ export function openReasoning(sealed: string, count: ValueCount): ReasoningDetai
   return readReasoningDetails(parseShallowJson(text, count));
 }
 
-/** Collects a stream's details and joins their pieces. Separate pieces would make a seal many times as long. */
+/** Joins a stream's reasoning details, because separate pieces would make `encrypted_content` many times as long. */
 export class ReasoningCollector {
   #details: ReasoningDetail[] = [];
 
@@ -42,7 +43,6 @@ export class ReasoningCollector {
     return this.#details.length === 0;
   }
 
-  /** Returns the details since the last call. */
   drain(): ReasoningDetail[] {
     const details = this.#details;
     this.#details = [];
@@ -62,12 +62,11 @@ function belongTogether(last: ReasoningDetail, piece: ReasoningDetail): boolean 
   );
 }
 
-/** Identifies the gateway's own seals and their version. */
 const sealPrefix = "gateway-reasoning-v1:";
 
 /**
- * Removes other upstreams' sealed reasoning, which OpenAI rejects. Converts summaries of this gateway to
- * messages. Returns the same request if there is nothing to change.
+ * Removes this gateway's reasoning items, which OpenAI rejects, and converts its summaries to messages.
+ * Returns the same request if nothing changes.
  */
 export function withoutSealedReasoning(request: DialectRequest): DialectRequest {
   const { bytes } = request;
@@ -81,7 +80,7 @@ export function withoutSealedReasoning(request: DialectRequest): DialectRequest 
   return { ...request, body: { ...body, input: rest }, modelRange: null };
 }
 
-/** Text-only reasoning has no seal, but an ID of this gateway. OpenAI's IDs have no second underscore. */
+/** Unsealed reasoning is recognized by its ID: OpenAI's IDs have no second underscore. */
 function isOurs(item: unknown): boolean {
   if (!isObject(item) || item["type"] !== "reasoning") return false;
   const { encrypted_content: sealed, id } = item;

@@ -17,7 +17,6 @@ import type { NamedTool } from "./tool-table.ts";
 export class MessageItem {
   readonly #events: EventLog;
   readonly #position: ItemPosition;
-  /** The finished parts. */
   readonly #content: object[] = [];
   #part: { kind: PartKind; text: string; logprobs: object[] } | null = null;
 
@@ -37,7 +36,6 @@ export class MessageItem {
     this.#emit(`response.${kind}.delta`, { delta, ...(kind === "output_text" && { logprobs }) });
   }
 
-  /** Emits the last events and returns the finished item. */
   end(status: ItemStatus): object {
     this.#endPart();
     const { item_id: id, output_index } = this.#position;
@@ -66,9 +64,7 @@ export class MessageItem {
   }
 }
 
-/**
- * Sends reasoning as a summary with one part, because every client shows and returns summaries.
- */
+/** Sends reasoning as a summary with one part, because clients show and return summaries. */
 export class ReasoningItem {
   readonly #events: EventLog;
   readonly #position: ItemPosition;
@@ -192,7 +188,7 @@ export class EventLog {
     this.#text += `event: ${type}\ndata: ${data}\n\n`;
   }
 
-  /** Returns the events since the last call. */
+  /** Returns the events that `drain` has not returned yet. */
   drain(): string {
     const text = this.#text;
     this.#text = "";

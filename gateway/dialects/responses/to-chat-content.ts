@@ -34,7 +34,6 @@ export function toTextAndRefusal(content: unknown, param: string): { text: strin
   return { text, refusal };
 }
 
-/** Joins texts with blank lines, so that they stay separate. */
 export function joinTexts(texts: readonly string[]): string {
   return texts.filter((text) => text !== "").join("\n\n");
 }
@@ -57,8 +56,7 @@ function toChatPart(value: unknown, param: string): ContentPart {
 
 function readText(part: Record<string, unknown>, param: string): string | null {
   const type = expectString(part["type"], `${param}.type`);
-  // OpenAI's models exchange encrypted parts. Rejecting these parts would end a conversation that changed
-  // models.
+  // Rejecting the part would end a conversation that began with an OpenAI model.
   if (type === "encrypted_content") return "[Encrypted by OpenAI, not readable by this model.]";
   return textTypes.has(type) ? expectString(part["text"], `${param}.text`) : null;
 }
@@ -69,7 +67,7 @@ function toImagePart(part: Record<string, unknown>, param: string): ContentPart 
   refuseFileId(part, param);
   const url = expectString(part["image_url"], `${param}.image_url`);
   const detail = ifGiven(part["detail"], `${param}.detail`, expectString);
-  // `high` is the highest value in chat completions.
+  // In chat completions, the highest `detail` is `high`.
   const known = detail === "original" ? "high" : detail;
   return { type: "image_url", image_url: { url, ...(known !== undefined && { detail: known }) } };
 }

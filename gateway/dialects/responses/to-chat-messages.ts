@@ -42,7 +42,10 @@ export function toChatMessages(body: Record<string, unknown>, table: ToolTable):
   return messages;
 }
 
-/** Adds the model's text, reasoning or call to the turn, and skips tool declarations. Returns false for other items. */
+/**
+ * Adds the model's text, reasoning or call to the turn, and skips items with only tools. Returns false for
+ * other items.
+ */
 function addToTurn(
   item: Record<string, unknown>,
   param: string,
@@ -66,7 +69,7 @@ function toMessage(item: Record<string, unknown>, param: string, table: ToolTabl
   if (toolMessage) return toolMessage;
   if (item["type"] === undefined) throw missing(`${param}.type`);
   const type = expectString(item["type"], `${param}.type`);
-  // Codex's agents exchange messages of this type. The receiving agent treats them as user input.
+  // Codex's agents exchange messages of type `agent_message`.
   if (type === "agent_message") {
     return { role: "user", content: toChatContent(item["content"], `${param}.content`) };
   }
@@ -91,17 +94,14 @@ function toPlainMessage(item: Record<string, unknown>, param: string): ChatMessa
   return { role, content: toChatContent(item["content"], `${param}.content`) };
 }
 
-/** Whether an item only declares tools, which the tool table already contains. */
+/** Whether to skip an item: the tool table already contains declared and found tools. */
 function hasOnlyTools({ type, call_id: callId }: Record<string, unknown>): boolean {
   if (type === "additional_tools") return true;
-  // A search by OpenAI is skipped, because the tool table contains the found tools.
+  // OpenAI's own searches have no call ID.
   return (type === "tool_search_call" || type === "tool_search_output") && (callId ?? null) === null;
 }
 
-/**
- * Items of OpenAI's own tools, from turns with another model. The model's text already contains their
- * results.
- */
+/** Items of tools that OpenAI ran in earlier turns. Chat completions have no equivalent. */
 const withoutMeaningElsewhere = new Set([
   "web_search_call",
   "file_search_call",
@@ -113,7 +113,6 @@ const withoutMeaningElsewhere = new Set([
   "mcp_approval_response",
 ]);
 
-/** The reason and the advice for known types of rejected items. */
 const refusals = new Map([
   ["item_reference", "this gateway keeps no responses. Send the item itself, and `store: false`."],
   ["compaction", "only OpenAI can read this summary of the conversation. Send the original items."],
@@ -124,7 +123,7 @@ const refusals = new Map([
   ["computer_call_output", "this provider does not support computer use. Remove the item."],
 ]);
 
-/** Converts an item back to the model's call. Null for an item of another type. */
+/** Returns null if the item is not a call. */
 function toToolCall(item: Record<string, unknown>, param: string, table: ToolTable): ToolCall | null {
   switch (item["type"]) {
     case "function_call": {
@@ -161,7 +160,7 @@ function formatCall(item: Record<string, unknown>, param: string, name: string, 
   return { id, type: "function", function: { name, arguments: args } };
 }
 
-/** Converts a tool result item. Null for an item of another type. */
+/** Returns null if the item is not a tool result. */
 function toToolMessage(item: Record<string, unknown>, param: string, table: ToolTable): ChatMessage | null {
   const { type, output, status } = item;
   switch (type) {

@@ -14,8 +14,8 @@ import { toChatTools } from "./to-chat-tools.ts";
 import { ToolTable } from "./tool-table.ts";
 
 /**
- * Converts a responses request to a chat completion. Ignores parameters that cannot change the answer, such
- * as `store` and `metadata`, because many OpenAI-compatible upstreams reject them.
+ * Omits parameters that cannot change the answer, such as `store` and `metadata`, because many upstreams
+ * reject them.
  */
 export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody {
   for (const [param, why] of inexpressible) {
@@ -79,7 +79,7 @@ function toResponseFormat(format: Record<string, unknown> | undefined): object |
   };
 }
 
-/** The requested summary is ignored: the client receives all reasoning that the upstream shows. */
+/** Ignores `reasoning.summary`, because the client receives all reasoning that the upstream returns. */
 function toEffort(value: unknown): string | undefined {
   const reasoning = ifGiven(value, "reasoning", expectObject);
   return ifGiven(reasoning?.["effort"], "reasoning.effort", expectString);

@@ -70,7 +70,7 @@ function readAllowed(value: unknown, table: ToolTable): NamedTool[] {
   return table.tools.filter(({ chatName }) => allowed.has(chatName));
 }
 
-/** Returns undefined for an omitted tool that OpenAI runs. */
+/** Throws `invalid_value` for an unknown name. Undefined for any other tool that the table does not contain. */
 function findTool(choice: Record<string, unknown>, param: string, table: ToolTable): NamedTool | undefined {
   const type = expectString(choice["type"], `${param}.type`);
   const kind = kinds.find((each) => each === type);

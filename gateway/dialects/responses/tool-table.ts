@@ -6,8 +6,8 @@ import { readTool, type ToolDefinition } from "./read-tool.ts";
 export type NamedTool = ToolDefinition & { chatName: string };
 
 /**
- * A request's tools by two names: the client's, and a flat name for chat completions that includes the
- * namespace. Throws `invalid_type`, `invalid_value` or `unsupported_parameter` for invalid tools.
+ * Maps between the client's tool names and flat names for chat completions, with the namespace as a prefix.
+ * The constructor throws `invalid_type`, `invalid_value` or `unsupported_parameter` for invalid tools.
  */
 export class ToolTable {
   readonly tools: readonly NamedTool[];
@@ -53,10 +53,7 @@ export class ToolTable {
   }
 }
 
-/**
- * Reads tools within the input: results of the model's tool search, and Codex's own tools for OpenAI's newest
- * models.
- */
+/** Reads tools from input items: the results of tool searches, and tools that Codex sends as `additional_tools`. */
 function readInputTools(input: unknown): ReturnType<typeof readTool>[] {
   const items: unknown[] = Array.isArray(input) ? input : [];
   return items.flatMap((item, index) => {
@@ -73,7 +70,7 @@ function keyOf({ kind, namespace, name }: ToolKey): string {
   return JSON.stringify([kind, namespace, name]);
 }
 
-/** Namespaces of MCP servers already end in `_`. */
+/** Codex's namespaces of MCP servers already end in `__`. */
 function flatten(namespace: string | null, name: string): string {
   const isPlain = namespace === null || namespace === "";
   const full = isPlain ? name : `${namespace}${namespace.endsWith("_") ? "" : "__"}${name}`;

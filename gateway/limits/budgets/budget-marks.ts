@@ -3,7 +3,7 @@ import type { ApiKeyRow } from "../../../db/entities/api-key.ts";
 import { periodAt } from "./ledger.ts";
 import { budgetPeriods, toBudgets } from "../key-limits.ts";
 
-/** The spent percentage, 80 or 100, of keys with a budget, by key ID. Omits keys that spent less. */
+/** Returns `budgetMark` by key ID. Omits keys without a mark. */
 export async function budgetMarks(
   { usageRollUps }: Repositories,
   keys: readonly ApiKeyRow[],
@@ -18,7 +18,7 @@ export async function budgetMarks(
     const days = byKey.get(key.id) ?? [];
     const uses = budgetPeriods.map((period) => {
       const { startsAt } = periodAt(period, now);
-      // Costs from before the budget was set count too, as in the check of a request.
+      // Costs from before the budget was set count too, as in `Budgets.check`.
       const spent = days.reduce((sum, day) => sum + (day.startsAt.getTime() >= startsAt ? day.cost : 0), 0);
       return { budget: budgets[period], spent };
     });
@@ -28,7 +28,7 @@ export async function budgetMarks(
   return marks;
 }
 
-/** The highest spent percentage of a key's budgets, as 80 or 100. Null without a budget, or below 80. */
+/** Returns 100 or 80 if at least that percentage of any budget is spent. Null otherwise. */
 export function budgetMark(uses: readonly { budget: number | null; spent: number }[]): number | null {
   const isAt = (percent: number) =>
     uses.some(({ budget, spent }) => budget !== null && spent * 100 >= budget * percent);

@@ -43,7 +43,7 @@ export class BudgetWarnings {
     });
   }
 
-  /** Writes the queue, sends due warnings, and once a day deletes old ones. */
+  /** Stores queued warnings, sends due warnings, and deletes old warnings once a day. */
   async work(): Promise<void> {
     const { database, runtime, webhook } = this.#options;
     const now = runtime.now();
@@ -82,7 +82,7 @@ const messages: Record<LimitHolder, string> = {
   gateway: "the gateway has spent part of its budget",
 };
 
-/** The parts of an event ID that identify the holder. For a key, they are the same as in older releases. */
+/** The parts of a key omit `kind`, so that event IDs stay the same as in older releases. */
 function identify({ kind, apiKeyId, ownerId }: BudgetHolder): (string | null)[] {
   return kind === "key" ? [apiKeyId] : [kind, ownerId];
 }

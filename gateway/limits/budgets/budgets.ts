@@ -18,7 +18,6 @@ import {
 } from "../key-limits.ts";
 import { Spending } from "./spending.ts";
 
-/** A list is empty without such budgets, and for people who must not see them. */
 export type SharedBudgetUses = { person: SharedBudgetUse[]; gateway: SharedBudgetUse[] };
 
 type BudgetedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
@@ -32,10 +31,6 @@ type BudgetsOptions = {
   warn: (warning: BudgetWarning) => void;
 };
 
-/**
- * Enforces the budgets of keys, users and the whole gateway. The spending of users or the gateway is counted
- * only if they have a budget.
- */
 export class Budgets {
   readonly #options: BudgetsOptions;
   readonly #keys: Spending;
@@ -89,7 +84,7 @@ export class Budgets {
     }
   }
 
-  /** Loads the spending that `check` needs for a key. Shared spending is usually loaded already. */
+  /** Loads the spending that `check` needs for a key. */
   async loadFor({ id, ownerId, limits }: BudgetedKey): Promise<void> {
     if (limits?.budgets) await this.#keys.load([id]);
     if (ownerId !== null) await this.#people?.loadMissing(ownerId);
@@ -101,7 +96,7 @@ export class Budgets {
     return this.#keys.load(keyIds);
   }
 
-  /** Reads other processes' spending for the budgets that this process uses. */
+  /** Reloads spending from the database, because other processes also spend. */
   async refresh(): Promise<void> {
     await this.#keyWatch.refresh();
     await this.#people?.refresh();
@@ -113,7 +108,7 @@ export class Budgets {
     this.#keys.ledgerOf(keyId)?.forgetWarnings();
   }
 
-  /** Drops the loaded spending of a key, or of all keys if no ID is given. Shared budgets keep theirs. */
+  /** Drops the spending of one key, or of all keys if `keyId` is undefined. Shared spending stays loaded. */
   forget(keyId?: string): void {
     this.#keys.forget(keyId);
   }
@@ -123,7 +118,6 @@ export class Budgets {
     return this.#keys.ledgerOf(keyId)?.in(period, this.#options.now()) ?? null;
   }
 
-  /** The shared budgets that a user may see. Without shared budgets, no query runs. */
   async sharedUses({ id, role }: Pick<Person, "id" | "role">): Promise<SharedBudgetUses> {
     return {
       person: (await this.#people?.uses(id)) ?? [],
@@ -153,7 +147,7 @@ export class Budgets {
   }
 }
 
-/** Null without a budget. Shared budgets last a month at most, because each refresh reads the whole period. */
+/** Null without a budget. The longest period is a month, because each refresh reads the whole period. */
 function shareBudgets(
   options: BudgetsOptions,
   of: DailyCostsOf["of"],

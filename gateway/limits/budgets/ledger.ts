@@ -6,9 +6,9 @@ export class Ledger {
   readonly #each: readonly Spent[];
   /** The earliest end of the periods. */
   #endsAt: number;
-  /** The last percentage of each budget that caused a warning. 0 before the first warning. */
+  /** The percentage of the last warning in each current period. 0 before the first warning. */
   readonly #warned: Record<BudgetPeriod, number> = { day: 0, week: 0, month: 0, total: 0 };
-  /** Whether the ledger was read since the last refresh. */
+  /** Whether requests use the ledger, so that the next refresh must reload it. */
   isInUse = true;
   /** The time of the last refresh that found the ledger in use. */
   usedAt: number;
@@ -28,13 +28,13 @@ export class Ledger {
     return this.#spent[period];
   }
 
-  /** @param at the start of the request, which selects the period of the cost */
+  /** @param at selects the periods that include the cost */
   add(cost: number, at: number, now: number): void {
     if (now >= this.#endsAt) this.#renew(now);
     for (const spent of this.#each) if (at >= spent.startsAt) spent.amount += cost;
   }
 
-  /** Replaces all costs with the given costs of days. Each day has its start in milliseconds since 1970. */
+  /** Replaces all costs with daily costs. `startsAt` is in milliseconds since 1970. */
   set(days: Iterable<[startsAt: number, cost: number]>, now: number): void {
     if (now >= this.#endsAt) this.#renew(now);
     this.#setAt = now;
@@ -42,12 +42,15 @@ export class Ledger {
     for (const [startsAt, cost] of days) this.add(cost, startsAt, now);
   }
 
-  /** Whether an unread ledger is due for a refresh. The interval grows with the time since the last read. */
+  /** Whether an idle ledger is due for a refresh. The interval grows with the idle time. */
   isDue(now: number): boolean {
     return now - this.#setAt >= Math.min((now - this.usedAt) * restShare, unsetMsMax);
   }
 
-  /** Returns each due warning once: at 80 % and at 100 %. Null if no warning is due, as for a budget of 0. */
+  /**
+   * Returns each due warning once per period: at 80 % and at 100 %. Null if no warning is due, and for a
+   * budget of 0.
+   */
   takeWarning({ period, amount: budget }: Budget, now: number): SpentPart | null {
     const { amount: spent, startsAt: periodStartsAt } = this.in(period, now);
     if (spent * 100 < budget * firstWarningPercent || budget === 0) return null;
@@ -57,7 +60,6 @@ export class Ledger {
     return { period, percent, budget, spent, periodStartsAt };
   }
 
-  /** Allows warnings again, because budgets may have changed. */
   forgetWarnings(): void {
     for (const period of budgetPeriods) this.#warned[period] = 0;
   }
@@ -86,12 +88,11 @@ export type SpentPart = {
   periodStartsAt: number;
 };
 
-/** Unread ledgers are refreshed after this share of their idle time. */
+/** An idle ledger is due after this share of its idle time. */
 const restShare = 0.1;
-/** After this time, an unread ledger is always due for a refresh. */
+/** An idle ledger is due after this time at the latest. */
 const unsetMsMax = 60_000;
 
-/** In percent. The second warning is at 100 %. */
 const firstWarningPercent = 80;
 
 export type Spent = { startsAt: number; endsAt: number; amount: number };

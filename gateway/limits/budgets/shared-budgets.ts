@@ -10,7 +10,7 @@ export type SharedBudgetUse = {
   period: BudgetPeriod;
   budgetUsd: number;
   spentUsd: number;
-  /** The percentage is rounded down, so that it reaches 80 and 100 when the warnings are sent. */
+  /** Rounded down, so that it reaches 80 and 100 when the warnings are due. */
   spentPercent: number;
   endsAt: Date;
 };
@@ -22,7 +22,7 @@ type SharedBudgetsOptions = {
   warn: (warning: BudgetWarning) => void;
 };
 
-/** Budgets that several keys share, by user ID or `allKeys`. */
+/** Budgets that several keys share. The ID is a user ID or `allKeys`. */
 export class SharedBudgets {
   readonly #options: SharedBudgetsOptions;
   readonly #watch: BudgetWatch;
@@ -54,14 +54,14 @@ export class SharedBudgets {
     return this.#options.spending.loadMissing(id);
   }
 
-  /** Reads the spending of other processes. Any loaded holder may then cause a warning, not only recent spenders. */
+  /** Also warns for loaded holders without recent requests in this process. */
   async refresh(): Promise<void> {
     const { spending, budgets } = this.#options;
     await this.#watch.refresh();
     for (const id of spending.ledgers.keys()) this.#watch.notice(id, sharedHolder(id), budgets);
   }
 
-  /** The current sums of the database and this process, for the console. */
+  /** Reads the spending from the database, for the console. */
   async uses(id: string): Promise<SharedBudgetUse[]> {
     const { budgets, spending, now } = this.#options;
     const ledger = await spending.look(id);
@@ -106,15 +106,14 @@ export class BudgetWatch {
     this.#options = options;
   }
 
-  /** Runs when a request has ended and its cost is counted. */
   spent(id: string, holder: BudgetHolder, budgets: readonly Budget[]): void {
     this.#spenders.set(id, { holder, budgets, spentAt: this.#options.now() });
     this.notice(id, holder, budgets);
   }
 
   /**
-   * Reads the spending of other processes. Their costs can arrive after the last request in this process, so a
-   * spender is still checked for `othersRecordsMs`.
+   * Other processes' costs can arrive after the last request in this process, so a spender stays watched for
+   * `othersRecordsMs`.
    */
   async refresh(): Promise<void> {
     const { spending, now } = this.#options;
@@ -130,7 +129,6 @@ export class BudgetWatch {
     }
   }
 
-  /** Creates the due warnings from the current sums. */
   notice(id: string, holder: BudgetHolder, budgets: readonly Budget[]): void {
     const { spending, now, warn } = this.#options;
     const ledger = spending.ledgerOf(id);

@@ -4,18 +4,16 @@ import { dayMs, Ledger } from "./ledger.ts";
 
 type SpendingOptions = {
   now: () => number;
-  /** Reads the stored costs by day. */
   readCosts: (ids: readonly string[]) => Promise<readonly DailyCost[]>;
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
 };
 
 /**
- * The spending of one kind of holder: keys, users or the gateway. It adds this process's finished requests to
- * the stored sums.
+ * The spending of one kind of holder: the stored costs plus the costs of requests that are not stored yet.
  */
 export class Spending {
   readonly #options: SpendingOptions;
-  /** The ledgers, the least recently loaded first. */
+  /** The least recently loaded ledger comes first, so that `refresh` reaches all idle ledgers. */
   readonly #ledgers = new Map<string, Ledger>();
   readonly #unshipped = new UnshippedCosts();
 
@@ -31,14 +29,13 @@ export class Spending {
     return this.#ledgers.get(id);
   }
 
-  /** Adds the cost of a finished request, before its record is written. */
   add(id: string, record: UsageRecord): void {
     this.#unshipped.add(id, record);
     const cost = countedCost(record);
     if (cost > 0) this.#ledgers.get(id)?.add(cost, record.createdAt.getTime(), this.#options.now());
   }
 
-  /** Removes a record's cost from the unshipped costs, once the database contains the record. */
+  /** Runs once the database contains the record. */
   shipped(id: string, record: UsageRecord): void {
     this.#unshipped.shipped(id, record);
   }
@@ -56,7 +53,7 @@ export class Spending {
     });
   }
 
-  /** Reads a holder's spending for the console, without marking the ledger as in use. */
+  /** Reads a holder's spending for the console. The ledger is not kept, so `refresh` ignores it. */
   async look(id: string): Promise<Ledger> {
     const { now, readCosts, readUndisturbed } = this.#options;
     const ledger = new Ledger(now());
@@ -64,15 +61,11 @@ export class Spending {
     return ledger;
   }
 
-  /** Loads a missing ledger. `refresh` keeps loaded ones current. */
   async loadMissing(id: string): Promise<void> {
     if (!this.#ledgers.has(id)) await this.load([id]);
   }
 
-  /**
-   * Reads the costs of other processes: each time for ledgers in use, less and less often for idle ones.
-   * Requests do not wait for it.
-   */
+  /** Reloads the ledgers in use on each call, and idle ledgers less and less often. */
   async refresh(): Promise<void> {
     const now = this.#options.now();
     const ids: string[] = [];
@@ -108,10 +101,7 @@ const idsPerQuery = 200;
 /** Idle ledgers cause at most one more query, because ledgers in use must not wait for them. */
 const restingPerRefreshMax = idsPerQuery;
 
-/**
- * Costs of finished requests that are not in the database yet, by holder and day. The spool's maximum size
- * bounds their number.
- */
+/** Costs of finished requests that are not in the database yet, by holder and day. */
 class UnshippedCosts {
   readonly #costs = new Map<string, Map<number, number>>();
 
@@ -140,7 +130,7 @@ class UnshippedCosts {
   }
 }
 
-/** An unpriced request counts its minimum cost, so that an unpriced part does not hide the others. */
+/** An unpriced request counts the minimum cost of its priced parts. */
 function countedCost({ cost, costDetails }: UsageRecord): number {
   return cost ?? costDetails?.least ?? 0;
 }

@@ -16,7 +16,7 @@ export class Webhook {
     this.#options = options;
   }
 
-  /** Throws unless the webhook accepts the warning. */
+  /** Throws unless the webhook returns a 2xx status within `timeoutMs`. */
   async send(event: LimitEventRow): Promise<void> {
     const { url, secret, now } = this.#options;
     const body = JSON.stringify(toMessage(event));

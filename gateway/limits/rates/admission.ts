@@ -21,7 +21,7 @@ export class Admission {
   #isTaken = false;
   #isOver = false;
   #exact: Reservation | null = null;
-  /** Each holder's use, from Valkey. Null without a response from Valkey. */
+  /** Each holder's use in all processes. Null without a response from Valkey. */
   exactUse: HolderUse[] | null = null;
 
   constructor(options: AdmissionOptions) {
@@ -33,11 +33,7 @@ export class Admission {
     return this.#isOver;
   }
 
-  /**
-   * Counts the request and its estimated tokens for each holder.
-   * @param estimate the estimated tokens
-   * @param exact reports the end of the request to Valkey. Null without Valkey or limits.
-   */
+  /** @param exact reports the end of the request to Valkey. Null without Valkey or limits. */
   reserve(estimate: number, exact: Reservation | null = null): void {
     this.#isTaken = true;
     this.#exact = exact;
@@ -46,7 +42,7 @@ export class Admission {
     for (const { meter } of this.#options.holders) meter.addRequest(this.#startedIn, estimate);
   }
 
-  /** Ends the request. A rejected request has used nothing. */
+  /** Settles or undoes the counts of `reserve`, which does not run for a rejected request. */
   end(record: UsageRecord): void {
     this.#isOver = true;
     if (!this.#isTaken) return;
@@ -96,7 +92,6 @@ export class Admission {
 export type QueueSlot = {
   readonly keyId: string;
   readonly start: () => void;
-  /** Rejects a request that waited too long. */
   readonly refuse: (error: GatewayError) => void;
   state: "new" | "waiting" | "running" | "left";
   timer?: NodeJS.Timeout;
@@ -130,7 +125,6 @@ export class FairQueue {
     if ((this.#waiting.get(keyId)?.length ?? 0) >= queuedRequestsPerKeyMax) throw overCapacity();
   }
 
-  /** Starts the request, or queues it while the process is full. */
   enter(slot: QueueSlot): void {
     const { concurrentRequestsMax, queueWaitMsMax } = this.#options;
     if (concurrentRequestsMax === 0 || this.#running < concurrentRequestsMax) return this.#start(slot);
@@ -141,7 +135,6 @@ export class FairQueue {
     else this.#waiting.set(slot.keyId, [slot]);
   }
 
-  /** Ends a running request, or removes a queued one. */
   leave(slot: QueueSlot): void {
     const { state } = slot;
     slot.state = "left";
@@ -183,7 +176,8 @@ function overCapacity(): GatewayError {
 }
 
 /**
- * Adds OpenAI's `x-ratelimit-*` headers for requests and for tokens, each for the holder with the least left.
+ * Adds OpenAI's `x-ratelimit-*` headers. The headers for requests and the headers for tokens each describe
+ * the holder with the least remaining.
  * https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
  * @param exactUse each holder's use in all processes, if known
  */

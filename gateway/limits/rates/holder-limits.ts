@@ -17,8 +17,8 @@ export type LimitKind = "concurrent" | "requests" | "tokens";
 
 /**
  * Throws the error of the first limit that the request would exceed.
- * @param sharedBy the number of processes that divide the per-minute limits while they do not know each
- * other's use
+ * @param sharedBy the number of processes that divide the per-minute limits. 1 while they know each other's
+ * use.
  */
 export function checkLimits(limits: HolderLimits, tokens: number, now: number, sharedBy = 1): void {
   const { meter, requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
@@ -80,10 +80,10 @@ const reasons: Record<LimitKind, LimitReason> = {
   tokens: "tokens_per_minute",
 };
 
-/** Counts of all processes together, such as in Valkey. */
+/** The counts of all processes together, in Valkey. */
 export type ExactCounts = {
   readonly isThere: boolean;
-  /** False until the counts include all admissions of the last minute. */
+  /** False while the counts may lack admissions of the last minute. */
   readonly knowsAll: boolean;
   /** Null without a response. */
   reserve(holders: readonly HolderLimits[], tokens: number): Promise<UsedReservation | ExactRefusal | null>;

@@ -27,16 +27,12 @@ type LimiterOptions = {
   budgets: { check(key: LimitedKey): void; spend(key: LimitedKey, record: UsageRecord): void };
   /** All meters by holder ID. `ShareExchange` and `ValkeyLimits` read the same map. */
   meters?: Map<string, Meter>;
-  /** The number of processes that currently divide the limits. See `ShareExchange`. */
+  /** The number of processes that currently divide the per-minute limits. See `ShareExchange`. */
   sharedBy?: () => number;
   /** Counts of all processes together. Null without Valkey. */
   exact?: ExactCounts | null;
 };
 
-/**
- * Admits requests, or throws the error of an exceeded limit or a full queue. Valkey decides asynchronously:
- * errors after its response go to `fail`. A rejected request uses nothing.
- */
 export class Limiter {
   readonly #options: LimiterOptions;
   readonly #meters: Map<string, Meter>;
@@ -50,7 +46,11 @@ export class Limiter {
     this.#queue = new FairQueue(options.limits);
   }
 
-  /** @param start starts the request: at once, or when the process has room */
+  /**
+   * Throws the error of an exceeded limit or a full queue. Errors after the call to Valkey go to
+   * `asking.fail` instead.
+   * @param start runs at once, or when the process has room
+   */
   admit(asking: Asking, bodyBytes: number, start: () => void): void {
     const { now, budgets } = this.#options;
     const { key } = asking;

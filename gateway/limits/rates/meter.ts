@@ -29,7 +29,6 @@ export class Meter {
     this.#changed(at);
   }
 
-  /** Whether no request is in flight and the last minute has no use. */
   isIdle(second: number): boolean {
     return this.concurrent === 0 && this.requests.used(second) === 0 && this.tokens.used(second) === 0;
   }
@@ -64,14 +63,14 @@ export class SlidingMinute {
     return this.#holds(at) ? (this.#own[at % secondsPerMinute] ?? 0) : 0;
   }
 
-  /** Adds a positive or negative amount to a second. Ignores seconds older than a minute. */
+  /** Adds a positive or negative amount to the second `at`. Ignores seconds outside the minute. */
   add(second: number, amount: number, at = second): void {
     this.#advance(second);
     const into = at === second ? this.#second : at;
     if (this.#holds(into)) this.#change(this.#own, into, amount);
   }
 
-  /** Sets the latest known usage of all other processes in one second. */
+  /** Replaces the use of all other processes in the second `at`. */
   setOthers(second: number, at: number, amount: number): void {
     this.#advance(second);
     if (this.#holds(at)) this.#change(this.#others, at, amount - (this.#others[at % secondsPerMinute] ?? 0));

@@ -11,8 +11,8 @@ type ShareExchangeOptions = {
 };
 
 /**
- * Publishes this process's use of the limits and reads that of other processes, so that they share each limit.
- * `limits/README.md` has the bound by which they can exceed it.
+ * Publishes the use of this process and reads the use of other processes, so that all processes share each
+ * limit. See `limits/README.md`.
  */
 export class ShareExchange {
   readonly #options: ShareExchangeOptions;
@@ -23,7 +23,7 @@ export class ShareExchange {
   #countedIn = 0;
   #heardAt = Number.POSITIVE_INFINITY;
   #readFrom = 0;
-  /** The next repeated read ends before this second. Each run reads one part of the minute, the newest first. */
+  /** The next reread ends before this second. Rereads go backwards through the minute, part by part. */
   #rereadBefore = 0;
   #nextPruneAt = 0;
 
@@ -32,8 +32,8 @@ export class ShareExchange {
   }
 
   /**
-   * The number of processes that divide a limit: one, while the others' use is known. A process without news
-   * for two intervals, for example when the database is slow or unavailable, limits itself to its share.
+   * 1 while the use of other processes is known. After two intervals without news, a process limits itself to
+   * its share.
    */
   get sharedBy(): number {
     const { now, intervalMs } = this.#options;
@@ -119,10 +119,10 @@ export class ShareExchange {
   }
 }
 
-/** The maximum number of new meters per run. The next run reads the others. */
+/** The maximum number of new meters per run. Later runs read the remaining meters. */
 const freshMax = 500;
 
-/** Other processes usually publish a second's use within this delay, which includes clock differences. */
+/** Other processes usually publish a second's use within this delay, despite clock differences. */
 const lateSeconds = 5;
 
 /** The time in which the whole minute is read again. */

@@ -35,7 +35,7 @@ export class ValkeyConnection {
     this.#client = new Redis(url.replace(/^valkey/, "redis"), {
       connectTimeout: startMs,
       retryStrategy: () => reconnectWaitMs,
-      // Commands neither wait for a connection nor are sent twice: the first attempt may have succeeded.
+      // Commands do not wait for a connection. A resend could repeat a command that has succeeded.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -62,7 +62,7 @@ export class ValkeyConnection {
     return this.#send(send);
   }
 
-  /** Opens a new connection, because the server's counts are unreliable. */
+  /** Opens a new connection, which runs `greet` and `came` again. */
   giveUp(reason: string): void {
     this.#lose(reason);
   }

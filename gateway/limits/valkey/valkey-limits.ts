@@ -25,8 +25,8 @@ type ValkeyLimitsOptions = {
 };
 
 /**
- * Counts the requests, tokens and concurrent requests of all processes in Valkey. A process counts its running
- * requests in a session, and starts a new session with them after each reconnect.
+ * Counts the requests, tokens and concurrent requests of all processes in Valkey. A session holds the
+ * requests in flight of one process. Each reconnect starts a new session.
  */
 export class ValkeyLimits {
   readonly #options: ValkeyLimitsOptions;
@@ -91,10 +91,7 @@ export class ValkeyLimits {
     return { used, end: (more) => settle(0, more), undo: () => settle(-1, -tokens) };
   }
 
-  /**
-   * The reservation of a request that was admitted without Valkey. Its end is reported if Valkey is back.
-   * Nothing was reserved, so no surplus is returned.
-   */
+  /** Nothing was reserved in Valkey, so a surplus of estimated tokens is not returned. */
   assumeAdmitted(holders: readonly HolderLimits[]): Reservation {
     const settle = (more: number) => this.#settle(keysOf(holders), 0, 0, more);
     return { end: (more) => settle(Math.max(0, more)), undo: () => settle(0) };
@@ -105,9 +102,6 @@ export class ValkeyLimits {
     this.#connection.close();
   }
 
-  /**
-   * Does nothing while Valkey is unavailable. A request that ends then is not reported when Valkey returns.
-   */
   #settle(keys: string[], takenIn: number, requests: number, more: number): void {
     void this.#run(settleUse, keys, [this.#session, takenIn, requests, more]);
   }
@@ -117,7 +111,7 @@ export class ValkeyLimits {
     return this.#connection.run((client) => client.evalsha(script.sha, keys.length, ...keys, now, ...values));
   }
 
-  /** Starts a session. The scripts must be loaded before other commands call them. */
+  /** The scripts must be loaded before other commands call them. */
   async #begin(client: Redis): Promise<true> {
     this.#session = this.#options.createSessionName();
     await Promise.all([
@@ -150,7 +144,7 @@ export class ValkeyLimits {
 
 type Script = { text: string; sha: string };
 
-/** See `reserve.lua`. Holders are numbered from 1. The number 0 means that none rejects the request. */
+/** See `reserve.lua`. Holders are numbered from 1, and 0 means that no holder rejects the request. */
 type ReserveAnswer = [
   second: number,
   holderNumber: number,

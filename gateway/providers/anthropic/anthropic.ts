@@ -46,7 +46,7 @@ export const anthropic: Provider = {
   },
 };
 
-/** Versions from 2026-10-21 lack `temperature`, `top_p` and `top_k`. */
+/** API versions from 2026-10-21 on lack `temperature`, `top_p` and `top_k`. */
 const apiVersion = "2023-06-01";
 
 /** This beta allows `thinking.block_binding`. */
@@ -60,7 +60,7 @@ const translation: ChatTranslation = {
   createStreamReader: () => new MessageStreamReader(),
 };
 
-/** Anthropic reports exhausted credit as an invalid request. */
+/** Anthropic reports exhausted credit and reached usage limits with status 400. */
 function effectiveStatus(status: number, body: unknown): number {
   const error = isObject(body) ? body["error"] : null;
   const message = isObject(error) ? error["message"] : null;

@@ -56,7 +56,7 @@ export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel
 }
 
 /**
- * Anthropic requires a token limit, unlike OpenAI. If none is known, uses the lowest maximum of all Claudes,
+ * Anthropic requires a token limit, unlike OpenAI. The default is the lowest output limit of any Claude model,
  * plus the thinking budget.
  */
 function toMaxTokens(body: ChatRequestBody, model: UpstreamModel): number {
@@ -93,7 +93,7 @@ const inexpressible: Inexpressible[] = [
 ];
 
 /**
- * Converts a schema to Anthropic's parameter, and JSON without a schema to an instruction.
+ * Anthropic's output format requires a schema, so JSON without a schema becomes an instruction.
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 function toOutputFormat(value: unknown): { format?: OutputFormat; instruction?: TextBlock } {

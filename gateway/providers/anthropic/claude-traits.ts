@@ -31,10 +31,7 @@ export function findClaudeTraits(modelName: string): ClaudeTraits {
 
 type Claude = { family: string; major: number; minor: number };
 
-/**
- * Parses a Claude name. A name without a version counts as new. Null for models of compatible upstreams, which
- * use the same API.
- */
+/** A name without a version counts as new. Null for another vendor's model behind a compatible API. */
 function readName(modelName: string): Claude | null {
   const name = modelName.toLowerCase();
   if (!name.includes("claude")) return null;
@@ -47,7 +44,7 @@ function readName(modelName: string): Claude | null {
   return { family: "", major: Infinity, minor: 0 };
 }
 
-/** Claude reasons by default from version 5, and some models cannot stop. */
+/** From version 5, Claude reasons by default. Some models cannot disable reasoning. */
 function calmOf5({ family, major, minor }: Claude): ClaudeTraits["calm"] {
   const name = `${family} ${major}.${minor}`;
   if (name === "sonnet 5.5") return { thinking: { type: "between_tools" } };
@@ -65,7 +62,7 @@ const allEfforts: Record<ClaudeEffort, string> = {
   max: "max",
 };
 
-/** Claude 4.6 lacks `xhigh`, which lies between `high` and `max`. `high` does not increase the cost. */
+/** Claude 4.6 lacks `xhigh`. The replacement is lower, because a higher effort would cost more. */
 const effortsOf46: Record<ClaudeEffort, string> = { ...allEfforts, xhigh: "high" };
 
 /** Compatible upstreams may implement only the oldest features. */

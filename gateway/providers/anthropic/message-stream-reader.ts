@@ -75,7 +75,7 @@ export class MessageStreamReader implements ChatStreamReader {
     return [toChunk({ tool_calls: [{ index: call.index, function: { arguments: json } }] })];
   }
 
-  /** A call without arguments streams nothing, but clients expect an object. */
+  /** Sends the start event's input if no delta followed, because clients expect a JSON object. */
   #readBlockStop(blockIndex: unknown): ChunkChoice[] {
     const call = this.#openCalls.get(blockIndex);
     this.#openCalls.delete(blockIndex);
@@ -102,7 +102,6 @@ type OpenCall = {
   input: string;
 };
 
-/** Reads text or reasoning from a delta, or from the start of a block, which is usually empty. */
 function readPiece(blockIndex: unknown, piece: Fields): ChunkChoice[] {
   const { type, text, thinking } = piece;
   if (type === "text" || type === "text_delta") return isText(text) ? [toChunk({ content: text })] : [];

@@ -53,7 +53,6 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Throws for a call without ID or name. */
 export function readToolCall({ id, name, input }: Record<string, unknown>): ToolCall {
   if (typeof id !== "string" || typeof name !== "string") throw new Error("The tool call is malformed.");
   return {

@@ -24,14 +24,13 @@ export function readReasoningDetail(
   };
 }
 
-/** The index is the block's position in its response. */
 type Thought = { index: number; block: ThoughtBlock };
 
 type ThoughtBlock = ThinkingBlock | RedactedThinkingBlock;
 
 /**
- * Converts returned details to thinking blocks, in order, and joins the pieces of a stream. Omits details of other
- * providers and those without a signature.
+ * Converts returned details to thinking blocks, in order, and joins the pieces of a stream. Omits other formats
+ * and unsigned thinking.
  */
 export function toThoughts(details: unknown): Thought[] {
   const blocks = new Map<number, ThoughtBlock>();

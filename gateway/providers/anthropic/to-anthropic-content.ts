@@ -142,7 +142,10 @@ export function toCacheControl(
   return ifGiven(marked["cache_control"], `${param}.cache_control`, expectObject);
 }
 
-/** Copies a message's marker to its last block, unless that block has one. Thinking blocks cannot carry markers. */
+/**
+ * Copies the message's cache marker to the last block, unless the block has a marker. Thinking blocks cannot
+ * carry markers.
+ */
 export function withCacheControl<B extends ContentBlock>(
   blocks: B[],
   message: { [field: string]: unknown },

@@ -6,7 +6,7 @@ import type { AnthropicMessage, Thinking, ToolChoice } from "./messages-request.
 import { isThought } from "./reasoning-details.ts";
 
 /**
- * Converts `thinking`, Anthropic's own parameter, or else `reasoning_effort`. Without both, the model's
+ * `thinking`, Anthropic's own parameter, takes precedence over `reasoning_effort`. Without either, the model's
  * default applies. https://platform.claude.com/docs/en/build-with-claude/thinking
  */
 export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingOrder {
@@ -38,7 +38,7 @@ function readEffort(value: unknown): ClaudeEffort | "none" | undefined {
   throw invalidValue("reasoning_effort", `must be one of none, ${claudeEfforts.join(", ")}`, name);
 }
 
-/** Requests thinking unless a forced tool, the messages or the token limit prevent it. */
+/** A forced tool prevents thinking. The messages or the token limit can also prevent a thinking budget. */
 function think(effort: ClaudeEffort, { traits, messages, toolChoice, maxTokens }: Situation): ThinkingOrder {
   const isForced = toolChoice?.type === "any" || toolChoice?.type === "tool";
   if (traits.efforts) {

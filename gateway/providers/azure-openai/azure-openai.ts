@@ -5,8 +5,8 @@ import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts"
 import type { Provider } from "../provider.ts";
 
 /**
- * OpenAI's models in a customer's Azure resource: native chat completions at other URLs. Model names are
- * deployment names. https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
+ * Azure serves OpenAI's chat completions at the URLs of a customer's resource. Model names are deployment names.
+ * https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
  */
 export const azureOpenAi: Provider = {
   label: "Azure OpenAI",
@@ -61,8 +61,8 @@ const quirks: ChatQuirks = {
 };
 
 /**
- * Removes every documented path from the base URL. A dated `api-version` (2024-10-21) selects the older URLs
- * with the deployment in the path. `preview` and `latest` select the v1 API.
+ * Removes Azure's API paths from the base URL. A dated `api-version`, such as 2024-10-21, selects the older URLs
+ * with the deployment in the path.
  */
 function readBaseUrl(baseUrl: string): { resourceUrl: string; isDated: boolean } {
   const url = new URL(baseUrl);

@@ -59,7 +59,9 @@ export class AwsEventStreamDecoder implements EventDecoder {
   }
 }
 
-/** Loads the codec with the first stream, because it would take a twentieth of the startup time. */
+/**
+ * Loads the codec for the first stream. Loading the codec at startup would take a twentieth of the startup time.
+ */
 function createCodec(): EventStreamCodec {
   const require = createRequire(import.meta.url);
   const library = require("@smithy/core/event-streams") as typeof import("@smithy/core/event-streams");

@@ -14,7 +14,7 @@ type BedrockEndpointOptions = {
   credential: BedrockCredential | null;
 };
 
-/** A Bedrock API key becomes a header. A key pair signs each request. */
+/** Sends a Bedrock API key as a header, but signs each request with a key pair. */
 export function bedrockEndpoint(options: BedrockEndpointOptions): Endpoint {
   const { url, path, accept, region, credential } = options;
   const { origin, host, pathname } = new URL(url);
@@ -39,7 +39,7 @@ export function bedrockEndpoint(options: BedrockEndpointOptions): Endpoint {
     : endpoint;
 }
 
-/** Includes the ID and the session token, because errors must not show them. */
+/** Includes the access key ID and the session token, because errors must not show them. */
 function secretOf(credential: BedrockCredential): string {
   if (credential.kind === "bearer") return credential.apiKey;
   const { accessKeyId, secretAccessKey, sessionToken } = credential;
@@ -55,7 +55,7 @@ type SignatureOptions = {
 };
 
 /**
- * Signs the method, path, body, host, content type and AWS's own headers. Proxies may change other headers.
+ * Signs the method, path, body, host, content type and AWS's own headers, but no header that a proxy may change.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 function signatureFor({ host, path, region, credential }: SignatureOptions): NonNullable<Endpoint["sign"]> {
@@ -81,9 +81,7 @@ function signatureFor({ host, path, region, credential }: SignatureOptions): Non
 
 const contentType = "application/json";
 
-/**
- * The hash for the signer. It creates key objects, because an HMAC with a key in bytes is several times slower.
- */
+/** Creates key objects, because an HMAC with a key in bytes is several times slower. */
 class NodeSha256 {
   readonly #secret: Source | undefined;
   #hash: Hash | Hmac;

@@ -102,10 +102,8 @@ const streamContentType = "application/vnd.amazon.eventstream";
 
 /** Bedrock has two hosts: one runs models, the other lists them. */
 type BedrockHost = {
-  /** The URL without its query. */
   runtimeUrl: string;
   controlUrl: string;
-  /** Every signature contains the region. */
   region: string;
 };
 
@@ -136,8 +134,8 @@ function readBedrockHost(baseUrl: string): BedrockHost {
 const awsHost = /^(vpce-[^.]+\.)?bedrock-runtime(?:-fips)?\.([a-z]{2,5}(?:-[a-z]+)+-\d+)\./;
 
 /**
- * Two of Bedrock's 4xx statuses report a failure of the model: 408 is a timeout, and 424 usually contains the
- * model's own status.
+ * Two of Bedrock's 4xx statuses report a failure of the model. 408 is a timeout. The body of a 424 usually
+ * contains the model's own status.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
  */
 function effectiveStatus(status: number, body: unknown): number {
@@ -148,8 +146,8 @@ function effectiveStatus(status: number, body: unknown): number {
 }
 
 /**
- * Selects text and embedding models, on demand or through an inference profile, whose name adds a geography
- * prefix (`us.anthropic.…`).
+ * Selects text and embedding models that run on demand or through an inference profile. A profile's name adds a
+ * geography prefix (`us.anthropic.…`).
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListFoundationModels.html
  */
 function isUsable({ outputModalities, inferenceTypesSupported }: Record<string, unknown>): boolean {

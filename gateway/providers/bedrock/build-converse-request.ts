@@ -85,7 +85,7 @@ const inexpressible: Inexpressible[] = [
 
 type OutputFormat = {
   outputConfig?: OutputConfig | undefined;
-  /** The instruction that replaces a parameter, for a model without that parameter. */
+  /** The instruction that replaces an unsupported parameter. */
   instruction?: string | undefined;
 };
 
@@ -118,10 +118,7 @@ function toSchemaFormat(value: unknown, param: string, family: ModelFamily): Out
   return { outputConfig: { textFormat: { type: "json_schema", structure } } };
 }
 
-/**
- * Whether Bedrock accepts a schema for this model. Bedrock rejects the parameter for older and many newer Claudes:
- * "output_config.format: Extra inputs are not permitted".
- */
+/** For other Claude models, Bedrock reports "output_config.format: Extra inputs are not permitted". */
 function takesSchema({ name, version }: ModelFamily): boolean {
   return name !== "claude" || version === 405 || version === 406;
 }
@@ -160,10 +157,7 @@ function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: bo
 
 type RequestedSampling = Record<"temperature" | "topP" | "topK", number | undefined>;
 
-/**
- * Newer Claudes reject `temperature`, `top_p` and `top_k`, and older ones limit them while thinking. Omits
- * the default value 1, because some models reject `temperature` and `top_p` together.
- */
+/** Omits a `temperature` or `top_p` of 1, the default, because some models reject both parameters together. */
 function claudeSampling(requested: RequestedSampling, version: number, thinks: boolean): Sampling {
   const temperature = unlessOne(requested.temperature);
   const topP = unlessOne(requested.topP);

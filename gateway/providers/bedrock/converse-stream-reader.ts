@@ -20,7 +20,7 @@ export class ConverseStreamReader implements ChatStreamReader {
   /** The open tool calls, by block index. */
   readonly #openCalls = new Map<unknown, { index: number; hasArguments: boolean }>();
   #callCount = 0;
-  /** The index of the last reasoning block, and the number of such blocks before it. */
+  /** The `contentBlockIndex` of the latest reasoning block. */
   #thoughtBlock: unknown = null;
   #thoughtIndex = -1;
   #usage: ChatUsage | null = null;
@@ -107,7 +107,7 @@ export class ConverseStreamReader implements ChatStreamReader {
     return { type, format: formatOf(type, this.#family), index: this.#thoughtIndex, ...piece };
   }
 
-  /** Adds empty arguments to a call without any, because clients cannot parse an empty string. */
+  /** Sends `{}` for a call without arguments, because clients cannot parse an empty string. */
   #endBlock({ contentBlockIndex: block }: Fields): ChunkChoice[] {
     const call = this.#openCalls.get(block);
     this.#openCalls.delete(block);

@@ -64,7 +64,6 @@ type EmbeddingsForm = {
   readAnswer(answer: unknown): EmbeddingsAnswer;
 };
 
-/** Throws `unsupported_parameter` for token arrays, which Bedrock rejects. */
 function textsOf({ input }: EmbeddingsRequestBody): string[] {
   if (!Array.isArray(input)) return [expectString(input, "input")];
   return input.map((text: unknown, index) => {
@@ -75,7 +74,6 @@ function textsOf({ input }: EmbeddingsRequestBody): string[] {
   });
 }
 
-/** Throws `unsupported_parameter` if the request sets a length that the model cannot change. */
 function dimensionsOf(body: EmbeddingsRequestBody, canChoose: boolean): number | undefined {
   const dimensions = ifGiven(body["dimensions"], "dimensions", expectNumber);
   if (dimensions === undefined || canChoose) return dimensions;

@@ -32,8 +32,8 @@ function readClaudeVersion(modelName: string): number {
 }
 
 /**
- * Converts `cache_control` on a message, part or tool to the cache point block after it. Returns no block for models
- * without cache points, which changes only the cost.
+ * Converts the `cache_control` of a message, part or tool to a cache point. Models without cache points get
+ * none, which changes only the cost.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html#prompt-caching-models
  */
 export function cachePointAfter(

@@ -42,7 +42,6 @@ export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAn
   };
 }
 
-/** Reads text with and without citations. Omits the citations, because chat completions have no field for them. */
 function textOf({ text, citationsContent: cited }: Record<string, unknown>): string {
   if (typeof text === "string") return text;
   if (!isObject(cited) || !Array.isArray(cited["content"])) return "";

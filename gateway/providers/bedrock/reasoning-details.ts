@@ -13,8 +13,8 @@ export function formatOf(type: ReasoningDetail["type"], { name }: ModelFamily): 
 }
 
 /**
- * Converts the reasoning that a client returned with a message. Keeps only signed or encrypted blocks: models without
- * signatures reject the others or treat them as text.
+ * Converts reasoning that a client returned. Omits unsigned reasoning, because some models reject it or treat it
+ * as text.
  */
 export function toReasoningBlocks(details: unknown, family: ModelFamily): ReasoningBlock[] {
   if (family.name === "claude" && family.version < 307) return [];

@@ -22,10 +22,7 @@ import type { ModelFamily } from "./model-family.ts";
 import type { ValueCount } from "../../wire/json.ts";
 import { toReasoningBlocks } from "./reasoning-details.ts";
 
-/**
- * Separates instructions from alternating turns. Merges consecutive messages of one role. Tool results belong to
- * the user's turn.
- */
+/** Converse requires alternating turns, so consecutive messages of one role become one turn. */
 export function toConverseMessages(
   messages: ChatMessage[],
   family: ModelFamily,
@@ -76,7 +73,7 @@ function append<T>(list: T[], items: T[]): void {
   for (const item of items) list.push(item);
 }
 
-/** Cache points follow the result, because a result cannot contain them. */
+/** A cache point follows the result, because a result cannot contain one. */
 function toToolResult(message: ChatMessage, param: string, conversation: Conversation): ContentBlock[] {
   const blocks = toContentBlocks(message, param, conversation);
   const cachePoints = blocks.filter((block) => "cachePoint" in block).slice(0, 1);
@@ -144,7 +141,7 @@ function parseInput(text: unknown, param: string, jsonTexts: ValueCount): Record
 }
 
 /**
- * Hashes an ID that the model would reject, in the call and in its result. Some models reject even IDs of their own,
+ * Hashes an invalid ID in the same way for a call and its result. Even IDs from Bedrock's models can be invalid,
  * such as Kimi's `functions.get_weather:0`.
  */
 function toToolUseId(id: unknown, param: string, { name }: ModelFamily): string {

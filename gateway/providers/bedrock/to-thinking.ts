@@ -50,7 +50,6 @@ function readEffort(value: unknown): Effort | null {
   throw invalidValue("reasoning_effort", `must be one of ${efforts.join(", ")}`, name);
 }
 
-/** Converts the effort for models with three levels. Null for `none`. */
 function toStep(effort: Effort): "low" | "medium" | "high" | null {
   if (effort === "none") return null;
   if (effort === "minimal" || effort === "low") return "low";
@@ -58,7 +57,7 @@ function toStep(effort: Effort): "low" | "medium" | "high" | null {
 }
 
 /**
- * Converts `thinking`, Anthropic's own parameter, or else `reasoning_effort`.
+ * `thinking`, Anthropic's own parameter, takes precedence over `reasoning_effort`.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html
  */
 function toClaudeThinking(body: ChatRequestBody, effort: Effort | null, situation: Situation): ThinkingRules {
@@ -81,7 +80,7 @@ type ClaudeFields = { thinking?: Record<string, unknown>; output_config?: { effo
 function fieldsFor(effort: Effort | null, situation: Situation): ClaudeFields {
   const { version } = situation.family;
   if (effort === null) return {};
-  // Claude reasons by default from version 5, and some models cannot stop.
+  // From version 5, Claude reasons by default. Some models cannot disable reasoning.
   if (effort === "none") return version >= 500 ? { output_config: { effort: "low" } } : {};
   if (version < 307) return {};
   return version >= 406 ? adaptiveFields(effort, version) : budgetFields(effort, limitOf(situation));
@@ -138,7 +137,6 @@ export type Situation = {
   maxTokens: number | undefined;
 };
 
-/** OpenAI's names for reasoning efforts. */
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 type Effort = (typeof efforts)[number];

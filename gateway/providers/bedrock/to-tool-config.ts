@@ -14,10 +14,9 @@ import { functionNameOf, readAllowedTools } from "../allowed-tools.ts";
 
 export type ToolRules = {
   toolConfig?: ToolConfig | undefined;
-  /** The choice in Claude's own format, for choices that Converse lacks. */
+  /** Claude's own `tool_choice`, because Converse cannot disable parallel calls. */
   claudeToolChoice?: object | undefined;
   isForced: boolean;
-  /** The instruction that replaces a parameter, for a model without that parameter. */
   instruction?: string | undefined;
 };
 
@@ -29,7 +28,7 @@ export function toToolConfig(
 ): ToolRules {
   const choice = readToolChoice(body["tool_choice"]);
   const [forcedName] = choice.mode === "required" && choice.names?.size === 1 ? choice.names : [];
-  // A forced tool still needs all declarations, to keep the prompt cache valid.
+  // With a forced tool, the request still declares all tools, so that the prompt cache stays valid.
   const tools = toToolSpecs(body, forcedName === undefined ? choice.names : null, family);
   if (choice.mode === "none" || !Array.isArray(body["tools"]) || body["tools"].length === 0) {
     return forbidCalls(tools, messages);
@@ -62,7 +61,7 @@ function oneCallAtMost({ mode }: ChosenTools, name: string | undefined): object 
   return { type, name, disable_parallel_tool_use: true };
 }
 
-/** Whether the model may or must call a tool, and which tool. Null `names` allow every tool. */
+/** `names` restricts the choice to certain functions. Null means no restriction. */
 type ChosenTools = { mode: "none" | "auto" | "required"; names: ReadonlySet<string> | null };
 
 /** https://platform.openai.com/docs/api-reference/chat/create#chat_create-tool_choice */
@@ -78,7 +77,7 @@ function readToolChoice(choice: unknown): ChosenTools {
 }
 
 /**
- * Converts the functions in `names`, or all if null. Omits `strict`, which many models reject.
+ * Omits `strict`, which many models reject.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
  */
 function toToolSpecs(
@@ -113,7 +112,7 @@ function toToolSpec({ name, description, parameters }: Record<string, unknown>, 
   };
 }
 
-/** Declares the called functions without parameters, because the request no longer contains them. */
+/** The schemas are empty, because the request declares no tools. */
 function toPastToolSpecs(messages: ConverseMessage[]): ToolConfig["tools"] {
   const blocks = messages.flatMap(({ content }) => content);
   const names = new Set(blocks.flatMap((block) => ("toolUse" in block ? block.toolUse.name : [])));

@@ -12,7 +12,7 @@ import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provide
 import { upstreamReported } from "../../wire/bad-answer.ts";
 import { toPlainChat } from "./to-plain-chat.ts";
 
-/** An upstream with chat completions: native for clients of the same dialect, translated for others. */
+/** Chat completions requests are native, so only other dialects use this translation. */
 export function chatCompletionsApi(endpoint: Endpoint, quirks: ChatQuirks): ChatApi {
   return {
     endpoint,
@@ -79,7 +79,7 @@ function readChatChoice(choice: unknown, name: "message" | "delta"): object {
   if (finishReason === "error" || finishReason === "insufficient_system_resource") {
     throw upstreamReported(isObject(error) ? error["message"] : error);
   }
-  // Azure sends facts about a choice, such as filter results, without a delta.
+  // Azure sends content filter results in choices without a delta.
   const message = choice[name] ?? (name === "delta" ? {} : null);
   if (!isObject(message)) throw new Error(`The choice has no ${name}.`);
   return {
@@ -109,10 +109,7 @@ function readMessage({
   };
 }
 
-/**
- * Reads a string, or the content parts that Mistral sends with reasoning.
- * @param type the type of the parts to read, and the member with a part's text
- */
+/** Joins the parts of this type. A string counts as text. Mistral sends parts in responses with reasoning. */
 function toText(value: unknown, type: "text" | "thinking" = "text"): string {
   if (typeof value === "string") return type === "text" ? value : "";
   if (!Array.isArray(value)) return "";
@@ -121,10 +118,7 @@ function toText(value: unknown, type: "text" | "thinking" = "text"): string {
     .join("");
 }
 
-/**
- * Adds missing arguments and formats an object as JSON. OpenAI sends a string in every piece of a call, but
- * some upstreams omit the arguments, and Ollama's own API sends an object.
- */
+/** OpenAI sends arguments as a string, but some upstreams omit the arguments or send an object. */
 function readCall(call: unknown): object[] {
   if (!isObject(call) || !isObject(call["function"])) return [];
   const { arguments: args, ...fn } = call["function"];

@@ -2,10 +2,7 @@ import type { UpstreamModel } from "../provider.ts";
 import type { ChatMessage, ChatRequestBody, ContentPart, ChatQuirks } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 
-/**
- * Reduces a translated request to OpenAI's schema, because strict upstreams reject extensions. Requests that
- * clients send as chat completions keep their extensions.
- */
+/** Removes the extensions that the upstream does not accept, because strict upstreams reject unknown fields. */
 export function toPlainChat(
   body: ChatRequestBody,
   { canReason }: Pick<UpstreamModel, "canReason">,
@@ -30,7 +27,7 @@ function withoutThoughts({ reasoning_content: _text, reasoning_details: _details
   return message as ChatMessage;
 }
 
-/** Only messages, parts, tools and calls can have markers, so two levels are enough. */
+/** Only messages, parts, tools and calls can have `cache_control`, so two levels are enough. */
 function withoutCacheControl(value: unknown, depth = 0): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutCacheControl(item, depth));
   if (!isObject(value) || depth > 1) return value;
@@ -44,8 +41,8 @@ function withoutCacheControl(value: unknown, depth = 0): unknown {
 }
 
 /**
- * Moves images and files into a user message after all results of a turn, because OpenAI's tool results are
- * text only.
+ * Moves images and files from consecutive tool results into a user message, because OpenAI accepts only text in
+ * tool results.
  */
 function withImagesApart(messages: readonly ChatMessage[]): ChatMessage[] {
   const apart: ChatMessage[] = [];

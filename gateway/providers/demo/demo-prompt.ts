@@ -1,17 +1,17 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 
 export type DemoOrders = {
-  /** The rest of the prompt: the text to echo. */
+  /** The prompt without its commands. */
   text: string;
   /** `/slow 500`: the delay before each piece of the answer, in milliseconds. */
   delayMs: number;
   /** `/fail 429`: the HTTP status of the answer. */
   failStatus: number | null;
-  /** `/break`: the connection breaks mid-stream. */
+  /** `/break`: the connection breaks in the middle of the answer. */
   breaks: boolean;
-  /** `/hang`: the answer stops mid-stream and never continues. */
+  /** `/hang`: the answer stops in the middle and never continues. */
   hangs: boolean;
-  /** `/tool`: the answer calls the request's first tool, unless `tool_choice` names another. */
+  /** `/tool`: the answer calls the request's first tool, unless `tool_choice` names another tool. */
   callsTool: boolean;
 };
 
@@ -37,7 +37,7 @@ export function textOf({ content }: ChatMessage): string {
     .join("");
 }
 
-/** Splits a text into the demo provider's tokens: words with the space after them. */
+/** In the demo, a token is a word with its trailing space. */
 export function toTokens(text: string): string[] {
   return text.match(/\S+\s*|\s+/g) ?? [];
 }

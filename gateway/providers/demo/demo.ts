@@ -8,8 +8,8 @@ import { type DemoOrders, readDemoOrders, textOf, toTokens } from "./demo-prompt
 import { sampleJson } from "./sample-json.ts";
 
 /**
- * An upstream inside this process that echoes the prompt, for new installations and for tests of clients with
- * slow, failing and broken responses. `demo-prompt.ts` lists its commands.
+ * An upstream inside this process that echoes the prompt. Commands in the prompt, such as `/fail 429`, change the
+ * response (`demo-prompt.ts`).
  */
 export const demo: Provider = {
   label: "Demo",
@@ -91,10 +91,7 @@ function contentFor(body: ChatRequestBody, text: string): string {
   return text === "" ? "Hello from demo/echo." : text;
 }
 
-/**
- * Returns the tool that the model must call: the one in `tool_choice`, or the first if `tool_choice` or `/tool`
- * requires a call. Null if no call is required.
- */
+/** Returns the tool that `tool_choice` names, or the first tool if `tool_choice` or `/tool` requires a call. */
 function chosenTool(body: ChatRequestBody, orders: DemoOrders): { name: string; parameters: unknown } | null {
   const { tools, tool_choice: choice } = body;
   if (!Array.isArray(tools)) return null;

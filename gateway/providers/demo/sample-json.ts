@@ -1,8 +1,8 @@
 import { isObject } from "../../wire/json.ts";
 
 /**
- * Builds a small value for a JSON schema, with required members only. A budget limits the size, because
- * nested arrays multiply. Values beyond the budget are null or missing.
+ * Builds a sample value for a JSON schema, with required members only. A budget limits the size, because nested
+ * arrays multiply.
  */
 export function sampleJson(schema: unknown): unknown {
   return sampleValue(schema, { depth: 0, budget: { valuesLeft: valuesMax, charactersLeft: charactersMax } });

@@ -17,7 +17,6 @@ export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel
   };
 }
 
-/** Rejects parameters that change the response and that the gateway cannot convert. */
 function refuseUnsupported(body: ChatRequestBody): void {
   const { modalities, logit_bias: bias, functions, web_search_options: search } = body;
   if (Array.isArray(modalities) && modalities.some((modality) => modality !== "text")) {

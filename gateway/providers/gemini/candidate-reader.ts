@@ -51,7 +51,6 @@ export class CandidateReader {
     return piece;
   }
 
-  /** Skips media and parts of Google's own tools, because no request enables them. */
   #readPart(part: Record<string, unknown>, answer: AnswerIdentity, piece: CandidatePiece): void {
     const { text, functionCall, thoughtSignature } = part;
     const signature =
@@ -116,10 +115,7 @@ const cuts = new Map<string, FinishReason>([
   ["IMAGE_RECITATION", "content_filter"],
 ]);
 
-/**
- * Converts log probabilities to OpenAI's format. Null for a missing result.
- * https://ai.google.dev/api/generate-content#LogprobsResult
- */
+/** https://ai.google.dev/api/generate-content#LogprobsResult */
 function readLogprobs(result: unknown): object | null {
   const chosen = isObject(result) ? result["chosenCandidates"] : null;
   if (!isObject(result) || !Array.isArray(chosen)) return null;
@@ -147,8 +143,7 @@ function readToken(value: unknown): TokenLogprob {
 }
 
 /**
- * Builds a call's ID from the response, the position and the call, because older models send no IDs. The same call in
- * another turn gets another ID.
+ * Older models send no call IDs. The hash covers the turn, so that a repeated call gets another ID.
  * @param position the candidate's index, then the call's index
  */
 function toolCallId(
@@ -161,8 +156,5 @@ function toolCallId(
   return `call_${createHash("sha256").update(source).digest("hex").slice(0, 24)}`;
 }
 
-/**
- * Distinguishes the responses of a conversation: by ID or, without one, by the prompt's token count, which
- * grows with every turn.
- */
+/** Without a response ID, the prompt's token count identifies the turn, because the prompt grows with every turn. */
 type AnswerIdentity = { responseId: string | null; usage: ChatUsage | null };

@@ -27,7 +27,7 @@ export const gemini: Provider = {
     },
   ],
   connect(settings) {
-    // Google also accepts the key in the query, but logs would contain it.
+    // Google also accepts the key in the query, but proxies log URLs.
     const headers = settings.secret === null ? [] : ["x-goog-api-key", settings.secret];
     const endpoint = (path: string) => endpointAt(settings, path, headers);
     return {
@@ -64,7 +64,7 @@ function errorReasons(body: unknown): unknown[] {
     : [];
 }
 
-/** Selects models for chat and embeddings by their methods. https://ai.google.dev/api/models */
+/** https://ai.google.dev/api/models */
 function isUsable({ supportedGenerationMethods: methods }: Record<string, unknown>): boolean {
   return !Array.isArray(methods) || methods.includes("generateContent") || methods.includes("embedContent");
 }

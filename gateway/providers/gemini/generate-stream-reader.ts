@@ -6,8 +6,8 @@ import { type CandidatePiece, CandidateReader } from "./candidate-reader.ts";
 import { readResponse } from "./read-response.ts";
 
 /**
- * Reads a stream, which has no end marker. The stream is finished when all known candidates are finished, so a
- * break before the first event of another candidate is not detected.
+ * Gemini's streams have no end marker, so a stream is finished when all known candidates are finished. A connection
+ * that closes before the first event of another candidate is not detected.
  */
 export class GenerateStreamReader implements ChatStreamReader {
   readonly #candidates = new Map<number, CandidateReader>();
@@ -71,7 +71,7 @@ function toChunkChoices(index: number, callsBefore: number, piece: CandidatePiec
   return [{ index, delta, ...(logprobs !== null && { logprobs }), finish_reason: finishReason }];
 }
 
-/** Throws for a response without candidates, unless the prompt was blocked, or without a finish reason. */
+/** Throws for a response without candidates or a finish reason, unless Google blocked the prompt. */
 export function readGenerateAnswer(answer: unknown): ChatAnswer {
   const response = readResponse(answer);
   const { candidates, refusal, usage, usageDetails } = response;

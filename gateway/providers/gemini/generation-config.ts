@@ -53,7 +53,7 @@ function logprobs(body: ChatRequestBody): object {
   return { responseLogprobs: true, logprobs: numberIn(body, "top_logprobs") || undefined };
 }
 
-/** Gemini accepts JSON schemas unchanged. https://ai.google.dev/gemini-api/docs/structured-output */
+/** https://ai.google.dev/gemini-api/docs/structured-output */
 function responseFormat(format: unknown): object {
   if (format === undefined || format === null) return {};
   const type = isObject(format) ? format["type"] : null;
@@ -73,7 +73,7 @@ function responseFormat(format: unknown): object {
 const stopSequencesMax = 5;
 
 /**
- * Converts `reasoning_effort` or Google's own `thinking_config`. Undefined for the model's default, which
+ * Google's own `thinking_config` takes precedence over `reasoning_effort`. Undefined keeps the model's default, which
  * hides reasoning.
  */
 function thinkingConfig(body: ChatRequestBody, traits: ModelTraits): object | undefined {
@@ -92,8 +92,8 @@ function thinkingConfig(body: ChatRequestBody, traits: ModelTraits): object | un
 }
 
 /**
- * The token budgets of Google's OpenAI compatibility. The lowest level is LOW, because many models reject
- * MINIMAL and no level disables thinking. https://ai.google.dev/gemini-api/docs/openai#thinking
+ * The budgets come from Google's OpenAI compatibility. The lowest level is LOW, because many models reject MINIMAL.
+ * https://ai.google.dev/gemini-api/docs/openai#thinking
  */
 const amounts = new Map([
   ["none", { level: "LOW", budget: 0 }],
@@ -120,14 +120,12 @@ export function googleOptions(body: ChatRequestBody): Record<string, unknown> {
   return isObject(options) ? options : {};
 }
 
-/** Differences between models, which only their names reveal. */
 export type ModelTraits = {
   /** Whether the model accepts a token budget for thinking. If not, the gateway sends a level. */
   thinksByBudget: boolean;
   cannotStopThinking: boolean;
-  /** Whether the model rejects returned function calls without signatures. */
+  /** Whether the model rejects earlier function calls without a thought signature. */
   needsSignatures: boolean;
-  /** Whether the model accepts images and files inside a function's result. */
   takesMediaInResults: boolean;
   takesSystemInstruction: boolean;
 };
@@ -150,7 +148,7 @@ export function modelTraits(modelName: string): ModelTraits {
   };
 }
 
-/** Returns a model's path below the base URL. The name may start with `models/`, as in Google's lists. */
+/** The name may start with `models/`, as in Google's lists. */
 export function modelPath(name: string): string {
   return `/models/${encodeURIComponent(bareModelName(name).toWellFormed())}`;
 }

@@ -24,11 +24,10 @@ export function readResponse(response: unknown): GenerateResponse {
 
 export type GenerateResponse = {
   candidates: { index: number; candidate: Record<string, unknown> }[];
-  /** The reason for an empty response, as a sentence for the client. */
+  /** The reason for an empty response, as a message for the client. */
   refusal: string | null;
   usage: ChatUsage | null;
   usageDetails: UsageDetails | undefined;
-  /** Null if Google sends no ID. */
   responseId: string | null;
 };
 
@@ -42,7 +41,6 @@ function candidatesOf(candidates: unknown): GenerateResponse["candidates"] {
   });
 }
 
-/** Returns a message for a blocked prompt, which gets no candidates. */
 function refusalOf(feedback: unknown): string | null {
   const reason = isObject(feedback) ? feedback["blockReason"] : null;
   if (typeof reason !== "string" || reason === "BLOCK_REASON_UNSPECIFIED") return null;
@@ -76,8 +74,7 @@ function countIn(metadata: Record<string, unknown>, name: string): number {
 }
 
 /**
- * Reads the modalities of the tokens and the service tier. Video tokens cost as much as image tokens. Vertex AI
- * reports the tier as `trafficType`, such as `ON_DEMAND_PRIORITY`.
+ * Video tokens cost as much as image tokens. Vertex AI reports the tier as `trafficType`, such as `ON_DEMAND_PRIORITY`.
  * https://ai.google.dev/api/generate-content#ModalityTokenCount
  */
 function readDetails(metadata: unknown): UsageDetails | undefined {

@@ -2,8 +2,7 @@ import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-com
 import { isObject } from "../../wire/json.ts";
 
 /**
- * The thought signatures in an assistant message from a client. Gemini 3 requires a signature on calls, so
- * `skippedSignature` replaces a lost one. `providers/README.md` describes the fields that contain signatures.
+ * The thought signatures in an assistant message. `providers/README.md` describes the fields that contain signatures.
  * https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 export class ThoughtSignatures {
@@ -29,7 +28,7 @@ export class ThoughtSignatures {
 }
 
 /**
- * Google's placeholder for a lost signature or a call of another model. The reasoning before that call is lost.
+ * Google's placeholder for a missing signature, for example on a call by another model.
  * https://ai.google.dev/gemini-api/docs/thought-signatures#faqs
  */
 export const skippedSignature = "skip_thought_signature_validator";
@@ -57,5 +56,5 @@ function isOurs(detail: unknown): detail is { id?: unknown; data: string } {
   );
 }
 
-/** OpenRouter's name for Gemini's signatures. */
+/** OpenRouter's name for the format of Gemini's signatures. */
 const format = "google-gemini-v1";

@@ -6,10 +6,7 @@ import { type GeminiPart, toTextParts, toUserParts } from "./to-gemini-parts.ts"
 import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
 import { skippedSignature, ThoughtSignatures } from "./thought-signatures.ts";
 
-/**
- * Converts the conversation. System and developer messages become the system instruction.
- * https://ai.google.dev/api/caching#Content
- */
+/** https://ai.google.dev/api/caching#Content */
 export function toGeminiContents(messages: ChatMessage[], traits: ModelTraits): GeminiConversation {
   const instructions: GeminiPart[][] = [];
   const turns: Turn[] = [];
@@ -55,8 +52,8 @@ type GeminiContent = { role: "user" | "model"; parts: GeminiPart[] };
 type Turn = { by: "user" | "model" | "functions"; parts: GeminiPart[] };
 
 /**
- * Joins consecutive turns of one speaker. Gemini requires the results of parallel calls in one turn, and calls
- * directly after a user turn. Omits empty turns, which Gemini rejects.
+ * Joins consecutive turns of the same kind, because Gemini requires the results of parallel calls in one turn. Omits
+ * empty turns, which Gemini rejects.
  */
 function toContents(turns: Turn[]): GeminiContent[] {
   const joined: { by: Turn["by"]; parts: GeminiPart[][] }[] = [];
@@ -149,7 +146,7 @@ function toModelParts(
 
 type TurnContext = { signatures: ThoughtSignatures; traits: ModelTraits; jsonTexts: ValueCount };
 
-/** Only the first of parallel calls has a signature. */
+/** Gemini signs only the first of parallel calls. */
 function toCallParts(
   message: ChatMessage,
   param: string,
@@ -192,7 +189,6 @@ function toFunctionCall(
   return { name, args: parseArguments(json, `${param}.arguments`, jsonTexts) };
 }
 
-/** An empty string means that the call has no arguments. */
 function parseArguments(json: unknown, param: string, jsonTexts: ValueCount): Record<string, unknown> {
   if (json === undefined || json === null || json === "") return {};
   const args = typeof json === "string" ? parseShallowObject(json, jsonTexts, jsonDepthMax) : null;
@@ -200,5 +196,5 @@ function parseArguments(json: unknown, param: string, jsonTexts: ValueCount): Re
   return args;
 }
 
-/** Google's own limit for arguments and results is slightly higher. */
+/** Google's own depth limit for arguments and results is slightly higher. */
 const jsonDepthMax = 64;

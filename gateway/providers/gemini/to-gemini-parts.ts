@@ -87,7 +87,7 @@ function toMediaPart(url: unknown, param: string): GeminiPart {
       param,
       "Gemini accepts data URLs and web URLs. Use one that starts with data:, http:// or https://.",
     );
-  // The type is optional. A missing type is better than a wrong one.
+  // `mimeType` is optional. A missing MIME type is better than a wrong guess.
   const mimeType = mediaTypeOf(url);
   return { fileData: { fileUri: url, ...(mimeType !== null && { mimeType }) } };
 }
@@ -104,7 +104,7 @@ function toAudioPart({ data, format }: Record<string, unknown>, param: string): 
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
 
-/** Accepts URLs as `file_id`, such as those of Google's file store. Other file IDs belong to OpenAI. */
+/** A `file_id` must be a URL, such as a URL of Google's file store. OpenAI's file IDs are rejected. */
 function toFilePart(file: Record<string, unknown>, param: string): GeminiPart {
   const name = ["file_data", "file_url", "file_id"].find((field) => typeof file[field] === "string");
   if (name === undefined) throw invalidValue(param, "must contain file_data");
@@ -124,7 +124,7 @@ function mediaTypeOf(url: string): string | null {
   return (ending !== undefined && types.get(ending)) || null;
 }
 
-/** The types that Gemini accepts. https://ai.google.dev/gemini-api/docs/file-input-methods#supported-content-types */
+/** https://ai.google.dev/gemini-api/docs/file-input-methods#supported-content-types */
 const types = new Map([
   ["png", "image/png"],
   ["jpg", "image/jpeg"],

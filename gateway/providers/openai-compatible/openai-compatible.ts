@@ -4,7 +4,6 @@ import { endpointAt, readModelNames } from "../endpoint-at.ts";
 import type { Provider } from "../provider.ts";
 import { findPreset, presets } from "./presets.ts";
 
-/** OpenAI and compatible upstreams. Chat completions pass through without a translation. */
 export const openAiCompatible: Provider = {
   label: "OpenAI-compatible",
   fields: { baseUrl: "required", apiKey: "optional" },

@@ -1,7 +1,7 @@
 import type { ChatQuirks } from "../../wire/chat-completion.ts";
 import type { Preset } from "../provider.ts";
 
-/** Finds a preset. Null for an unknown upstream, which receives OpenAI's parameter and role names. */
+/** Null for an unknown name. The upstream then receives OpenAI's parameter and role names. */
 export function findPreset(name: string | null): OpenAiCompatiblePreset | null {
   return presets.find((preset) => preset.name === name) ?? null;
 }
@@ -13,8 +13,8 @@ export type OpenAiCompatiblePreset = Preset &
   };
 
 /**
- * Every compatible upstream supports the older names. Mistral rejects `max_completion_tokens`, and Ollama
- * ignores it. LM Studio and most chat templates of vLLM and llama.cpp reject the developer role.
+ * OpenAI's older names. Mistral rejects `max_completion_tokens`, and Ollama ignores the parameter. LM Studio and most
+ * chat templates of vLLM and llama.cpp reject the developer role.
  * https://github.com/editor-code-assistant/eca/issues/231,
  * https://github.com/ollama/ollama/blob/main/docs/api/openai-compatibility.mdx,
  * https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/669
@@ -133,7 +133,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     extensions: ["thoughts"],
   },
   {
-    // https://inference-docs.cerebras.ai/resources/openai: "does not expose developer".
+    // https://inference-docs.cerebras.ai/resources/openai
     name: "cerebras",
     label: "Cerebras",
     baseUrl: "https://api.cerebras.ai/v1",

@@ -1,7 +1,6 @@
 import { keyPlaceholder } from "../setup-plan.ts";
 import type { GuideApp, GuideOptions, ToolGuide } from "../tool-setup.ts";
 
-/** Apps with a form for an OpenAI-compatible provider. */
 export const chatApps: ToolGuide = {
   name: "Chat apps",
   dialect: "chat",
@@ -22,7 +21,7 @@ function openWebUi({ baseUrl }: GuideOptions): GuideApp {
     fields: [
       { label: "URL", value: `${baseUrl}/v1` },
       { label: "API Key", value: keyPlaceholder },
-      // Without this header, requests carry only the name of a library.
+      // Without this header, requests identify only an HTTP library.
       { label: "Headers", value: '{"User-Agent": "Open WebUI"}' },
     ],
     file: null,

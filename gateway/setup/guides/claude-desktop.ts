@@ -4,9 +4,6 @@ import type { ToolGuide } from "../tool-setup.ts";
 
 const documentation = "https://docs.litellm.ai/docs/proxy/client_setup/claude_desktop";
 
-/**
- * Claude Desktop keeps these settings in `configLibrary/<uuid>.json`. `_meta.json` names the applied file.
- */
 export const claudeDesktop: ToolGuide = {
   name: "Claude Desktop",
   dialect: "messages",

@@ -4,7 +4,7 @@ import type { ToolGuide } from "../tool-setup.ts";
 
 const documentation = "https://code.visualstudio.com/docs/agent-customization/language-models";
 
-/** VS Code keeps the key in its own secret store, where a script cannot write. */
+/** A guide instead of a script, because VS Code keeps the key in its own secret store. */
 export const vscodeCopilot: ToolGuide = {
   name: "VS Code Copilot Chat",
   dialect: "chat",
@@ -43,7 +43,7 @@ export const vscodeCopilot: ToolGuide = {
   ],
 };
 
-/** VS Code requires both token counts. */
+/** Assumes unknown token counts, because VS Code requires both. */
 function toEntry({ slug, contextWindow, outputTokensMax, canCallTools }: SetupModel, baseUrl: string) {
   const output = outputTokensMax ?? outputTokensAssumed;
   return {

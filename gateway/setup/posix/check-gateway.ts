@@ -1,7 +1,4 @@
-/**
- * Requests the key's models with the first available program. No command line contains the key, because other
- * users could see it.
- */
+/** The key is never on a command line, because other users can see command lines. */
 export const checkGateway = String.raw`
 # check_gateway <slug>...
 check_gateway() {

@@ -1,6 +1,6 @@
 /**
- * The frame of all editors. `text` is the file and `bom` its byte order mark. Input ends with an x, because
- * awk cannot see a final line end. See "Editors" in README.md.
+ * Shared functions of all editors. The script appends an `x` to the input, because awk cannot detect whether
+ * the last line ends with a line break.
  */
 export const editorFrame = String.raw`
 function fail(why) { print why > "/dev/stderr"; exit 3 }
@@ -30,7 +30,7 @@ function fill_key(line,  at) {
   return line
 }`;
 
-/** Edits a file of `NAME=value` lines. Other lines keep their bytes. Of duplicate names, one remains. */
+/** Edits `NAME=value` lines. If several lines set the same name, only the last one remains. */
 export const envEditor = String.raw`
 BEGIN {
   read_text()
@@ -55,7 +55,7 @@ BEGIN {
   printf "%s", bom text
 }`;
 
-/** Maintains one marked block in a file of lines. The operations are the block with its marks. */
+/** Inserts or replaces one marked block. The operations are the lines of the block, with its marks. */
 export const profileEditor = String.raw`
 BEGIN {
   read_text()
@@ -80,7 +80,7 @@ BEGIN {
   printf "%s", bom text
 }`;
 
-/** Writes the operations, which are the whole file, and inserts the key. */
+/** The operations are the lines of the whole file. */
 export const ownEditor = String.raw`
 BEGIN {
   while ((getline line < operations) > 0) print fill_key(line)

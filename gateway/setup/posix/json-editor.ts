@@ -1,7 +1,4 @@
-/**
- * Edits JSON in place, in POSIX awk. Unchanged parts keep their bytes, comments and order. Debian's awk lacks
- * braces in regular expressions. See "Editors" in README.md.
- */
+/** Unchanged parts keep their bytes. Patterns contain no `{n}`, which older versions of mawk do not support. */
 export const jsonEditor = String.raw`
 # The start and end of every value, by path, and the members of each object or array, by number.
 function parse() {

@@ -1,4 +1,4 @@
-/** The start and the end of the script, which always removes its work folder. */
+/** The temporary folder can contain the key, so a trap removes the folder on exit. */
 export const scriptFrame = String.raw`
 say() { printf '%s\n' "$1"; }
 complain() { printf '%s\n' "$1" >&2; }
@@ -51,8 +51,8 @@ finish() { # what to do next
 }`;
 
 /**
- * Reads the key from the environment, or from the terminal without echo. Standard input is the script. No
- * command line contains the key, because other users could see it.
+ * Prompts on `/dev/tty`, because standard input can be the script. Passes the key only to built-in commands,
+ * because other users can see the arguments of programs.
  */
 export const askForKey = String.raw`
 ask_for_key() {

@@ -1,4 +1,4 @@
-/** Edits TOML in place, like the JSON editor. https://toml.io/en/v1.0.0 */
+/** https://toml.io/en/v1.0.0 */
 export const tomlEditor = String.raw`
 # Every key with its path and the position of its value, and every table's header.
 function parse() {

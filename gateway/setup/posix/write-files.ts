@@ -1,7 +1,4 @@
-/**
- * Backs up the existing files, then replaces each atomically. The undo script also restores the previous undo
- * script, so every change can be undone.
- */
+/** The undo script also restores the previous undo script, so that earlier setups can be undone too. */
 export const writeFiles = String.raw`
 write_files() {
   if [ -n "$refused" ]; then stop "Nothing was changed. Correct the file, then repeat the command."; fi
@@ -95,7 +92,7 @@ UNDO
   chmod 600 "$undo"
 }`;
 
-/** Merges into copies, so no file changes before all are valid. */
+/** Merges into temporary files, so that a failed merge changes no file. */
 export const mergeFiles = String.raw`
 # merge <format> <file> [<preferred file>], with the operations on the standard input
 merge() {

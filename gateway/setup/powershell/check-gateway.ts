@@ -1,4 +1,3 @@
-/** Requests the list of the key's models. Uses only features of Windows PowerShell 5.1, for compatibility. */
 export const checkGateway = String.raw`
 function check_gateway($slugs) {
   $answer = ask_gateway ($setup.base_url + '/v1/models')

@@ -1,6 +1,6 @@
 /**
- * The frame of all editors. A character is a byte, so unchanged parts keep their bytes. `$doc` is the current
- * file. `-ceq` ignores some characters, so `same_text` compares long texts. `-eq` compares numbers.
+ * Each character of `$doc.text` is one byte of the file, so unchanged parts keep their bytes. `same_text`
+ * compares texts exactly, because `-ceq` ignores some characters.
  */
 export const editorFrame = String.raw`
 function edit_text($format, $text, $operations, $key) {
@@ -62,7 +62,6 @@ export const editorConstants = `
   $apostrophe = [string][char]39
   $byte_order_mark = [string][char]239 + [char]187 + [char]191`.trim();
 
-/** Edits a file of `NAME=value` lines, like the POSIX editor. */
 export const envEditor = String.raw`
 function edit_env($operations) {
   find_eol

@@ -1,7 +1,4 @@
-/**
- * Edits JSON in place, function by function like the POSIX editor. ConvertFrom-Json and ConvertTo-Json would
- * reorder members, truncate deep values and lose comments.
- */
+/** Edits the text itself, because ConvertFrom-Json and ConvertTo-Json would lose formatting and comments. */
 export const jsonEditor = String.raw`
 # The position of every value, by path, and the members of each object or array, by number.
 function json_parse {

@@ -1,8 +1,8 @@
 import { editorConstants } from "./editor-frame.ts";
 
 /**
- * The output, start and end of the script. It throws instead of exiting, because the window belongs to the
- * user. It also runs where a policy blocks script files. Function names have an underscore, unlike aliases.
+ * The script throws, because `exit` would close the user's window. Function names contain an underscore, so
+ * that they cannot collide with aliases.
  */
 export const scriptFrame = String.raw`
 function say_line($text) { Write-Host $text }
@@ -62,7 +62,6 @@ if ([string]$ExecutionContext.SessionState.LanguageMode -ceq 'FullLanguage') {
   }
 } else { throw 'This PowerShell runs in constrained mode, which blocks this command. Use a PowerShell in full language mode.' }`;
 
-/** Reads the key from the command or the environment, or prompts for it without echo. */
 export const askForKey = String.raw`
 function ask_for_key($given) {
   $source = 'The key in the command'
@@ -91,7 +90,6 @@ function ask_for_key($given) {
   $setup.key = $key
 }`;
 
-/** The account's environment variables, which programs read when they start. */
 export const variables = String.raw`
 function want_variable($name, $value) {
   $setup.variables.Add(@{ name = $name; value = $value.Replace('{{GATEWAY_API_KEY}}', $setup.key) })
@@ -112,8 +110,7 @@ function set_variable($name, $value) {
 }`;
 
 /**
- * A PowerShell string without expansion. Typographic quotes also end such a string. Doubling escapes each
- * quote.
+ * Typographic quotes also end a single-quoted PowerShell string. Doubling a quote escapes it.
  * https://learn.microsoft.com/en-us/powershell/module/microsoft.powershell.core/about/about_quoting_rules
  */
 export function quote(text: string): string {

@@ -1,4 +1,3 @@
-/** Backs up the existing files, then replaces each atomically. */
 export const writeFiles = String.raw`
 function write_files {
   if ($setup.refused) { stop_setup 'Nothing was changed. Correct the file, then repeat the command.' }
@@ -90,7 +89,7 @@ function give_up($failure) {
   stop_setup 'Nothing was changed, because a file could not be written. Check the error, then repeat the command.'
 }`;
 
-/** Merges in memory, so no file changes before all are valid. */
+/** Merges in memory, so that a failed merge changes no file. */
 export const mergeFiles = String.raw`
 # The path of a file, and of the file that the tool prefers.
 function merge_file($format, $place, $rival, $operations) {

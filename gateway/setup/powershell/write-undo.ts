@@ -1,8 +1,8 @@
 import { quote } from "./script-frame.ts";
 
 /**
- * The undo script. It keeps later changes, and restores the previous undo script, so that every change can be
- * undone.
+ * Keeps a copy of each file that changed after the setup. Also restores the previous undo script, so that
+ * earlier setups can be undone too.
  */
 export const undoScript = String.raw`
 Set-StrictMode -Version 3.0
@@ -54,7 +54,7 @@ function finish_undo($script, $before, $folders) {
   }
 }`.trim();
 
-/** With a byte order mark, PowerShell 5.1 reads the undo script as UTF-8. */
+/** The byte order mark lets PowerShell 5.1 read the undo script as UTF-8. */
 export const writeUndo = String.raw`
 function write_undo($files, $variables) {
   make_folder ([IO.Path]::GetDirectoryName($setup.undo))

@@ -18,16 +18,16 @@ export const aider: ToolSetup = {
         `model: ${JSON.stringify(`openai/${daily.slug}`)}`,
         `weak-model: ${JSON.stringify(`openai/${light.slug}`)}`,
         `alias: [${JSON.stringify(`light:openai/${light.slug}`)}, ${JSON.stringify(`hard:openai/${hard.slug}`)}]`,
-        // Aider has no prices of the gateway's models, and would warn about them at each start.
+        // Aider lacks prices for the gateway's models, and would warn at each start.
         "show-model-warnings: false",
       ]),
-      // Without this header, requests carry only the name of OpenAI's library.
       homeFile("aider.model.settings.yml", [
         "- name: aider/extra_params",
         "  extra_params:",
+        // Without this header, requests carry only the name of OpenAI's library.
         "    extra_headers:",
         "      User-Agent: aider",
-        // Aider sends a temperature of 0, but newer Claudes accept only 1.
+        // Aider sends a temperature of 0, but newer Claude models accept only 1.
         ...([light, daily, hard].some(({ slug }) => slug.includes("/claude-")) ? ["    temperature: 1"] : []),
       ]),
     ],
@@ -42,7 +42,7 @@ export const aider: ToolSetup = {
 
 const ownConfig = {
   posix: "~/.config/model-gateway/aider.conf.yml",
-  // Windows does not expand ~ in arguments.
+  // Windows PowerShell 5.1 does not expand ~ in arguments.
   windows: '"$env:USERPROFILE\\.config\\model-gateway\\aider.conf.yml"',
 };
 

@@ -21,25 +21,24 @@ export const claudeCode: ToolSetup = {
           path: ["settings.json"],
           format: "json",
           operations: [
-            // Without this setting, Claude Code runs the model for hard tasks.
+            // By default, Claude Code uses the model for hard tasks.
             { do: "set", path: ["model"], value: "sonnet" },
             ...setMembers(["env"], {
               ANTHROPIC_BASE_URL: baseUrl,
               ANTHROPIC_AUTH_TOKEN: keyPlaceholder,
-              // Claude Code would also send an Anthropic key from the shell's variables.
+              // Keeps Claude Code from also sending an Anthropic key from the shell's variables.
               ANTHROPIC_API_KEY: "",
               ANTHROPIC_DEFAULT_HAIKU_MODEL: light.slug,
               ANTHROPIC_DEFAULT_SONNET_MODEL: daily.slug,
               ANTHROPIC_DEFAULT_OPUS_MODEL: hard.slug,
-              // Without this setting, Claude Code's fourth tier requests a model of Anthropic.
+              // Without this setting, Claude Code's fourth tier requests one of Anthropic's own models.
               ANTHROPIC_DEFAULT_FABLE_MODEL: hard.slug,
               ANTHROPIC_DEFAULT_MODEL: daily.slug,
-              // This number applies to all models that Claude Code does not know. The default is a million
-              // tokens.
+              // This limit applies to all models that Claude Code does not recognize.
               CLAUDE_CODE_MAX_CONTEXT_TOKENS: contextWindow === null ? null : String(contextWindow),
-              // Only Anthropic supports its betas.
+              // Upstreams without the Messages API do not support Anthropic's betas.
               CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS: isAnthropicOnly ? null : "1",
-              // Variables of older guides. The first would replace the models of all three workloads.
+              // `ANTHROPIC_MODEL` would override the `model` setting above.
               ANTHROPIC_MODEL: null,
               ANTHROPIC_SMALL_FAST_MODEL: null,
             }),
@@ -110,10 +109,7 @@ function workflowStep(baseUrl: string, slug: string): string {
   ].join("\n");
 }
 
-/**
- * The smallest context window of the models that Claude Code does not recognize. Null if none has a known
- * window.
- */
+/** The smallest known context window of the models that Claude Code does not recognize, or null. */
 function contextWindowOf({ light, daily, hard }: SetupModels): number | null {
   const windows = [light, daily, hard]
     .filter(({ slug }) => !slug.startsWith("anthropic/claude-"))

@@ -2,8 +2,8 @@ import { keyPlaceholder } from "../setup-plan.ts";
 import type { ToolSetup } from "../tool-setup.ts";
 
 /**
- * Writes the same settings as `cline auth openai-compatible`, but without the key on a command line, which
- * other users can see. https://docs.cline.bot/cline-cli/overview
+ * Writes the settings directly, because other users could see the key in the arguments of `cline auth`.
+ * https://docs.cline.bot/cline-cli/overview
  */
 export const cline: ToolSetup = {
   name: "Cline",

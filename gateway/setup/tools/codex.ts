@@ -26,14 +26,13 @@ export const codex: ToolSetup = {
           set(["features", "api_key_model_discovery"], true),
         ],
       },
-      // A profile is a separate file that extends the main one.
+      // `codex -p hard` reads this file in addition to config.toml.
       {
         folder: codexHome,
         path: ["hard.config.toml"],
         format: "toml",
         operations: useModel(models.hard),
       },
-      // Codex reads this file on every system.
       {
         folder: codexHome,
         path: [".env"],

@@ -48,7 +48,7 @@ const continueFolder = { variable: "CONTINUE_GLOBAL_DIR", home: [".continue"] };
 
 const ownConfig = {
   posix: "~/.continue/configs/gateway.yaml",
-  // Windows does not expand ~ in arguments.
+  // Windows PowerShell 5.1 does not expand ~ in arguments.
   windows: '"$env:USERPROFILE\\.continue\\configs\\gateway.yaml"',
 };
 

@@ -42,7 +42,7 @@ export const copilot: ToolSetup = {
   ],
 };
 
-/** The key is in a private file, because every program that a shell starts sees the shell's variables. */
+/** This file keeps the key out of the shell's variables, which every program inherits. */
 const keyFile: PlannedFile = {
   folder: { variable: null, home: [".config", "model-gateway"] },
   path: ["copilot.key"],
@@ -51,7 +51,7 @@ const keyFile: PlannedFile = {
   otherwise: null,
 };
 
-/** Newer Claudes reject the temperature that Copilot sends to unknown models. */
+/** Copilot sends unknown models a temperature, which newer Claude models reject. */
 function modelVariables(slug: string): Record<string, string> {
   const name = slug.slice(slug.indexOf("/") + 1);
   if (!name.startsWith("claude-")) return { COPILOT_MODEL: slug };

@@ -15,7 +15,7 @@ export const crush: ToolSetup = {
     program: "crush",
     install: "npm install -g @charmland/crush",
     files: [
-      // Crush runs plugins with its own shell, on Windows too.
+      // Crush runs plugins in its own shell, so this file also works on Windows.
       {
         folder: { variable: "XDG_CONFIG_HOME", home: [".config"] },
         path: ["crush", "plugins", "gateway.sh"],

@@ -17,10 +17,10 @@ export const grokBuild: ToolSetup = {
         format: "toml",
         operations: [
           set(["models", "default"], `gateway/${models.daily.slug}`),
-          // Without these two settings, titles and suggestions request models of xAI.
+          // Without these two settings, Grok requests titles and suggestions from xAI's models.
           set(["models", "session_summary"], `gateway/${models.light.slug}`),
           set(["models", "prompt_suggestion"], `gateway/${models.light.slug}`),
-          // This operation removes models of an older setup that are no longer connected to the key.
+          // Removes an earlier setup's models if the key is no longer connected to them.
           {
             do: "removeTables",
             path: ["model"],

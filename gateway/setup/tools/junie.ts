@@ -28,7 +28,6 @@ export const junie: ToolSetup = {
   ],
 };
 
-/** The URL is complete, because Junie appends no path. */
 function profile(name: string, model: SetupModel, light: SetupModel, baseUrl: string): PlannedFile {
   return {
     folder: { variable: "JUNIE_HOME", home: [".junie"] },
@@ -36,6 +35,7 @@ function profile(name: string, model: SetupModel, light: SetupModel, baseUrl: st
     format: "json",
     operations: setMembers([], {
       id: model.slug,
+      // Junie appends no path to this URL.
       baseUrl: `${baseUrl}/v1/chat/completions`,
       apiType: "OpenAICompletion",
       apiKey: keyPlaceholder,

@@ -20,7 +20,7 @@ export const kimiCode: ToolSetup = {
           set(["providers", "gateway", "type"], "openai"),
           set(["providers", "gateway", "base_url"], `${baseUrl}/v1`),
           set(["providers", "gateway", "api_key"], keyPlaceholder),
-          // This operation removes models of an older setup that are no longer connected to the key.
+          // Removes an earlier setup's models if the key is no longer connected to them.
           {
             do: "removeTables",
             path: ["models"],

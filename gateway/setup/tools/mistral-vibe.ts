@@ -27,8 +27,7 @@ export const mistralVibe: ToolSetup = {
           'name = "gateway"',
           `api_base = ${JSON.stringify(`${baseUrl}/v1`)}`,
           'backend = "generic"',
-          // The key is in the file, because Vibe otherwise reads keys only from variables. The user agent
-          // identifies Vibe's requests.
+          // A header contains the key, because Vibe otherwise reads keys only from environment variables.
           `extra_headers = { Authorization = "Bearer ${keyPlaceholder}", User-Agent = "mistral-vibe" }`,
           ...models.connected.flatMap(toTable),
           "",
@@ -60,7 +59,7 @@ function toTable({ slug, contextWindow }: SetupModel): string[] {
     'provider = "gateway"',
     `alias = ${JSON.stringify(slug)}`,
     ...(contextWindow === null ? [] : [`max_context_length = ${contextWindow}`]),
-    // Vibe sends a temperature, and newer Claudes accept only 1.
+    // Vibe sends a temperature, and newer Claude models accept only 1.
     ...(slug.includes("/claude-") ? ["temperature = 1.0"] : []),
   ];
 }

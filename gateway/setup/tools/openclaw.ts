@@ -31,7 +31,7 @@ export const openClaw: ToolSetup = {
             path: ["agents", "defaults", "model", "primary"],
             value: `gateway/${models.daily.slug}`,
           },
-          // This model writes titles and progress messages.
+          // OpenClaw uses this model for titles and progress messages.
           { do: "set", path: ["agents", "defaults", "utilityModel"], value: `gateway/${models.light.slug}` },
         ],
       },

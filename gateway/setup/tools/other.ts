@@ -2,7 +2,7 @@ import { isPrivateAddress } from "../is-private-address.ts";
 import { keyPlaceholder } from "../setup-plan.ts";
 import type { ToolSetup } from "../tool-setup.ts";
 
-/** The variables that most programs read, for tools without a tab. */
+/** The variables that most programs read, for tools without their own setup. */
 export const other: ToolSetup = {
   name: "Other tools",
   checkedWith: null,
@@ -29,7 +29,7 @@ export const other: ToolSetup = {
     next:
       operatingSystem === "posix"
         ? "To use it in a terminal: . ~/.config/model-gateway/other.sh"
-        : // Windows' default policy blocks script files, but not commands with their text.
+        : // Windows' default execution policy blocks script files, but not their text as a command.
           'To use it in a terminal: Invoke-Expression (Get-Content -Raw -LiteralPath "$env:USERPROFILE\\.config\\model-gateway\\other.ps1")',
   }),
   verify: [

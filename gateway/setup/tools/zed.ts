@@ -31,7 +31,7 @@ export const zed: ToolSetup = {
         ],
       },
     ],
-    // Zed stores keys in the system's keychain, or reads the variable named after the provider.
+    // Zed reads the key from the keychain, or from a variable named after the provider `gateway`.
     environment: { variables: { GATEWAY_API_KEY: keyPlaceholder }, remove: [], load: "always" },
     next:
       operatingSystem === "posix"

@@ -3,12 +3,12 @@ import { welcome } from "../welcome.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 /**
- * Serves, on a port that workers share, until the primary or a SIGTERM stops the process. Ctrl-C reaches
- * every process, so only the primary handles it.
+ * Serves until the primary or a SIGTERM stops the process. Ctrl-C sends SIGINT to every process, so only the
+ * primary handles it.
  */
 export async function runWorker(start: () => Promise<RunningGateway>): Promise<void> {
   process.on("SIGINT", () => {});
-  // The listener is registered early, because a replacement worker may have to stop while it starts.
+  // The listeners are registered before the start, because a worker may have to stop while it starts.
   const stopping = new Promise<void>((resolve) => {
     process.on("SIGTERM", () => resolve());
     process.on("message", ({ kind }: ToWorker) => {

@@ -8,16 +8,14 @@ import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 type WorkerMetricsOptions = { host: string; port: number; log: Log; workers: Pick<WorkerPool, "serving"> };
 
-/**
- * Serves one `/metrics` for all workers until the process ends, so that the page includes draining workers.
- */
+/** Serves `/metrics` until the process ends, so that the page also includes workers that drain. */
 export async function serveWorkerMetrics({ host, port, log, workers }: WorkerMetricsOptions): Promise<void> {
   const print = async () => printWorkerMetrics(await readWorkerMetrics(workers.serving));
   const { url } = await startMetricsServer({ host, port, log, print });
   log.info({ url }, "metrics are available");
 }
 
-/** Requests metrics from every serving worker. A busy or exiting worker is missing from this scrape. */
+/** Omits a worker that exits or does not respond in time. */
 async function readWorkerMetrics(workers: ReadonlyMap<number, Worker>): Promise<Map<number, ReadMetric[]>> {
   const answers = await Promise.all(
     [...workers].map(async ([slot, worker]) => [slot, await readMetricsOf(worker)]),
@@ -45,8 +43,8 @@ function readMetricsOf(worker: Worker): Promise<ReadMetric[] | null> {
 const answerTimeoutMs = 2_000;
 
 /**
- * Prints all metrics on one page with a worker label. A sum without the label would fall when a worker is
- * replaced, which looks like a counter reset.
+ * Adds a worker label. A sum without the label would fall when a worker is replaced, which looks like a
+ * counter reset.
  */
 async function printWorkerMetrics(byWorker: ReadonlyMap<number, ReadMetric[]>): Promise<MetricsPage> {
   const metrics = [...byWorker].map(([worker, read]) =>

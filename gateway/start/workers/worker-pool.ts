@@ -4,15 +4,11 @@ import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 type WorkerPoolOptions = { count: number; port: number; runtime: Pick<Runtime, "now" | "log"> };
 
-/**
- * The serving processes, seen from the primary, which replaces dead ones. On Linux, the kernel distributes
- * connections, because Node's own distribution lets connections to a killed worker hang (seen in Node 24).
- */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
   readonly #slots: WorkerSlot[];
   #isStopping = false;
-  /** Whether all workers have exited cleanly since the stop. */
+  /** False once a worker ends during the stop without exit code 0. */
   #hasStoppedWell = true;
   #onEmpty: (() => void) | null = null;
 
@@ -29,8 +25,8 @@ export class WorkerPool {
   }
 
   /**
-   * Starts the first worker alone, because it migrates the database and prepares the first start. Returns its
-   * welcome text once each other worker serves or has exited. Null after a failed start, whose cause is printed.
+   * Starts the first worker alone, because it migrates the database. Returns its welcome text once each other
+   * worker serves or has exited. Returns null if the first worker exits before it serves.
    */
   async start(): Promise<string | null> {
     const [first, ...others] = this.#slots;
@@ -76,7 +72,7 @@ export class WorkerPool {
     slot.startedAt = now();
     const worker = cluster.fork({ PORT: String(this.#options.port) });
     slot.worker = worker;
-    // A fork fails if the system lacks processes or the program is missing. No exit event follows.
+    // No exit event follows a failed fork.
     worker.on("error", (error) => {
       log.error({ worker: slot.number, error }, "cannot start or reach a worker");
       if (worker.process.pid === undefined) ended({ exitCode: null, signal: null });
@@ -97,7 +93,7 @@ export class WorkerPool {
     if (this.#slots.every(({ worker }) => worker === null)) this.#onEmpty?.();
   }
 
-  /** Replaces a worker at once, unless it dies repeatedly. */
+  /** Replaces a worker at once, or after a growing pause if workers in its slot die repeatedly. */
   #replace(slot: WorkerSlot, end: WorkerEnd): void {
     const { now, log } = this.#options.runtime;
     if (now() - slot.startedAt > livedLongMs) slot.deaths = 0;
@@ -112,18 +108,17 @@ export class WorkerPool {
 type WorkerEnd = { exitCode: number | null; signal: string | null };
 
 type WorkerSlot = {
-  /** Slots are numbered from 1. */
   readonly number: number;
   worker: Worker | null;
   isServing: boolean;
   startedAt: number;
-  /** Counts the deaths in this slot. A death after a long life starts again at 1. */
+  /** The number of consecutive deaths. The death of a worker that lived over a minute counts as the first. */
   deaths: number;
   /** Delays the start of a replacement. */
   timer: NodeJS.Timeout | undefined;
 };
 
-/** Ignores a failure: the exit event reports a worker that ended before the message. */
+/** Ignores errors, because the exit event reports a worker that ended before the message. */
 function send(worker: Worker, message: ToWorker): void {
   worker.send(message, () => {});
 }

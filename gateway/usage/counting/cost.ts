@@ -10,12 +10,12 @@ export type Prices = FlatPrices & { priceDetails?: PriceDetails | null };
 
 type FlatPrices = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
 
-/** The cost in nano-dollars. `lines` is null if the four prices and the token counts suffice to explain it. */
+/** `cost` is in nano-dollars. */
 export type PricedRequest = { cost: number | null; lines: CostLine[] | null };
 
 /**
- * Calculates the exact cost and rounds it once. `cost` is null if a count or price is unknown, except for
- * free models. `usage/README.md` has the rules.
+ * Rounds the exact cost once. `cost` is null if a necessary count or price is unknown. The rules are in
+ * `gateway/usage/README.md`.
  * @param at the time of the request
  */
 export function priceRequest(prices: Prices, usage: TokenUsage | null, at: Date): PricedRequest {
@@ -44,7 +44,7 @@ const ownPrices = ["reasoning", "request"] as const;
 
 const unknownCost = { cost: null, lines: null };
 
-/** In nano-dollars. Null if a count or price is unknown. */
+/** Returns nano-dollars, or null for an unknown cost. */
 export function costOf(prices: Prices, usage: TokenUsage | null, at = new Date()): number | null {
   return priceRequest(prices, usage, at).cost;
 }
@@ -75,7 +75,7 @@ function usualCost(
  */
 function leastCost(prices: Prices, usage: TokenUsage, at: Date): number {
   const { priceDetails = null, inputPrice: input, outputPrice: output } = prices;
-  // Models without any price are common, so they skip the calculation.
+  // Without input and output prices, a model usually has no prices at all.
   if (input === null && output === null && !priceDetails?.rules.length) return 0;
   const rules = matchingRules(priceDetails ?? noDetails, {
     inputTokens: usage.inputTokens ?? 0,
@@ -113,7 +113,7 @@ function toComponentPrices(prices: Prices): ComponentPrices {
   };
 }
 
-/** A missing cache price counts as free, because cached tokens then cost the input price, which is 0. */
+/** A missing cache price counts as free: cached tokens then cost the input price of 0. */
 function isFree({
   inputPrice,
   cachedInputPrice,
@@ -132,9 +132,9 @@ export type CostColumns = FlatPrices &
   Pick<UsageRecordRow, "cost" | "costDetails" | "providerCost" | "markup">;
 
 export type Billing = {
-  /** `provider` uses the cost that the provider reports, if any. Null calculates it. */
+  /** `provider` selects the provider's reported cost, if any. Null selects the calculated cost. */
   costSource: "provider" | null;
-  /** The charge in relation to the cost: 1.15 adds 15 %. */
+  /** The product of the charge factors of the provider and the key. */
   chargeFactor: number;
   /** The time of the request. */
   at: Date;
@@ -172,7 +172,7 @@ export function toCost(prices: Prices | null, usage: TokenUsage | null, billing:
   };
 }
 
-/** The stored cost lines, or lines from the record's prices. Empty without prices or token counts. */
+/** Without stored lines, calculates lines from the record. Empty if the input price or a token count is unknown. */
 export function linesOfRecord(record: UsageRecordRow): CostLine[] {
   if (record.costDetails) return record.costDetails.lines;
   return record.inputPrice === null ? [] : linesOf(record, record, []);
@@ -188,7 +188,7 @@ function markupOf(cost: number | null, chargeFactor: number): number {
 /** The factor is a product of two factors with four decimals. */
 const factorParts = 100_000_000n;
 
-/** Whether no provider processed the request. Other records with a cost have prices or counts. */
+/** Whether no provider processed the request. Other records with a cost have an input price or token count. */
 export function isUnsent({ cost, inputPrice, inputTokens }: UsageRecordRow): boolean {
   return cost === 0 && inputPrice === null && inputTokens === null;
 }

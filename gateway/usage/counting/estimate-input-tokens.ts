@@ -16,7 +16,7 @@ type Count = {
   /** The number of sampled characters. */
   metered: number;
   length: number;
-  /** Tokens of parts that are not text. */
+  /** Tokens that do not come from text. */
   tokens: number;
 };
 
@@ -47,7 +47,7 @@ function addText(count: Count, text: string): void {
 const textMembers = ["system", "instructions", "messages", "input"];
 const toolMembers = ["tools", "functions", "response_format"];
 
-/** Members whose text the model does not see, or sees as at most one token. */
+/** The text of these members is not part of the prompt, or costs about one token. */
 const markNames = new Set([
   "role",
   "type",

@@ -9,7 +9,6 @@ import type { UsageDetails } from "../../wire/token-usage.ts";
 
 export type PriceFacts = { inputTokens: number; terms: UsageDetails | undefined; at: Date };
 
-/** The price of each component under one set of conditions. */
 export class PriceSheet {
   readonly #prices: ComponentPrices;
   readonly #rules: readonly PriceRule[];
@@ -46,14 +45,14 @@ export class PriceSheet {
   }
 }
 
-/** `component` is the one with the applied price. */
+/** `component` is the component whose price applies, which can be a substitute. */
 export type SheetPrice = { component: PriceComponent; price: number | null; when?: string };
 
 const noSubstitute = { instead: null, times: 1 };
 
 /**
  * A component without a price has the price of its substitute, as on vendors' bills. Uncached audio, generated images
- * and searches have no substitute, because all vendors price them separately.
+ * and searches have no substitute, because vendors price them separately.
  */
 const substitutes: Partial<Record<PriceComponent, { instead: PriceComponent; times: number }>> = {
   cachedInput: { instead: "input", times: 1 },
@@ -84,7 +83,7 @@ function holds(when: PriceCondition, { inputTokens, terms, at }: PriceFacts): bo
   return when.hours === undefined || isWithin(when.hours, at.toISOString().slice(11, 16));
 }
 
-/** Hours may span midnight. */
+/** The range may span midnight. */
 function isWithin({ from, to }: { from: string; to: string }, time: string): boolean {
   return from <= to ? from <= time && time < to : from <= time || time < to;
 }

@@ -1,6 +1,6 @@
 /**
- * Estimates the tokens of text as it passes. The weights match OpenAI's newest encoding (o200k), with an
- * error of about 15 % in most languages and code. The real tokenizer needs 70 MB and 200 ms to load.
+ * The weights approximate OpenAI's o200k encoding, with an error of about 15 % in most languages and code. The
+ * real tokenizer needs 70 MB and 200 ms to load.
  */
 export class TokenMeter {
   /** The count without the last run of characters. */
@@ -139,13 +139,13 @@ const ascii: readonly CharacterKind[] = Array.from({ length: 0x80 }, (_, code) =
 });
 
 /**
- * Counts the output tokens of passing JSON without parsing it. Events of a stream are similar, so the search
- * for text starts where the last event had it.
+ * Estimates output tokens without parsing the JSON. Events of a stream are similar, so the search for text
+ * starts at the offset of the last event's text.
  */
 export class OutputMeter {
   readonly #meter = new TokenMeter();
   readonly #names: RegExp;
-  /** The last matched name, up to the text's opening quote, and its offset in the event. */
+  /** The last matched name, up to the text's opening quote. `#distance` is the offset of the name. */
   #name = "";
   #distance = 0;
 

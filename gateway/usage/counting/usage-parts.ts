@@ -49,7 +49,6 @@ class Remainder {
     this.left = count;
   }
 
-  /** Returns the number of removed tokens. */
   remove(count: number | null | undefined): number {
     const removed = Math.min(Math.max(count ?? 0, 0), this.left);
     this.left -= removed;

@@ -47,7 +47,7 @@ export async function narrowPage(
 export type WantedPage = Omit<UsagePage, "by">;
 
 const dayMs = 86_400_000;
-/** If this many days are not enough, the condition is so rare that its index has few rows. */
+/** A page that needs more days is not narrowed. */
 const daysMax = 400;
 
 /** Returns each indexed condition's name with a filter of that condition alone. */

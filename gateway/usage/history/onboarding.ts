@@ -2,7 +2,7 @@ import type { Database } from "../../../db/database.ts";
 import { findKind } from "../../providers/registry.ts";
 import { ownerScope, type Person } from "../../auth/person.ts";
 
-/** The completed onboarding steps. A used provider or key counts even after its deletion. */
+/** A used provider or key counts even after its deletion. */
 export type OnboardingSteps = {
   /** Whether a provider other than the demo exists or was called. */
   hasProvider: boolean;

@@ -5,8 +5,8 @@ import { parseMoment } from "./parse-moment.ts";
 import { recomputeCosts, type RecomputedModel, type RecomputeRange } from "./recompute-costs.ts";
 
 /**
- * `usage:recompute --from 2026-11-01 --to 2026-12-01 [--model openai/gpt-4o]`: recomputes the costs of a
- * period with current prices and prints the changes. Throws a `StartError` for invalid parameters.
+ * Recomputes the costs of a period with current prices. Throws a `StartError` for invalid parameters, and
+ * `invalid_value` for an unknown model.
  */
 export async function recomputeCommand(
   database: Database,

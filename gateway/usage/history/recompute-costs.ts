@@ -15,7 +15,7 @@ export type RecomputeRange = {
   model?: string | undefined;
 };
 
-/** The result for one model. Costs are in nano-dollars. */
+/** Costs are in nano-dollars. */
 export type RecomputedModel = {
   model: string;
   records: number;
@@ -63,11 +63,11 @@ export async function recomputeCosts(
       );
       return { records, pairs };
     });
-    // The counts follow the commit, because a transaction may run twice.
+    // Counting inside the transaction would count records again when the transaction is repeated.
     for (const { before, after } of done.pairs) count(results, modelOf(before)?.slug ?? "", before, after);
     const last = done.records.at(-1);
     if (!last || done.records.length < recordsPerTransaction) return [...results.values()];
-    // The smallest ID after the last one.
+    // Appending a character skips the last record but no later one.
     fromId = `${last.id}0`;
     onProgress(last.createdAt);
     if (database.isSqlite) await pause(othersTurnMs);
@@ -75,7 +75,7 @@ export async function recomputeCosts(
 }
 
 const recordsPerTransaction = 500;
-/** SQLite has one writer and no queue, so the pause lets a running gateway write. */
+/** SQLite does not queue writers, so a pause lets a running gateway write. */
 const othersTurnMs = 20;
 
 type PricedModel = ModelRow & { providerName: string; costSource: "provider" | null };
@@ -88,10 +88,7 @@ async function readModels({ models, providers }: Repositories): Promise<PricedMo
   });
 }
 
-/**
- * Returns a function that finds the model of a record by provider and upstream name. The requested model takes
- * precedence.
- */
+/** Several models may share a provider and upstream model. The requested model then takes precedence. */
 function answeringModel(models: PricedModel[]) {
   const bySlug = new Map(models.map((model) => [model.slug, model]));
   const byUpstream = Map.groupBy(
@@ -105,7 +102,7 @@ function answeringModel(models: PricedModel[]) {
   };
 }
 
-/** The charge factor stays, because it was agreed for that time. */
+/** Keeps the record's charge factor, because it was agreed for the time of the request. */
 function withPricesOf(record: UsageRecordRow, model: PricedModel | undefined): UsageRecordRow {
   if (!model || isUnsent(record)) return record;
   const { costDetails, providerCost } = record;

@@ -1,15 +1,14 @@
 import type { Person } from "../../auth/person.ts";
 import type { UsageHistory } from "./usage-history.ts";
 
-/** Costs of the current and the last month (UTC). Only known costs count. */
+/** Costs of the current and the previous month, in UTC. Only known costs count. */
 export type SpendingForecast = {
   monthStartsAt: Date;
   monthEndsAt: Date;
   monthToDateUsd: number;
-  /** The number of the current month's unpriced requests. */
   unknownCosts: number;
   lastMonthUsd: number;
-  /** The average since the first day with a request, over 1 to 7 days. */
+  /** The average since the first day with requests in the last 7 days. Covers at least one day. */
   dailyAverageUsd: number;
   averagedDays: number;
   /** The month to date plus the daily average for the rest of the month. */
@@ -35,7 +34,7 @@ export async function forecastSpending(
   const weekStart = now - averagedDaysMax * dayMs;
   const week = await read(weekStart, now + 1, "day");
   const firstAt = Math.max(weekStart, week[0]?.startsAt?.getTime() ?? now);
-  // A new gateway has no full week yet. Less than a day would exaggerate.
+  // An average over less than a day would exaggerate the forecast.
   const averagedDays = Math.max(1, (now - firstAt) / dayMs);
   const dailyAverageUsd = week.reduce((sum, { cost }) => sum + toUsd(cost), 0) / averagedDays;
   const monthToDateUsd = toUsd(current?.cost ?? 0n);

@@ -7,7 +7,7 @@ import { type OverviewPeriod, startOf } from "./usage-overview.ts";
 /** `id` is empty for requests without a model or owner. */
 type TopRow = { id: string; name: string; requests: number; costUsd: number | null };
 
-/** The largest groups of a period, by cost and then by requests. */
+/** The top five rows of each list. Keys, models and people are sorted by cost, then by requests. */
 export type TopUsage = {
   keys: TopRow[];
   models: TopRow[];
@@ -25,7 +25,7 @@ export async function readTopUsage(
   const times = { from: new Date(startOf(period, now)), to: new Date(now + 1) };
   const read = (groupBy: ("apiKeyId" | "ownerId" | "model" | "errorReason")[]) =>
     history.summarize(person, times, { groupBy, interval: null, isWithoutTimes: true });
-  // One read serves both lists. It returns few rows per key, because a key rarely changes its owner.
+  // One read serves `keys` and `people`. It returns few extra rows, because keys rarely change owners.
   const owned = await read(["apiKeyId", "ownerId"]);
   const keys = addUp(owned, ({ apiKeyId }) => apiKeyId);
   const people = person.role === "admin" ? addUp(owned, ({ ownerId }) => ownerId) : [];

@@ -23,7 +23,7 @@ type UsageHistoryOptions = {
   limits: Pick<Settings, "usageQueryTimeoutMs" | "usageSummaryRowsMax">;
 };
 
-/** Members see only the usage of their own keys, including deleted keys. */
+/** Members see only usage recorded with their own `ownerId`, including usage of deleted keys. */
 export class UsageHistory {
   readonly #database: Database;
   readonly #limits: UsageHistoryOptions["limits"];
@@ -39,7 +39,7 @@ export class UsageHistory {
       const wanted = { ...idsOf(criteria, after), limit: first + 1 };
       const filter = filterOf(person, criteria);
       const found: UsageRecordRow[] = [];
-      // An index returns the records of one status in order, so several statuses are merged.
+      // An index returns only one status's records in order, so each status has its own query.
       for (const single of splitStatuses(filter))
         found.push(...(await this.#page(repositories, { ...wanted, filter: single })));
       found.sort((one, other) => (one.id < other.id ? 1 : -1));
@@ -48,7 +48,7 @@ export class UsageHistory {
     });
   }
 
-  /** Null for a record that the user cannot see. */
+  /** Null for an unknown record and for a record that the person must not see. */
   get(person: Person, id: string): Promise<OwnedRecord | null> {
     return this.#database.read(async (repositories) => {
       const found = await repositories.usageRecords.find(id, ownerScope(person));
@@ -57,7 +57,7 @@ export class UsageHistory {
     });
   }
 
-  /** Sums by dimension and interval, in UTC. Throws `invalid_value` if the result has too many rows. */
+  /** Throws `invalid_value` for an unsupported filter and for a result with too many rows. */
   summarize(person: Person, criteria: UsageCriteria, by: SummaryGrouping): Promise<UsageSummary[]> {
     const query = { filter: filterOf(person, criteria), period: criteria, ...by };
     return this.#database.read((repositories) => summarizeUsage(repositories, query, this.#limits));
@@ -91,7 +91,7 @@ function splitStatuses(filter: UsageFilter): UsageFilter[] {
   return filter.statuses?.map((status) => ({ ...filter, statuses: [status] })) ?? [filter];
 }
 
-/** Converts a period to a range of IDs, because IDs start with their time. */
+/** Converts a period to a range of IDs, because IDs sort by time. */
 function idsOf({ from, to }: UsageCriteria, after: string | undefined) {
   const end = to && firstIdAt("req", to.getTime());
   return {

@@ -10,7 +10,7 @@ type Activity = {
   /** Failed and interrupted requests. */
   errors: number;
   successes: number;
-  /** US dollars of the requests with a known cost. 0 without requests, and null if no request has a known cost. */
+  /** The sum of known costs, in US dollars. 0 without requests, null if every cost is unknown. */
   costUsd: number | null;
   unknownCosts: number;
   averageLatencyMs: number | null;
@@ -105,8 +105,8 @@ export function averageLatencyMs({
 }
 
 /**
- * The latency that the given share of requests does not exceed, interpolated within a bucket. Null for too
- * few requests. The open last bucket returns its lower bound.
+ * Returns the latency that `share` of the requests do not exceed, interpolated within its bucket. Null for too
+ * few requests. Latencies in the open last bucket count as its lower bound.
  */
 export function percentileMs(
   counts: readonly number[],
@@ -114,7 +114,7 @@ export function percentileMs(
   bounds: readonly number[] = latencyBoundsMs,
 ): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  // With fewer requests, the share above the percentile is less than one request.
+  // At least one request must exceed the percentile. 0.999 instead of 1 allows for rounding errors.
   if (total * (1 - share) < 0.999) return null;
   let left = total * share;
   for (const [index, upTo] of bounds.entries()) {

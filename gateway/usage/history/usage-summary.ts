@@ -11,7 +11,7 @@ type UsageSummaryQuery = {
   period: Period;
   groupBy: readonly UsageDimension[];
   interval: UsageInterval | null;
-  /** Omits the distributions of times, which are then zero. */
+  /** Skips `latencies` and `firstTokens`: their counts are then 0. */
   isWithoutTimes?: boolean;
 };
 
@@ -26,7 +26,7 @@ export type UsageSummary = UsageSum & {
 };
 
 /**
- * Sums of usage by dimension and interval, in UTC. The bounds of the period are exact to the millisecond.
+ * Sums usage by dimension and interval, in UTC. The bounds of the period are exact to the millisecond.
  * Without dimensions and interval, the result is one row.
  */
 export async function summarizeUsage(
@@ -35,7 +35,7 @@ export async function summarizeUsage(
   { usageQueryTimeoutMs, usageSummaryRowsMax }: SummaryLimits,
 ): Promise<UsageSummary[]> {
   refuseRecordFacts(filter);
-  // The same read returns the outcomes, so each group has up to one row per status.
+  // Grouping by status as well returns the outcomes in the same read.
   const summedBy = [...new Set([...groupBy, "status" as const])];
   const rowsMax = usageSummaryRowsMax * statusesMax + 1;
   const rows = new Map<string, UsageSummary>();
@@ -87,7 +87,7 @@ function summed(part: PeriodPart) {
   };
 }
 
-/** Adds the current names of keys. Deleted keys keep a recorded name. */
+/** A deleted key keeps its recorded name. */
 async function nameKeys({ apiKeys }: Repositories, rows: UsageSummary[]): Promise<void> {
   const names = await apiKeys.names([...new Set(rows.flatMap(({ apiKeyId }) => apiKeyId ?? []))]);
   for (const row of rows) row.apiKeyName = names.get(row.apiKeyId ?? "") ?? row.apiKeyName;
@@ -98,7 +98,6 @@ async function nameOwners({ users }: Repositories, rows: UsageSummary[]): Promis
   for (const row of rows) row.ownerName = names.get(row.ownerId ?? "");
 }
 
-/** Orders rows by time, oldest first, and within an interval by requests, most first. */
 function inOrder(one: UsageSum, other: UsageSum): number {
   return (one.startsAt?.getTime() ?? 0) - (other.startsAt?.getTime() ?? 0) || other.requests - one.requests;
 }
@@ -113,7 +112,7 @@ function tooManyRows(rowsMax: number): GatewayError {
 /** A part of a period and its source: roll-ups for whole hours or days, otherwise records. */
 type PeriodPart =
   | { of: "records"; from: Date; to: Date }
-  /** Null bounds leave the period open. */
+  /** A null bound means unbounded. */
   | { of: "hour" | "day"; from: Date | null; to: Date | null };
 
 type Period = { from?: Date | undefined; to?: Date | undefined };
@@ -161,7 +160,6 @@ function notEmpty(parts: PeriodPart[]): PeriodPart[] {
   return parts.filter(({ from, to }) => from === null || to === null || from < to);
 }
 
-/** The result has the group of the first sum. */
 export function addSums(one: UsageSum, other: UsageSum): UsageSum {
   return {
     ...one,

@@ -10,12 +10,12 @@ export type RecordedRequest = TimedRequest & {
   readonly createdAt: Date;
   readonly key: { id: string; name: string; ownerId: string | null; chargeFactor: number | null };
   readonly endpoint: string;
-  /** The client's coding tool. Null for any other client. */
+  /** The detected client tool, such as `claude-code`. Null for an unknown client. */
   readonly clientTool: string | null;
-  /** Empty if the name looks like prose or a secret, or if it exceeds the hourly limit of unknown names. */
+  /** Empty for a missing name, or a name that `RecordedModelNames` rejects. */
   readonly requestedModel: string;
   readonly stream: boolean;
-  /** Returns the parsed body, to estimate its tokens. Null if the request was never read. */
+  /** Returns the parsed request body, for the estimate of its tokens. Null before the body is read. */
   readonly readBody: (() => Record<string, unknown>) | null;
   /** The last attempted candidate. */
   readonly candidate: {
@@ -26,9 +26,9 @@ export type RecordedRequest = TimedRequest & {
     costSource: "provider" | null;
     chargeFactor: number | null;
   } | null;
-  /** `dropped`: the names of the parts that the translation dropped. */
+  /** `dropped`: the names of the dropped parts of the request, separated by commas. */
   readonly call: { readonly mayCost: boolean; readonly dropped: string | null } | null;
-  /** Null if the upstream has not answered or has rejected the request. */
+  /** Null unless an upstream returned status 200 and usable headers. */
   readonly answer: RecordedAnswer | null;
 };
 
@@ -36,7 +36,7 @@ export type RecordedRequest = TimedRequest & {
 export type RecordedAnswer = {
   /** The estimated output tokens. */
   readonly tokens: number;
-  /** The upstream's report. Partial in an unfinished stream. */
+  /** The upstream's report. May be partial in an unfinished stream. */
   readonly usage: TokenUsage | null;
   /** A timestamp from `performance.now()`. Null before the first token. */
   readonly firstTokenAt: number | null;
@@ -48,11 +48,11 @@ export type Outcome = {
   error: GatewayError | null;
 };
 
-/** @param outcome null for a request whose process died */
+/** @param outcome null for the record that counts if the process dies */
 export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | null = null): UsageRecord {
   const { key, candidate, answer, startedAt } = request;
   const error = outcome?.error ?? null;
-  // A request that no provider received or accepted has no usage.
+  // After a crash, a provider may have processed the request, so its cost is unknown instead of 0.
   const sentTo = outcome === null || request.call?.mayCost ? candidate : null;
   const counted = outcome && sentTo && completeUsage(request, outcome.status);
   const firstTokenAt = answer?.firstTokenAt ?? null;
@@ -72,10 +72,9 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
     stream: request.stream,
     status: outcome?.status ?? "INTERRUPTED",
     httpStatus: outcome?.httpStatus ?? 500,
-    // The upstream's own code for an upstream error.
     errorCode: outcome ? (error?.upstream?.code ?? error?.code ?? null) : "gateway_died",
     limitedBy: error?.limitedBy ?? null,
-    // Without details, the gateway's own code, because the upstream's code may be any text.
+    // Never the upstream's code, which may be any text.
     errorReason: outcome ? (error?.reason ?? error?.code ?? null) : "gateway_died",
     dropped: request.call?.dropped ?? null,
     ...usageColumns(counted),
@@ -86,7 +85,7 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
     }),
     latencyMs: Math.round(performance.now() - startedAt),
     timeToFirstTokenMs: firstTokenAt && Math.round(firstTokenAt - startedAt),
-    // A started request has no timing, because long names could exceed its slot.
+    // A running request's record has no timing, because long names could exceed the record's slot on disk.
     timing: outcome && timeRequest(request),
   };
 }
@@ -97,8 +96,8 @@ function chargeFactorOf(billed: { chargeFactor: number | null } | null): number 
 }
 
 /**
- * The token counts of a request, with estimates for missing ones. Null if the request was never read, or if it
- * failed before an answer: the upstream presumably did no work.
+ * Estimates missing token counts. Null if the body was never read, or if the request failed before an answer:
+ * the upstream then presumably did no work.
  */
 function completeUsage(
   { answer, readBody }: RecordedRequest,
@@ -132,8 +131,8 @@ function usageColumns(counted: CompletedUsage | null) {
 type CompletedUsage = { usage: TokenUsage; estimated: boolean };
 
 /**
- * The reported count, unless it is far below the estimate: Anthropic first reports a few tokens, and the rest
- * only at the end. Reports of other upstreams grow with the stream and include hidden reasoning.
+ * A report far below the estimate is outdated: Anthropic counts the output only at the end of a stream. Other
+ * reports may include hidden reasoning, which the estimate lacks.
  */
 function latestOf(reported: number, estimated: number): number {
   return reported >= estimated / 2 ? reported : estimated;
@@ -146,9 +145,9 @@ export type { AttemptTiming, RequestTiming };
 /** The members that end in `At` are timestamps from `performance.now()`. */
 export type TimedRequest = {
   readonly startedAt: number;
-  /** The end of the request body. */
+  /** When the request body was complete. */
   readonly receivedAt: number;
-  /** The start times of the first and the last attempt. 0 before the first. */
+  /** `calledAt` and `attemptedAt`: the start of the first and of the latest attempt, 0 without an attempt. */
   readonly calledAt: number;
   readonly attemptedAt: number;
   readonly attempts: number;
@@ -169,7 +168,6 @@ export function timeRequest(request: TimedRequest): RequestTiming | null {
   return { receivedMs: Math.round(receivedAt - startedAt), attempts: timings };
 }
 
-/** Times an attempt that ends now. */
 export function timeAttempt(
   { startedAt, attemptedAt }: Pick<TimedRequest, "startedAt" | "attemptedAt">,
   { providerName, upstreamModel }: AttemptedCandidate,
@@ -187,5 +185,5 @@ export function timeAttempt(
 /** Later attempts are only counted. */
 export const attemptTimingsMax = 8;
 
-/** A single attempt that starts sooner stores no timing. */
+/** A request whose only attempt starts sooner has no timing. */
 const waitMsMin = 20;

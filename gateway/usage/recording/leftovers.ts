@@ -12,7 +12,7 @@ type LeftoversOptions = {
   adoptIntervalMs: number;
 };
 
-/** Ships the records of dead processes, at start and periodically. */
+/** Ships the records of dead processes periodically and on each call of `adopt`. */
 export class Leftovers {
   readonly #options: LeftoversOptions;
   readonly #timer: NodeJS.Timeout;
@@ -44,7 +44,6 @@ export class Leftovers {
     const failed = new Set<string>();
     const report = (path: string, error: unknown) => {
       failed.add(path);
-      // Each problem is logged once, not at every attempt.
       if (!this.#failedBefore.has(path)) {
         log.error({ path, error }, "cannot read usage records of another process");
       }
@@ -52,11 +51,11 @@ export class Leftovers {
     const isOver = await this.#shipAll(SpoolFolder.takeLeftovers(root, lockFile, report), report).catch(
       (error: unknown) => report(root, error),
     );
-    // After an early end, the state of the other folders is unknown.
+    // If shipping ended early, the state of the remaining folders is unknown.
     this.#failedBefore = isOver ? failed : new Set([...this.#failedBefore, ...failed]);
   }
 
-  /** An unreadable folder does not delay the others. Returns false if the database rejects records, or on `close`. */
+  /** Skips unreadable folders. Returns false if the database rejects records or after `close`. */
   async #shipAll(folders: AsyncIterable<SpoolFolder>, report: ReportLeftover): Promise<boolean> {
     for await (const folder of folders) {
       try {

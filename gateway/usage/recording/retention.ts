@@ -10,8 +10,8 @@ type RetentionOptions = {
 };
 
 /**
- * Deletes usage records after their retention period, and provider health after a month. Roll-ups stay. MySQL
- * drops whole months, up to a month late. SQLite deletes small batches, so that writers rarely wait.
+ * Deletes expired usage records and provider health, but no roll-ups. On MySQL, drops only whole months, so
+ * records stay up to a month longer.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -24,7 +24,7 @@ export class Retention {
     this.#schedule(firstRunMs);
   }
 
-  /** Deletes expired records once. Throws database errors. */
+  /** Deletes expired records, and creates missing partitions on MySQL. Throws database errors. */
   async run(): Promise<void> {
     const { database, runtime, retentionDays } = this.#options;
     const now = runtime.now();
@@ -79,11 +79,10 @@ const intervalMs = 60 * 60_000;
 /** Cleanup starts late so that it does not compete with the gateway's startup. */
 const firstRunMs = 60_000;
 const recordsPerTurn = 500;
-/** The retention of provider health. */
 const healthDays = 31;
 const monthsAhead = 3;
 
-/** The month of `now` and later months, each with the first ID after it. */
+/** The month of `now` and the following months, each with the first ID after its end. */
 function monthsFrom(now: number): { name: string; beforeId: string }[] {
   const date = new Date(now);
   return Array.from({ length: 1 + monthsAhead }, (_, ahead) => {

@@ -12,7 +12,7 @@ type ShipperOptions = {
   shipped?: (records: readonly UsageRecord[]) => void;
 };
 
-/** Writes records to the database in batches. Repeats are harmless, because records have IDs. */
+/** Writes records to the database in batches. A repeated write is harmless, because it skips existing IDs. */
 export class Shipper {
   readonly #options: ShipperOptions;
   #isFailing = false;
@@ -57,7 +57,7 @@ export class Shipper {
   }
 }
 
-/** Decodes the records in order, up to the first incomplete one, because a crash truncates the end. */
+/** Stops at the first incomplete or damaged record, because a crash truncates the end. */
 export function decodeRecords(bytes: Buffer): { records: UsageRecord[]; tornBytes: number } {
   const records: UsageRecord[] = [];
   let at = 0;
@@ -71,17 +71,17 @@ export function decodeRecords(bytes: Buffer): { records: UsageRecord[]; tornByte
 type DirectWriterOptions = {
   shipper: Shipper;
   appendToSpool: (records: readonly UsageRecord[]) => boolean;
-  /** Receives records once they are safe. */
+  /** Receives records once they are on disk or in the database. */
   onSafe: (pending: readonly PendingRecord[]) => void;
 };
 
 /**
- * Writes records to the database directly while the disk is full, before the responses end. If the database
- * also fails, records stay in memory and new requests are rejected.
+ * Writes records to the database after the disk rejected them. If the database rejects the records too, they stay
+ * in memory.
  */
 export class DirectWriter {
   readonly #options: DirectWriterOptions;
-  /** Whether both the disk and the database reject the waiting records. */
+  /** Whether both the disk and the database rejected the waiting records. */
   isStuck = false;
   #waiting: PendingRecord[] = [];
   #writing: Promise<void> | null = null;
@@ -94,13 +94,12 @@ export class DirectWriter {
     return this.#waiting.length === 0;
   }
 
-  /** Queues records that the disk rejected. */
   write(pending: readonly PendingRecord[]): void {
     this.#waiting.push(...pending);
     void this.flush();
   }
 
-  /** Resolves when all records are safe, or when the disk and the database rejected them. */
+  /** Resolves when no record waits, or when both the disk and the database rejected some. */
   flush(): Promise<void> {
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = null;

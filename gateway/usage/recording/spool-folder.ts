@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { segmentSuffix, type UsageRecord } from "./spool.ts";
 import { decodeStarted } from "./started-requests.ts";
 
-/** Locks a file until its release or the process's death. Null if another process holds the lock. */
+/** Locks a file until `release` or the end of the process. Null if the file is already locked. */
 export type LockFile = (path: string) => { release(): void } | null;
 
 export type ReportLeftover = (path: string, error: unknown) => void;
@@ -34,7 +34,7 @@ export class SpoolFolder {
     }
   }
 
-  /** The folders of dead processes, locked for this one. Reports a folder if locking it fails with an error. */
+  /** Locks and yields the folders of dead processes. Reports each folder whose lock fails with an error. */
   static async *takeLeftovers(
     root: string,
     lockFile: LockFile,
@@ -67,7 +67,7 @@ export class SpoolFolder {
     return join(this.path, "started");
   }
 
-  /** The record files, oldest first. */
+  /** The oldest segment first. */
   async segmentPaths(): Promise<string[]> {
     const files = (await orNull(readdir(this.path))) ?? [];
     return files

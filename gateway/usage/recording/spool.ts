@@ -5,7 +5,6 @@ import { crc32 } from "node:zlib";
 import type { UsageRecordRow } from "../../../db/entities/usage-record.ts";
 
 type SpoolOptions = {
-  /** This process's own folder. */
   folder: string;
   segmentBytesMax: number;
   segmentAgeMsMax: number;
@@ -64,12 +63,11 @@ export class Spool {
     this.#sealedBytes += bytes;
   }
 
-  /** The sealed segment that has waited longest. */
   get oldest(): Segment | undefined {
     return this.#sealed[0];
   }
 
-  /** Removes the oldest segment, once the database has its records. */
+  /** Removes the oldest sealed segment. The database must have its records. */
   async removeOldest(): Promise<void> {
     const segment = this.#sealed.shift();
     if (!segment) return;
@@ -77,12 +75,12 @@ export class Spool {
     await unlink(segment.path);
   }
 
-  /** The waiting records of the current segment, oldest first. The shipper removes records that it wrote. */
+  /** The waiting records of the current segment, oldest first. The shipper removes written records from the array. */
   get newest(): UsageRecord[] {
     return this.#open?.waiting ?? [];
   }
 
-  /** Ends the current segment if it is old and has no waiting records. Returns whether it ended. */
+  /** Seals the current segment if it is old and has no waiting records. Returns whether it was sealed. */
   retire(): boolean {
     const segment = this.#open;
     if (segment === null || segment.waiting.length > 0) return false;
@@ -113,7 +111,7 @@ function segmentName(number: number): string {
 
 export const segmentSuffix = ".records";
 
-/** A file of records. `waiting` has the records that the database lacks, or null if they are only in the file. */
+/** `waiting` contains the records that the database lacks. Null if they are only in the file. */
 export type Segment = { path: string; bytes: number; waiting: UsageRecord[] | null };
 
 class OpenSegment implements Segment {
@@ -129,8 +127,8 @@ class OpenSegment implements Segment {
   #isSealed = false;
 
   /**
-   * @param buffer holds encoded records until they are written. Segments of a process can share the buffer.
-   * @param isSynced whether records are flushed to the device soon afterwards, to survive a power failure
+   * @param buffer holds encoded records during `append`, so segments can share the buffer
+   * @param isSynced whether appended records are flushed to the device, so that they survive a power failure
    */
   constructor(path: string, buffer: Buffer, isSynced: boolean) {
     this.path = path;
@@ -139,10 +137,7 @@ class OpenSegment implements Segment {
     this.#file = openSync(path, "wx", 0o600);
   }
 
-  /**
-   * Writes records at once, in one write if they fit, so that they survive the process. Throws if the disk
-   * rejects them. `undo` then reverts the file.
-   */
+  /** Writes synchronously, so that records survive the process. After an error, `undo` reverts the file. */
   append(records: readonly UsageRecord[]): void {
     let end = this.bytes;
     let filled = 0;
@@ -168,7 +163,7 @@ class OpenSegment implements Segment {
     return this.#count === 0 ? 0 : (this.bytes / this.#count) * this.waiting.length;
   }
 
-  /** Reverts a failed `append`. Throws if that fails: no record may follow then. */
+  /** Reverts a failed `append`. If `undo` throws, no record may be appended afterwards. */
   undo(): void {
     ftruncateSync(this.#file, this.bytes);
   }
@@ -179,13 +174,13 @@ class OpenSegment implements Segment {
   }
 
   #write(length: number, position: number): void {
-    // A nearly full disk accepts only a part of the bytes.
+    // A nearly full disk may accept only a part of the bytes.
     for (let written = 0; written < length;) {
       written += writeSync(this.#file, this.#buffer, written, length - written, position + written);
     }
   }
 
-  /** One call covers everything appended before it. Later records gather while it runs. */
+  /** One `fdatasync` covers all earlier appends. The next call covers records that were appended meanwhile. */
   #sync(): void {
     this.#isSyncing = true;
     const { bytes } = this;
@@ -201,7 +196,7 @@ export type UsageRecord = UsageRecordRow;
 
 /**
  * Encodes a record: the length and CRC32 of its JSON, 32 bits each, then the JSON.
- * @returns the number of bytes, or 0 when the buffer has too few after `at`
+ * @returns the number of bytes, or 0 if the record does not fit into the buffer after `at`
  */
 export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): number {
   // The date is a number, because formatting it takes as long as the rest. The last four members are omitted

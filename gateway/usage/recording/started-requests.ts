@@ -2,16 +2,15 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { decodeRecord, encodeRecord, type UsageRecord } from "./spool.ts";
 import type { Log } from "../../log.ts";
 
-/** A request with a running upstream call. */
 export type StartedRequest = {
-  /** Builds the request's record in case the process dies. Null once the request is over. */
+  /** Builds the record that counts if the process dies. Null once the request's final record is written. */
   toRecord: (() => UsageRecord) | null;
   slot: number | null;
 };
 
 /**
- * Keeps running requests in a file of slots, for the case of a crash. Requests are written after 10–20 ms, so
- * short requests never touch the disk. A stale slot is harmless: the first record with an ID counts.
+ * Keeps running requests in a file of slots, for the case of a crash. Requests are written to a slot after 10–20 ms,
+ * so short requests never need one. A stale slot is harmless: the first record with an ID counts.
  */
 export class StartedRequests {
   readonly #path: string;
@@ -21,7 +20,6 @@ export class StartedRequests {
   #recent: StartedRequest[] = [];
   #due: StartedRequest[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** A stack keeps the number of used slots small. */
   readonly #free: number[] = [];
   /** Whether each slot still contains a request that has ended. */
   readonly #ended: boolean[] = [];
@@ -36,13 +34,12 @@ export class StartedRequests {
     return request;
   }
 
-  /** Queues a write of the request, whose record is new or has changed. */
   update(request: StartedRequest): void {
     this.#recent.push(request);
     this.#timer ??= setTimeout(() => this.#write(), momentMs).unref();
   }
 
-  /** Frees the slot of a request whose record is safe. */
+  /** Frees the slot of a request whose final record is on disk or in the database. */
   end(request: StartedRequest): void {
     // A queued entry must not keep the finished request in memory.
     request.toRecord = null;
@@ -51,7 +48,7 @@ export class StartedRequests {
     this.#ended[request.slot] = true;
   }
 
-  /** Clears finished requests, because they must not reappear after their records are deleted. */
+  /** Clears the slots of finished requests. A crash must not restore a record that retention has deleted. */
   clearEnded(): void {
     try {
       for (const [slot, hasEnded] of this.#ended.entries()) {
@@ -109,7 +106,7 @@ const momentMs = 10;
 const slotBytes = 4096;
 const nothing = Buffer.alloc(8);
 
-/** A finished request's record that is not safe yet, and the callback that waits for the record. */
+/** A finished request's unwritten record, and the callback that completes the response. */
 export class PendingRecord {
   readonly record: UsageRecord;
   readonly started: StartedRequest | null;
@@ -124,7 +121,7 @@ export class PendingRecord {
     this.#log = log;
   }
 
-  /** Runs the callback once. An error in one response must not reach the others. */
+  /** An error in one response must not affect the other responses. */
   proceed(): void {
     if (this.#hasProceeded) return;
     this.#hasProceeded = true;

@@ -21,8 +21,8 @@ type UsageRecorderOptions = {
 };
 
 /**
- * Records every request: at once in a spool on disk, then in the database, in batches. Records survive the
- * process and an outage of the database. While the recorder is full, the gateway rejects new requests.
+ * Writes usage records to a spool on disk, then to the database in batches. Records survive a crash of the process
+ * and an outage of the database. While the recorder is full, the gateway rejects model requests.
  */
 export class UsageRecorder {
   readonly #options: UsageRecorderOptions;
@@ -93,9 +93,9 @@ export class UsageRecorder {
   }
 
   /**
-   * Registers a request before its upstream call, in case the process dies.
-   * @param toRecord builds the request's record for that case
-   * @returns the handle for `record`
+   * Registers a request before its first upstream call.
+   * @param toRecord builds the record that counts if the process dies
+   * @returns the handle for `update` and `record`
    */
   start(toRecord: () => UsageRecord): StartedRequest {
     return this.#started.add(toRecord);
@@ -107,8 +107,8 @@ export class UsageRecorder {
   }
 
   /**
-   * Records a finished request, and calls `proceed` in the same event loop turn. If the disk rejects the record,
-   * `proceed` waits for an attempt at the database. All records of a turn share one write, because writes are slow.
+   * Calls `proceed` after the write to disk, in the same event loop turn. If the disk rejects the record, `proceed`
+   * runs after one attempt to write the record to the database.
    */
   record(record: UsageRecord, started: StartedRequest | null, proceed: () => void): void {
     this.#waitingSince ??= performance.now();
@@ -119,12 +119,12 @@ export class UsageRecorder {
   /** Resolves when all earlier records are in the database, or when a write failed. */
   async flush(): Promise<void> {
     this.#writePending();
-    // A call of `readUndisturbed` may follow the current one, so one wait is not enough.
+    // Another `readUndisturbed` may start when the current operation ends, so one wait is not enough.
     while (this.#shipping) await this.#shipping;
     await this.#ship();
   }
 
-  /** Reads from the database while no record of this process is in flight. */
+  /** Pauses the spool's writes to the database during `read`. */
   async readUndisturbed(read: () => Promise<void>): Promise<void> {
     while (this.#shipping) await this.#shipping;
     clearTimeout(this.#timer);
@@ -198,7 +198,6 @@ export class UsageRecorder {
     this.#pauseMs = this.#isFailing ? Math.min(this.#pauseMs * 2, pauseMsMax) : limits.usageFlushIntervalMs;
   }
 
-  /** Returns false if some records could not be written. */
   async #shipSpool(): Promise<boolean> {
     for (let segment = this.#spool.oldest; segment; segment = this.#spool.oldest) {
       if (!(await this.#shipper.shipSegment(segment))) return false;
@@ -216,5 +215,4 @@ export class UsageRecorder {
   }
 }
 
-/** The longest pause before the next attempt to reach the database. */
 const pauseMsMax = 2_000;

@@ -30,7 +30,7 @@ const anthropicModel = object({
   created_at: { type: "string", format: "date-time" },
 });
 
-/** The described members of answers. Answers may have others, such as those of a native upstream. */
+/** Answers may have further members, such as members that only one upstream sends. */
 export const answerSchemas: Record<string, JsonSchema> = {
   ChatCompletion: object(
     {

@@ -4,7 +4,7 @@ import { operations } from "./operations.ts";
 import { requestSchemas } from "./request-schemas.ts";
 
 /**
- * The public API as OpenAPI. Request schemas come from the checks, and errors from their table.
+ * Request schemas come from the validation, and the status and code of each error from `error-response.ts`.
  * https://spec.openapis.org/oas/v3.1.1.html
  */
 export function createOpenApiDocument(): object {

@@ -58,7 +58,6 @@ export const modelErrors = [
   "upstream_timeout",
 ] as const;
 
-/** An operation with an error code that is missing here fails to compile. */
 const meanings = {
   missing_api_key: "The request has no API key.",
   invalid_api_key: "The key is unknown, malformed, deactivated or expired, or not allowed from this address.",

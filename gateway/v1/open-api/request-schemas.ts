@@ -25,7 +25,6 @@ const messageOptions = {
   metadata: "Metadata about the request, such as `user_id`.",
 };
 
-/** A parameter without a line here fails to compile. */
 export const requestSchemas = {
   ChatCompletionRequest: describe(
     chatRequestSchema,

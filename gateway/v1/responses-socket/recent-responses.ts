@@ -4,13 +4,10 @@ import { isObject } from "../../wire/json.ts";
 
 type RecentResponsesOptions = { store: MemoryStore; connectionId: string; keyId: string; countMax: number };
 
-/**
- * The latest responses of one connection that are not kept elsewhere, such as those with `store: false`. They
- * end with the connection.
- */
+/** Keeps the latest response of each stream of a connection, except responses with `store: true`. */
 export class RecentResponses {
   readonly #options: RecentResponsesOptions;
-  /** The ID of the latest response by stream ID, the oldest first. */
+  /** Response IDs by stream ID, the oldest response first. */
   readonly #ids = new Map<string | null, string>();
 
   constructor(options: RecentResponsesOptions) {
@@ -60,7 +57,7 @@ export class RecentResponses {
   }
 }
 
-/** OpenAI accepts reasoning without `encrypted_content` only if it kept the response. */
+/** Without `encrypted_content`, OpenAI accepts only reasoning from responses that OpenAI has stored. */
 function canReturn(item: unknown): boolean {
   return !isObject(item) || item["type"] !== "reasoning" || typeof item["encrypted_content"] === "string";
 }

@@ -14,9 +14,7 @@ type ResponsesSocketOptions = Omit<SocketTurnOptions, "connection"> & {
   keyId: string;
 };
 
-/**
- * One client's WebSocket. Turns with the same `stream_id` run one after another, and others at the same time.
- */
+/** Turns with the same `stream_id` run one after another. Turns with different IDs run concurrently. */
 export class ResponsesSocket implements Connection {
   readonly #options: ResponsesSocketOptions;
   readonly #openedAt = performance.now();
@@ -122,8 +120,8 @@ export class ResponsesSocket implements Connection {
   }
 
   /**
-   * Starts each turn whose predecessor is over. Starts none while answers are unread, because more answers would
-   * fill the memory.
+   * Starts each turn once all earlier turns with its `stream_id` are over. Starts none while answers are unread,
+   * because more answers would fill the memory.
    */
   #runNext(): void {
     const busy = new Set<string | null>();
@@ -183,7 +181,7 @@ export function stopping(): GatewayError {
   return new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
 }
 
-// These codes are from RFC 6455, section 7.4.1, and its registry.
+// The close codes of RFC 6455, section 7.4.1, and of IANA's WebSocket registry.
 const normalClosure = 1000;
 const goingAway = 1001;
 const policyViolation = 1008;

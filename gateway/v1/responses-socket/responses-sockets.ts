@@ -12,7 +12,7 @@ import { RecentResponses } from "./recent-responses.ts";
 import { ResponsesSocket, stopping } from "./responses-socket.ts";
 
 /**
- * OpenAI's WebSocket mode of `/v1/responses`, for every provider: each turn becomes a streamed request.
+ * OpenAI's WebSocket mode of `/v1/responses`, for every provider.
  * https://developers.openai.com/api/docs/guides/websocket-mode
  */
 export class ResponsesSockets {
@@ -40,7 +40,7 @@ export class ResponsesSockets {
     }, limits.streamPingIntervalMs).unref();
   }
 
-  /** Whether the request opens a WebSocket here. Any other upgrade gets the answer of a plain request. */
+  /** If this returns false, Node handles the upgrade request as a plain request. */
   accepts({ method, url = "", headers }: IncomingMessage): boolean {
     const isHere = /^(\/v1){0,2}\/responses(?=$|\?)/.test(url);
     return method === "GET" && isHere && headers.upgrade?.toLowerCase() === "websocket";
@@ -57,7 +57,7 @@ export class ResponsesSockets {
     void this.#handler(socket, head)(matched, response);
   }
 
-  /** Rejects new turns, and closes each connection after its turns. */
+  /** Rejects new connections and turns. Closes each open connection after its turns. */
   end(): void {
     this.#isEnding = true;
     for (const socket of this.#open.keys()) socket.end();
@@ -88,7 +88,6 @@ export class ResponsesSockets {
     );
   }
 
-  /** Throws `concurrency_limit_exceeded` when the key or the process has too many connections. */
   #checkCount(keyId: string): void {
     const { responsesSocketsMax, responsesSocketsPerKeyMax } = this.#options.limits;
     const count = [...this.#open.values()].filter((each) => each.keyId === keyId).length;
@@ -122,7 +121,6 @@ export class ResponsesSockets {
     webSocket.on("close", () => this.#open.delete(opened));
   }
 
-  /** Loads the library for the first connection. */
   #load(): Promise<WebSocketServer> {
     this.#server ??= import("ws").then(
       (ws) =>
@@ -141,7 +139,7 @@ export class ResponsesSockets {
 
 /**
  * Throws `invalid_body` for an invalid handshake.
- * @param use runs at once, so that no message is lost
+ * @param use runs synchronously, so that no message is lost
  */
 function shakeHands(
   server: WebSocketServer,

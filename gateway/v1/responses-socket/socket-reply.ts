@@ -7,7 +7,7 @@ import { errorHeaders, statusOf, toErrorBody, toErrorEvent } from "../error-resp
 
 export type SocketReplyOptions = {
   requestId: string;
-  /** The ID that each event repeats. Null if the client sent none. */
+  /** The turn's `stream_id`, which each event repeats. Null if the client sent none. */
   streamId: string | null;
   connection: Connection;
   /** Receives the last event of a response that did not fail, as JSON. */
@@ -23,12 +23,12 @@ export type Connection = {
   terminate(): void;
 };
 
-/** Writes the events of one response as WebSocket frames, one each. */
+/** Writes each event of one response as a WebSocket frame. */
 export class SocketReply implements Reply {
   readonly #options: SocketReplyOptions;
   readonly #parser = createParser({
     onEvent: (event) => this.#sendEvent(event),
-    // Stream pings are comments.
+    // Pings are comments in the event stream.
     onComment: () => this.#options.connection.ping(),
   });
   #hasBegun = false;

@@ -26,7 +26,7 @@ export type SocketTurnOptions = {
   recent: RecentResponses;
 };
 
-/** One turn on a WebSocket. Except for a warm-up, it takes the path of an HTTP request, with a usage record. */
+/** Like an HTTP request, each turn that calls a model has a usage record. */
 export class SocketTurn {
   readonly streamId: string | null;
   readonly #options: SocketTurnOptions;
@@ -67,7 +67,7 @@ export class SocketTurn {
     return this.#isRunning;
   }
 
-  /** Never throws: errors go to the client. */
+  /** Never rejects: errors go to the client. */
   async run(): Promise<void> {
     this.#isRunning = true;
     const { endpoint, operation, request } = this.#options;
@@ -99,13 +99,12 @@ export class SocketTurn {
     this.#reply.drained();
   }
 
-  /** Cancels the turn, because the connection has closed. */
   cancel(): void {
     this.#exchange?.cancel();
     this.#end();
   }
 
-  /** Resolves references to earlier responses, first among those of this connection. */
+  /** Resolves references to earlier responses. The connection's recent responses take precedence. */
   async #followUp(key: KnownKey): Promise<FollowUp | null> {
     const { endpoint, recent } = this.#options;
     const { limits, keptResponses } = endpoint;
@@ -165,12 +164,12 @@ type Turn = {
   streamId: string | null;
   /** The body of the equivalent streamed HTTP request. */
   bytes: Buffer;
-  /** Whether the turn only sends its input ahead and expects no output. */
+  /** Whether the turn only submits input for later turns, with `generate: false`. */
   isWarmUp: boolean;
 };
 
 /**
- * Parses a client's message in OpenAI's format. Throws a `GatewayError` for any other.
+ * Parses a client's message. Throws a `GatewayError` for an invalid message.
  * https://developers.openai.com/api/docs/guides/websocket-mode
  */
 export function readTurn(message: Buffer, limits: BodyLimits): Turn {
