@@ -2,6 +2,7 @@ import test from "ava";
 import type { Page, Route } from "playwright-core";
 import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
@@ -120,6 +121,25 @@ browserTest("a key's name and models changed during another save are kept", asyn
   await route.continue();
   await page.getByText("1 added, 0 removed").waitFor();
   t.deepEqual((await gateway.admin.keys.get.query({ id })).models, []);
+});
+
+browserTest("figures of the earlier period are marked until the new ones arrive", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { value } = await createKey(gateway);
+  await postChat(gateway, value, chatBody("demo/echo"));
+  await gateway.services.recorder.flush();
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  await page.getByRole("region", { name: "Breakdown" }).getByRole("row").nth(1).waitFor();
+  t.is(await page.getByText("Loading…").count(), 0);
+  const open = Promise.withResolvers<void>();
+  await page.route("**/graphql", (route) => open.promise.then(() => route.continue()));
+  await page.getByLabel("Period").click();
+  await page.getByRole("option", { name: "Last 7 days" }).click();
+  await page.getByText("Loading…").nth(1).waitFor();
+  t.is(await page.locator("[aria-busy=true]").count(), 2);
+  open.resolve();
+  await page.getByText("Loading…").first().waitFor({ state: "detached" });
+  await page.getByText("Days in UTC").waitFor();
 });
 
 browserTest("leaving warns about unsaved settings, except after a deletion", async (t) => {
