@@ -10,11 +10,19 @@ import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { linkToken } from "../helpers/link-token.ts";
 import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { administrator, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import {
+  administrator,
+  startTestGateway,
+  type TestGateway,
+  weakestStrength,
+} from "../helpers/test-gateway.ts";
 
 async function startNew(t: ExecutionContext, environment: Record<string, string>) {
   const log: string[] = [];
-  const runtime = systemRuntime(createLog("info", { write: (line) => log.push(line) }));
+  const runtime = {
+    ...systemRuntime(createLog("info", { write: (line) => log.push(line) })),
+    hashStrength: weakestStrength,
+  };
   const gateway = await startGateway(
     readConfig({ PORT: "0", DATABASE_TIMEOUT_MS: "20000", ...environment }),
     runtime,

@@ -110,7 +110,7 @@ function newAdministrator(runtime: Runtime): UserRow {
 }
 
 /** The weakest parameters that argon2id accepts. The default ones take a tenth of a second per password. */
-const weakestStrength = { parallelism: 1, memory: 8, passes: 1 };
+export const weakestStrength = { parallelism: 1, memory: 8, passes: 1 };
 const passwordHash = await hashPassword(administrator.password, {
   randomBytes,
   hashStrength: weakestStrength,

@@ -37,6 +37,7 @@ export async function runProgram(options: RunOptions): Promise<Run> {
       [
         // Recording a full stack trace for every output would take half of the host's time.
         "--stack-trace-limit=4",
+        `--import=${withoutSourceMaps}`,
         languageHost,
         ...Object.entries(parameters).map(([name, value]) => `--${name}=${value}`),
         ...(phase === "preview" ? ["--dry-run"] : []),
@@ -78,4 +79,5 @@ export function exampleConfig(stack: "dev" | "prod"): Record<string, string> {
 
 const infraFolder = path.join(import.meta.dirname, "../../../infra");
 const infraProgram = path.join(infraFolder, "index.ts");
+const withoutSourceMaps = import.meta.resolve("./without-source-maps.ts");
 const languageHost = createRequire(import.meta.url).resolve("@pulumi/pulumi/cmd/run");
