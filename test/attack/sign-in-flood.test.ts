@@ -10,7 +10,7 @@ import { administrator, createConsoleClient } from "../helpers/test-gateway.ts";
 
 const { email, password } = administrator;
 const clients = isFull ? 50 : 16;
-const requestsPerRound = isFull ? 1_000 : 150;
+const requestsPerRound = isFull ? 1_000 : 75;
 const roundsMax = isFull ? 15 : 5;
 // Below full scale, the p99 latency would mostly measure the load of other tests.
 const quantile = isFull ? 0.99 : 0.5;

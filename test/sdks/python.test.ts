@@ -1,13 +1,16 @@
 import { claudeHaiku } from "../helpers/native-upstreams/anthropic-upstream.ts";
+import { isFull } from "../helpers/scale.ts";
 import { installPythonSdk, pythonClients } from "./python-sdk.ts";
 import { playThreeTurns } from "./three-turns.ts";
 
+// LiteLLM and LlamaIndex send chat completions with OpenAI's package, whose own tests always run. Importing the two
+// takes 6 s of CPU time.
 const [vendors, pydanticAi, langchain, litellm, llamaIndex] = await Promise.all([
   installPythonSdk("openai==3.57.0", "anthropic==2.13.0"),
   installPythonSdk("pydantic-ai-slim[openai,anthropic]==2.68.0"),
   installPythonSdk("langchain-openai==1.7.4", "langchain-anthropic==1.7.10"),
-  installPythonSdk("litellm==1.110.2"),
-  installPythonSdk("llama-index-llms-openai-like==0.8.1"),
+  isFull ? installPythonSdk("litellm==1.110.2") : null,
+  isFull ? installPythonSdk("llama-index-llms-openai-like==0.8.1") : null,
 ]);
 
 playThreeTurns([

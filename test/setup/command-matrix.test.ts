@@ -20,11 +20,11 @@ const slug = "demo/echo";
 
 /**
  * Each tool runs in every shell, with every engine and in both forms, but not in every combination. Below
- * full scale, each tool runs in two shells.
+ * full scale, each tool runs in one shell, and every shell with every engine.
  */
 const runs = toolIds.flatMap((tool, column) =>
   shellNames.map((shell, row) => ({
-    isShort: row !== (column % 4 < 2 ? 0 : 2),
+    isShort: row === (column + Math.floor(column / 3)) % shellNames.length,
     tool,
     shell,
     form: (row + column) % 2 === 0 ? "pasted command" : "one line",
