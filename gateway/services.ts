@@ -86,10 +86,6 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const withKey = config.makesFirstKey;
     const firstKeyValue = await firstStart({ database, runtime, keys, models, providers, withKey });
     await fillPriceDetails(database, runtime);
-    const { administrator } = config;
-    if (administrator && (await people.accounts.createFirstAdministrator(administrator))) {
-      log.info("created the administrator from ADMIN_EMAIL");
-    }
     const loadDataKeys = () => dataKeyLoader?.load();
     const { now } = runtime;
     await changeFeed.start(new Revocation({ ...serving, now, reloadCatalogue, loadDataKeys }));

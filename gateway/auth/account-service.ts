@@ -36,6 +36,8 @@ export class AccountService {
    * not stored.
    */
   readonly setUpToken: string;
+  /** Whether the configuration's administrator was created. Sign-ins and setups wait for it. */
+  #firstAdministrator: Promise<boolean> = Promise.resolve(false);
 
   constructor({ database, runtime, sessions, passwords, secrets, audit }: AccountServiceOptions) {
     this.#database = database;
@@ -50,7 +52,8 @@ export class AccountService {
   }
 
   async isSetUp(): Promise<boolean> {
-    return (await this.#database.read(({ users }) => users.count())) > 0;
+    await this.#firstAdministrator;
+    return this.#hasUser();
   }
 
   isSetUpToken(token: string): boolean {
@@ -70,6 +73,7 @@ export class AccountService {
         },
       );
     }
+    await this.#firstAdministrator;
     const user = await this.#newUser(account, "admin");
     return this.#database.write(async (repositories) => {
       if (!(await insertFirst(repositories, user))) {
@@ -81,10 +85,9 @@ export class AccountService {
   }
 
   /** Returns false, without a change, if a user exists. */
-  async createFirstAdministrator(account: Omit<NewAccount, "name">): Promise<boolean> {
-    if (await this.isSetUp()) return false;
-    const user = await this.#newUser({ ...account, name: "Administrator" }, "admin");
-    return this.#database.write((repositories) => insertFirst(repositories, user));
+  createFirstAdministrator(account: Omit<NewAccount, "name">): Promise<boolean> {
+    this.#firstAdministrator = this.#createFirstAdministrator(account);
+    return this.#firstAdministrator;
   }
 
   /**
@@ -92,6 +95,7 @@ export class AccountService {
    * @param address the client's IP address, whose attempts are limited too
    */
   async signIn(email: string, password: string, address: string): Promise<Session> {
+    await this.#firstAdministrator;
     const account = normalizeEmail(email);
     const checked = await this.#limiter.attempt(account, address, async () => {
       const user = await this.#database.read(({ users }) => users.findByEmail(account));
@@ -147,6 +151,16 @@ export class AccountService {
       });
       return { id, name, email, role };
     });
+  }
+
+  async #createFirstAdministrator(account: Omit<NewAccount, "name">): Promise<boolean> {
+    if (await this.#hasUser()) return false;
+    const user = await this.#newUser({ ...account, name: "Administrator" }, "admin");
+    return this.#database.write((repositories) => insertFirst(repositories, user));
+  }
+
+  async #hasUser(): Promise<boolean> {
+    return (await this.#database.read(({ users }) => users.count())) > 0;
   }
 
   async #recordFailure(user: UserRow, attempts: number, address: string): Promise<void> {

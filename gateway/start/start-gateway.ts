@@ -50,14 +50,19 @@ export async function startGateway(
   const sockets = new ResponsesSockets({ ...services, trustedProxies }, conversation(responses));
   let metricsServer: MetricsServer | null = null;
   const readiness: Readiness = { isReady: true, trouble: services.trouble };
+  const app = untilStopping(readiness, createApp({ services, ...config, readiness }));
+  const server = createHttpServer(config, { runtime, app, sockets });
   try {
-    const app = untilStopping(readiness, createApp({ services, ...config, readiness }));
-    const server = createHttpServer(config, { runtime, app, sockets });
     if (config.metrics && metrics && !isWorker) {
       const print = () => metrics.print();
       metricsServer = await startMetricsServer({ ...config.metrics, log: runtime.log, print });
     }
     await listen(server, config, isWorker);
+    // Hashing the password takes a tenth of a start, so it follows the listener. Sign-ins wait for it.
+    const { administrator } = config;
+    if (administrator && (await services.accounts.createFirstAdministrator(administrator))) {
+      runtime.log.info("created the administrator from ADMIN_EMAIL");
+    }
     const url = urlOf(server, config.host);
     const close = async () => {
       readiness.isReady = false;
@@ -72,6 +77,8 @@ export async function startGateway(
     const metricsUrl = metricsServer?.url ?? null;
     return { url, publicUrl: config.publicUrl ?? url, services, metrics, metricsUrl, close };
   } catch (error) {
+    server.close();
+    server.closeAllConnections();
     sockets.close();
     await metricsServer?.close();
     await services.close();

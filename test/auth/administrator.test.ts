@@ -99,6 +99,22 @@ for (const kind of databaseKinds) {
   });
 }
 
+test("a sign-in and a setup wait until the start has created the administrator", async (t) => {
+  const { gateway, token } = await startNew(t, { DATA_DIR: await createTestFolder(t) });
+  const { accounts } = gateway.services;
+  const password = "correct horse";
+  const creation = accounts.createFirstAdministrator({ email: "ada@example.com", password });
+
+  const signIn = accounts.signIn("ada@example.com", password, "127.0.0.1");
+  const isSetUp = accounts.isSetUp();
+  const setUp = accounts.setUp(token, { name: "Eve", email: "eve@example.com", password }, "127.0.0.1");
+
+  await t.throwsAsync(setUp, { message: "An administrator already exists. Sign in instead." });
+  t.true(await isSetUp);
+  t.like(await signIn, { user: { role: "admin", email: "ada@example.com" } });
+  t.true(await creation);
+});
+
 test("every start before the setup accepts the same token", async (t) => {
   const environment = { DATA_DIR: await createTestFolder(t) };
   const first = await startNew(t, environment);
