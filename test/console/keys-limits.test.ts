@@ -167,7 +167,7 @@ browserTest("a budget below the current spending is marked as spent on the key's
   await page.getByLabel("Lifetime budget").fill("1000");
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("This key exceeded a budget.").waitFor();
-  await page.getByText("of $0.001 per day spent.").waitFor();
+  await page.getByText("of $0.001 per day.").waitFor();
   await page.locator("header").getByText("Budget exceeded").waitFor();
   t.regex((await page.getByText(/of \$0\.001 spent/).getAttribute("class")) ?? "", /warn/);
   t.notRegex((await page.getByText(/of \$1,000\.00 spent/).getAttribute("class")) ?? "", /warn/);
@@ -190,7 +190,7 @@ browserTest("a key shows when its owner's or the gateway's budget is spent", asy
   t.is((await spendCent(gateway, first.value)).status, 200);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${first.id}?tab=limits` });
   await page.getByText("The owner's keys exceeded their budget.").waitFor();
-  await page.getByText("$0.01 of $0.01 per month spent.").waitFor();
+  await page.getByText("Spent $0.01 of $0.01 per month.").waitFor();
   await page.locator("header").getByText("Budget exceeded").waitFor();
   await page.getByRole("meter", { name: "Owner's keys, per month" }).waitFor();
   const ofGateway = page.getByRole("meter", { name: "Gateway, per month" });
@@ -200,7 +200,7 @@ browserTest("a key shows when its owner's or the gateway's budget is spent", asy
   t.is((await spendCent(gateway, second.value)).status, 200);
   await page.goto(`/keys/${second.id}`);
   await page.getByText("The gateway exceeded its budget.").waitFor();
-  await page.getByText("$0.02 of $0.02 per month spent.").waitFor();
+  await page.getByText("Spent $0.02 of $0.02 per month.").waitFor();
   await page.locator("header").getByText("Budget exceeded").waitFor();
 });
 

@@ -157,7 +157,7 @@ browserTest("deleting a model lists the keys that use it", async (t) => {
   const dialog = page.getByRole("dialog");
   await dialog.getByText(`${hostileNames.length + 8} API keys lose it`).waitFor();
   await dialog.getByText(", and 8 more").waitFor();
-  await dialog.getByText("Removed as a fallback of house/spare.").waitFor();
+  await dialog.getByText("Fallbacks are removed from house/spare.").waitFor();
   await assertAccessible(t, page);
   await dialog.getByLabel("Type house/main to confirm").fill("house/main");
   await dialog.getByRole("button", { name: "Delete model" }).click();
@@ -175,7 +175,7 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   await page.getByLabel("Provider model ID").fill("gpt-4o-mini");
   await page.getByText("Known values are filled in, and you can change them at any time.").waitFor();
   t.is(await page.getByLabel("Output", { exact: true }).getAttribute("placeholder"), "0.6");
-  await page.getByText("Clients use house/gpt-4o-mini.").waitFor();
+  await page.getByText("Clients send house/gpt-4o-mini as the model name").waitFor();
   await page.getByLabel("Client name").fill("mini");
   await page.getByLabel("Input", { exact: true }).fill("0.3");
   await assertAccessible(t, page);
@@ -197,7 +197,7 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   const name = page.getByLabel("Client name");
   t.is(await name.getAttribute("aria-invalid"), "true");
   await name.fill("");
-  await page.getByText("Clients use house/something-else.").waitFor();
+  await page.getByText("Clients send house/something-else as the model name").waitFor();
   t.is(await name.getAttribute("aria-invalid"), null, "it is about another name");
   t.is(await page.getByText("The model house/mini already exists.").count(), 0);
   await page.getByLabel("Provider model ID").fill("mini");

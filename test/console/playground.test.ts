@@ -75,7 +75,7 @@ browserTest("a playground key is created by a click and expires automatically", 
   await page.getByRole("link", { name: "Playground", exact: true }).first().click();
   await page.getByLabel("Your message").waitFor();
   await page.getByRole("button", { name: "Change key" }).click();
-  await page.getByText("can use every model that you can connect. It expires after an hour").waitFor();
+  await page.getByText("can use every model that you can connect, for one hour").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Use temporary key" }).click();
   await page.getByLabel("Your message").waitFor();
@@ -141,7 +141,7 @@ browserTest("a signed-in person finds the reference and the way back", async (t)
   const page = await openSignedIn(t, { browser: browser(), gateway });
   await page.getByRole("link", { name: "API reference" }).click();
   await page.getByRole("heading", { name: "API reference" }).waitFor();
-  await page.getByRole("link", { name: "Console" }).click();
+  await page.getByRole("link", { name: "Open console" }).click();
   await page.getByRole("heading", { name: "Overview" }).waitFor();
   t.pass();
 });

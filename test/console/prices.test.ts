@@ -48,9 +48,9 @@ browserTest("three prices are visible, and the others open by keyboard", async (
   const long = page.getByRole("group", { name: "Condition 3" });
   await long.getByLabel("Applies to").click();
   await page.getByRole("option", { name: "Prompt longer than" }).click();
-  await long.getByLabel("Tokens").fill("272,000");
+  await long.getByLabel("Tokens", { exact: true }).fill("272,000");
   await long.getByLabel("Input price", { exact: true }).fill("5");
-  await long.getByLabel("Only the excess").check();
+  await long.getByLabel("Excess tokens only").check();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Model saved").waitFor();
@@ -102,7 +102,7 @@ browserTest("known tiers are shown for a new model and taken over for an old one
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/${slug}` });
   await page.getByRole("button", { name: "Use known values" }).click();
   await summaryOf(page).click();
-  t.is(await page.getByLabel("Tokens").inputValue(), "272000");
+  t.is(await page.getByLabel("Tokens", { exact: true }).inputValue(), "272000");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Model saved").waitFor();
   const { rules } = (await gateway.admin.models.get.query({ slug })).prices;

@@ -134,7 +134,7 @@ browserTest("deleting a provider lists the consequences and requires its name", 
   const dialog = page.getByRole("dialog");
   await dialog.getByText("2 models are deleted: house/one, house/two.").waitFor();
   await dialog.getByText(`${hostileNames.length} API keys lose them`).waitFor();
-  await dialog.getByText("Removed as a fallback of demo/echo.").waitFor();
+  await dialog.getByText("Fallbacks are removed from demo/echo.").waitFor();
   for (const name of hostileNames) await dialog.getByText(name, { exact: true }).waitFor();
   await assertAccessible(t, page);
   t.true(await dialog.getByRole("button", { name: "Delete provider" }).isDisabled());

@@ -31,7 +31,7 @@ browserTest("a refused private address is reported beside its field with the rem
   const gateway = await startTestGateway(t, { environment: { UPSTREAM_PRIVATE_HOSTS: "" } });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=ollama" });
   t.is(await page.getByLabel("Base URL").inputValue(), "http://localhost:11434/v1");
-  await page.getByText(/listed in UPSTREAM_PRIVATE_HOSTS/).waitFor();
+  await page.getByText(/to UPSTREAM_PRIVATE_HOSTS/).waitFor();
   // A browser parses the second address as a URL with the scheme "localhost".
   for (const schemeless of ["127.0.0.1:11434", "localhost:11434/v1"]) {
     await page.getByLabel("Base URL").fill(schemeless);
@@ -50,9 +50,7 @@ browserTest("only private addresses that are not allowed show how to allow them"
   const environment = { UPSTREAM_PRIVATE_HOSTS: "localhost:11434,[::1]:8000" };
   const gateway = await startTestGateway(t, { environment });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=ollama" });
-  const howTo = page.getByText(
-    "The gateway only calls private addresses listed in UPSTREAM_PRIVATE_HOSTS. Add",
-  );
+  const howTo = page.getByText("To allow this private address, add");
   const address = page.getByLabel("Base URL");
   await address.fill("http://localhost:11435/v1");
   await howTo.getByText("localhost:11435").waitFor();

@@ -116,7 +116,7 @@ browserTest("an unknown period is reported, and UTC applies to days and hours", 
   await addRequests(gateway, 20, Date.parse("2026-01-10T00:00:00Z"), Date.parse("2026-01-10T01:00:00Z"));
   const timezoneId = "America/St_Johns";
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage?period=12m", timezoneId });
-  await page.getByText("The URL has the unknown period “12m”.").waitFor();
+  await page.getByText("The period “12m” in the URL is invalid").waitFor();
   await page.goto("/usage?period=custom&from=2026-01-10&to=2026-01-10&zone=utc");
   await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("20")').waitFor();
   await page.getByText("Hours in UTC").waitFor();
