@@ -3,7 +3,11 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { chmod, copyFile, type FileHandle, mkdir, open, readdir, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import test, { type ExecutionContext } from "ava";
+import { readConfig } from "../gateway/config/config.ts";
+import { StartError } from "../gateway/errors.ts";
+import { backUp as runBackUp } from "../gateway/start/back-up.ts";
 import { assertRollUpsMatch } from "./helpers/assert-roll-ups-match.ts";
 import { askHistory } from "./helpers/ask-history.ts";
 import { connectUpstream, upstreamSecret } from "./helpers/connect-upstream.ts";
@@ -43,7 +47,10 @@ async function writeUntil(operation: Promise<unknown>, send: () => Promise<strin
   let isOver = false;
   void operation.finally(() => (isOver = true));
   const client = async () => {
-    while (!isOver) ids.push(await send());
+    while (!isOver) {
+      ids.push(await send());
+      await wait(5);
+    }
   };
   await Promise.all([client(), client(), client(), client()]);
   return ids;
@@ -176,20 +183,24 @@ test("a failed backup leaves no file", async (t) => {
 
 test("a backup with wrong parameters or of MySQL prints the remedy", async (t) => {
   const DATA_DIR = await createTestFolder(t);
-  for (const parameters of [[], ["one.db", "two.db"], ["--help"], [""]]) {
-    const { exitCode, errors } = await backUp(t, { DATA_DIR }, ...parameters);
-    t.is(exitCode, 1);
-    t.is(
-      errors,
-      "The backup command requires exactly one new file. Use: npm run backup -- /backups/gateway.db\n",
-    );
-  }
-  const DATABASE_URL = "mysql://gateway@db.example.com/gateway";
-  const { exitCode, errors } = await backUp(t, { DATA_DIR, DATABASE_URL }, "backup.db");
+  const remedy =
+    "The backup command requires exactly one new file. Use: npm run backup -- /backups/gateway.db";
+  const { exitCode, errors } = await backUp(t, { DATA_DIR }, "one.db", "two.db");
   t.is(exitCode, 1);
-  t.regex(
-    errors,
+  t.is(errors, `${remedy}\n`);
+
+  // These cases run without a process of their own.
+  const fails = (parameters: string[], message: string | RegExp, environment = {}) =>
+    t.throwsAsync(runBackUp(readConfig({ DATA_DIR, ...environment }), parameters, t.log), {
+      instanceOf: StartError,
+      message,
+    });
+  for (const parameters of [[], ["--help"], [""]]) await fails(parameters, remedy);
+  const DATABASE_URL = "mysql://gateway@db.example.com/gateway";
+  await fails(
+    ["backup.db"],
     /^The backup command copies only SQLite\. Back up MySQL with mysqldump --single-transaction/,
+    { DATABASE_URL },
   );
 });
 

@@ -125,7 +125,7 @@ export async function createKey(
 }
 
 /** Flushes the recorder and returns up to 100 usage records of a key, newest first. */
-export async function usageOf({ services }: TestGateway, keyId: string) {
+export async function usageOf({ services }: TestGateway, keyId: string, countMax = 100) {
   await services.recorder.flush();
-  return services.database.read(({ usageRecords }) => usageRecords.listByKey(keyId, 100));
+  return services.database.read(({ usageRecords }) => usageRecords.listByKey(keyId, countMax));
 }

@@ -1,4 +1,5 @@
 import { aiSdkClient } from "./ai-sdk-client.ts";
 import { playScenario } from "./play-scenario.ts";
 
-playScenario(aiSdkClient);
+// OpenAI's SDK plays all steps with chat completions.
+playScenario(aiSdkClient, { isSecond: true });

@@ -22,11 +22,15 @@ export function shareVendor(
     const { upstream, keyId } = connection;
     script = next;
     for (const list of [upstream.asked, upstream.refusals, upstream.abandoned]) list.length = 0;
-    const before = new Set((await usageOf(gateway(), keyId)).map(({ id }) => id));
-    const newRecords = async () => (await usageOf(gateway(), keyId)).filter(({ id }) => !before.has(id));
+    const newest = () => usageOf(gateway(), keyId, recordsMax);
+    const before = new Set((await newest()).map(({ id }) => id));
+    const newRecords = async () => (await newest()).filter(({ id }) => !before.has(id));
     return { ...connection, newRecords };
   };
 }
+
+/** More records than a test makes. */
+const recordsMax = 10;
 
 export type SharedConnection = Connection & {
   newRecords(): ReturnType<typeof usageOf>;

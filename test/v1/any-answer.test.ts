@@ -103,7 +103,11 @@ for (const name of Object.keys(vendors) as (keyof typeof vendors)[]) {
     const { path, more, end } = clients[client];
     const answers: [string, Iterable<Sent>, (status: number, text: string) => boolean][] = [
       ["answer", oddAnswers(form), (status) => status === 200 || status === 502],
-      ["stream", oddStreams(form), (status, text) => status === 502 || (status === 200 && end.test(text))],
+      [
+        "stream",
+        oddStreams(form, client),
+        (status, text) => status === 502 || (status === 200 && end.test(text)),
+      ],
       ["error", oddErrors(form), (status) => status === 400],
     ];
     for (const [what, odd, isRight] of answers) {
@@ -144,8 +148,13 @@ function spoil(json: unknown): string[] {
   return [...spoilJson(json, oddTexts)].filter((_text, index) => isTried(index));
 }
 
-/** Yields streams in which one event is malformed. Only the first event of each kind is changed. */
-function* oddStreams(form: VendorForm): Generator<Sent> {
+/**
+ * Yields streams in which one event is malformed. Only the first event of each kind is changed. Below full scale, the
+ * clients of a vendor share the streams.
+ */
+function* oddStreams(form: VendorForm, client: keyof typeof clients): Generator<Sent> {
+  const names = form === responsesForm ? [client] : Object.keys(clients);
+  let count = 0;
   const { streamContentType: type } = form;
   const events = [...form.streamStart(said, asked), ...form.streamEnd(said, asked)];
   const known = new Set<string>();
@@ -156,8 +165,10 @@ function* oddStreams(form: VendorForm): Generator<Sent> {
     known.add(shape);
     // To limit the number of streams, each kind of event receives only one of the texts.
     const oddText = oddTexts[known.size % oddTexts.length] ?? "";
-    for (const text of spoilJson(JSON.parse(data), [oddText]))
+    for (const text of spoilJson(JSON.parse(data), [oddText])) {
+      if (!isFull && names[count++ % names.length] !== client) continue;
       yield { status: 200, type, body: Buffer.concat(events.with(index, toEvent(text))) };
+    }
   }
 }
 
