@@ -17,7 +17,7 @@ import { Invitation, Session, User } from "./entities/user.ts";
 import { migrations } from "./migrations/migrations.ts";
 import type { MysqlLimits } from "./mysql-options.ts";
 
-/** Opens the database of a URL: `sqlite:<path>` (created if missing) or `mysql://…` (see mysql-url.ts). */
+/** Opens the database at a URL: `sqlite:<path>` (created if missing) or `mysql://…` (see mysql-url.ts). */
 export async function openDataSource(url: string, limits: DataSourceLimits): Promise<DataSource> {
   const options = url.startsWith("sqlite:")
     ? sqliteOptions(url.slice("sqlite:".length))

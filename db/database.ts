@@ -39,7 +39,7 @@ export class Database {
     this.#openWithoutHurry = () => openDataSource(url, { ...limits, connectionsMax: 2 });
   }
 
-  /** An old schema requires `migrate` before the first read or write. */
+  /** If migrations are pending, call `migrate` before the first read or write. */
   static async open(url: string, limits: DatabaseLimits): Promise<Database> {
     try {
       const answerTimeoutMs = limits.operationTimeoutMs;
@@ -102,8 +102,8 @@ export class Database {
         lockSqlite(manager);
         return work(repositoriesOf(manager));
       };
-      // SQLite's transactions are always serializable. For a level, TypeORM would send a PRAGMA, which makes SQLite
-      // compile every statement again.
+      // SQLite's transactions are always serializable. Given an isolation level, TypeORM would send a PRAGMA, after
+      // which SQLite recompiles every statement.
       if (this.#isSqlite) return await this.#dataSource.transaction(inTransaction);
       // Above READ COMMITTED, MySQL locks gaps between rows, and writers of unrelated rows block one another.
       return await this.#dataSource.transaction("READ COMMITTED", inTransaction);

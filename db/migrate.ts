@@ -2,7 +2,7 @@ import Sqlite from "better-sqlite3";
 import { type DataSource, MigrationExecutor, type QueryRunner } from "typeorm";
 
 /**
- * Applies the pending migrations and returns their names. Throws if another process still migrates after
+ * Applies the pending migrations and returns their names. Throws if another process is still migrating after
  * `lockTimeoutMs`.
  */
 export async function migrate(dataSource: DataSource): Promise<string[]> {

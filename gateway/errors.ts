@@ -15,7 +15,7 @@ export class GatewayError extends Error {
   readonly currentRevision: number | null;
   /** Replaces the response's default status, type and code. */
   readonly upstream: UpstreamErrorDetails | null;
-  /** Anthropic's `error.details`, which its SDKs evaluate. */
+  /** Anthropic's `error.details`, which Anthropic's SDKs read. */
   readonly details: object | null;
 
   constructor(code: ErrorCode, message: string, details: GatewayErrorDetails = {}) {

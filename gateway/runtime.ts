@@ -1,7 +1,7 @@
 import { pooledRandomBytes } from "./ids.ts";
 import type { Log } from "./log.ts";
 
-/** The sources of time, randomness and output, and the cost of a password's hash. Tests replace them. */
+/** The sources of time, randomness and output, and the strength of password hashes. Tests replace them. */
 export type Runtime = {
   /** Milliseconds since 1970. */
   now(): number;

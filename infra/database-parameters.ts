@@ -15,6 +15,6 @@ export const databaseParameters = [
   { name: "slow_query_log", value: "1" },
   { name: "long_query_time", value: "1" },
   { name: "log_output", value: "FILE" },
-  // A lock wait timeout then rolls back the whole transaction, not only its last statement.
+  // With this setting, a lock wait timeout rolls back the whole transaction, not only its last statement.
   { name: "innodb_rollback_on_timeout", value: "1", applyMethod: "pending-reboot" },
 ];

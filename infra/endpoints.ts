@@ -9,7 +9,7 @@ type EndpointsArgs = { config: StackConfig; names: Names; network: Network; fire
 
 /**
  * Endpoints that keep traffic to AWS off the NAT gateways. The endpoint for S3, which serves image layers, is
- * free. The endpoints of `privateEndpoints`, for keys, secrets, images and logs, cost by the hour.
+ * free. The endpoints of `privateEndpoints`, for keys, secrets, images and logs, are billed by the hour.
  */
 export class Endpoints extends pulumi.ComponentResource {
   /** Tasks depend on the private endpoints, because AWS's host names resolve to them as soon as they exist. */

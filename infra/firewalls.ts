@@ -30,7 +30,7 @@ export class Firewalls extends pulumi.ComponentResource {
     this.#allowBetween("edge-app", edge, app, gatewayPort);
     this.#allowBetween("app-database", app, database, databasePort);
     this.#allowBetween("migrate-database", migrate, database, databasePort);
-    // Both tasks need HTTPS access to the registry, logs and secrets, and the gateway also to providers and KMS.
+    // Both tasks need HTTPS access to the registry, logs and secrets. The gateway also calls providers and KMS.
     this.#allowOut("app-internet", app, 443, anyone);
     this.#allowOut("migrate-internet", migrate, 443, anyone);
 

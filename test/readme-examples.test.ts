@@ -16,8 +16,8 @@ const example = (language: string) =>
   new RegExp(`^\`\`\`${language}\\n(.+?)^\`\`\``, "ms").exec(readme)?.[1] ?? "";
 
 /**
- * The example requests port 8080, which another program may use. A proxy redirects the requests to the test's
- * gateway.
+ * The example sends its request to port 8080, which another program may use. A proxy redirects the request to the
+ * test's gateway.
  */
 async function run(t: ExecutionContext, command: string, file: string) {
   const gateway = await startTestGateway(t);

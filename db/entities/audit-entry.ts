@@ -1,9 +1,6 @@
 import { id, index, json, moment, nullable, type RowOf, table, text } from "./table.ts";
 
-/**
- * The names are the names at the time of the action. There are no foreign keys, because entries outlive the
- * entities.
- */
+/** Contains the names at the time of the action. There are no foreign keys, because entries outlive the entities. */
 export const AuditEntry = table(
   "audit_entries",
   {

@@ -4,7 +4,7 @@ import { bigInteger, id, index, moment, type RowOf, table, text } from "./table.
 export const Change = table(
   "changes",
   {
-    /** The increased value of the counter `changes`. */
+    /** The value of the counter `changes`, incremented for each entry. */
     number: bigInteger({ primary: true }),
     kind: text<ChangeKind>(16),
     entityId: text(40),

@@ -44,9 +44,9 @@ export const UsageRecord = table(
     errorCode: nullable(text(64)),
     /** The holder of the limit or budget that rejected the request. Null for any other outcome. */
     limitedBy: nullable(text(16)),
-    /** Details of the error code. Without details, the gateway's own code. Null without an error. */
+    /** The error's reason, such as `http_429`. Without a reason, the gateway's own code. Null without an error. */
     errorReason: nullable(text(32)),
-    /** The names of the request's parts that the translation dropped, such as `tools.web_search`. */
+    /** The names of the request's parts that the gateway dropped, such as `tools.web_search`. */
     dropped: nullable(text(255)),
     inputTokens: nullable(integer()),
     outputTokens: nullable(integer()),

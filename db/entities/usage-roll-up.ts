@@ -1,7 +1,7 @@
 import { bigInteger, id, index, integer, moment, type RowOf, table, text } from "./table.ts";
 import type { UsageStatus } from "./usage-record.ts";
 
-/** The value of `clientTool` and `errorReason` in sums of releases without these columns. */
+/** The value of `clientTool` and `errorReason` in sums from releases without these columns. */
 export const unknownFact = "unknown";
 
 /**

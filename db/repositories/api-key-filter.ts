@@ -2,7 +2,7 @@ import { And, Equal, type FindOptionsWhere, IsNull, LessThan, MoreThanOrEqual, N
 import type { ApiKeyRow } from "../entities/api-key.ts";
 import { containing } from "./containing.ts";
 
-/** Limits a query to the keys of one user, so that the ID of another user's key finds nothing. */
+/** Limits a query to one user's keys and usage records, so that the ID of another user's key finds nothing. */
 export type OwnerScope = { ownerId: string } | "everyone";
 
 export type ApiKeyFilter = {

@@ -85,7 +85,7 @@ export class ApiKeyRepository {
     return toCounts(rows);
   }
 
-  /** The number of keys that can use each model. Omits models without keys. */
+  /** The number of keys connected to each model. Omits models without keys. */
   async countByModel(owner: OwnerScope): Promise<Map<string, number>> {
     const query = this.#manager
       .createQueryBuilder(ApiKeyModel, "connection")
@@ -100,7 +100,7 @@ export class ApiKeyRepository {
     return toCounts(await query.getRawMany<CountRow>());
   }
 
-  /** The keys that can use at least one of the models, newest first. */
+  /** The keys connected to at least one of the models, newest first. */
   async connectedTo(modelIds: string[]): Promise<Pick<ApiKeyRow, "id" | "name" | "status">[]> {
     const connections = await this.#manager.findBy(ApiKeyModel, { modelId: In(modelIds) });
     return this.#manager.find(ApiKey, {

@@ -9,7 +9,8 @@ export class ChangeRepository {
   }
 
   async latestNumber(): Promise<number> {
-    // Plain SQL, because every process asks several times a second and a built query costs more than its answer.
+    // Plain SQL, because every process polls several times a second, and TypeORM needs longer to build the query
+    // than the database to run it.
     const sql = "SELECT value FROM counters WHERE name = ?";
     const [counter] = await this.#manager.query<{ value: unknown }[]>(sql, [counterName]);
     if (counter === undefined) throw new Error("The counter of changes is missing from the database.");

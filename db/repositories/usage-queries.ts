@@ -170,7 +170,7 @@ export function indexHint({ kind }: Pick<SqlDialect, "kind">, index: string | nu
 
 type Parts = { select: string; from: string; where: Conditions; rest: string };
 
-/** Builds a statement that the database ends after `timeoutMs`. */
+/** Builds a statement that the database aborts after `timeoutMs`. */
 function timed({ kind, timeoutMs }: SqlDialect, { select, from, where, rest }: Parts): Query {
   // better-sqlite3 cannot interrupt a statement, so a function checks the clock for each row: see `data-source.ts`.
   if (kind === "better-sqlite3") where.add("in_time(?)", performance.now() + timeoutMs);

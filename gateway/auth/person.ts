@@ -7,7 +7,6 @@ export type Person = Readonly<{ id: string; name: string; email: string; role: R
 /** The author of a change, with the IP address for the audit log. */
 export type Author = Person & Readonly<{ address: string }>;
 
-/** The keys that a user can see and manage. */
 export function ownerScope(person: Person): OwnerScope {
   return person.role === "admin" ? "everyone" : { ownerId: person.id };
 }

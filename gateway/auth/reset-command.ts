@@ -25,7 +25,7 @@ export async function resetCommand(
   print(formatJoinLink(consoleUrl, token));
 }
 
-/** Throws a `StartError` unless the parameters are exactly one email address. */
+/** Throws a `StartError` unless there is exactly one parameter. */
 export function readAddress(parameters: string[]): string {
   const [email, ...more] = parameters;
   if (email !== undefined && more.length === 0) return normalizeEmail(email);

@@ -22,7 +22,7 @@ export class SignInLimiter {
 
   /**
    * Counts the attempt before `check`, so that parallel guesses count. An error in `check` removes the attempt. A
-   * correct password removes all attempts on the account from the network. Throws `too_many_attempts`.
+   * correct password clears the pair's attempts, but failures still count for the network. Throws `too_many_attempts`.
    */
   async attempt<Outcome extends { isRight: boolean }>(
     account: string,

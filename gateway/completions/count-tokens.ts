@@ -41,8 +41,8 @@ export const responseTokens: TokenCounting = {
 };
 
 /**
- * Counts the tokens of a request: by the first candidate if possible, otherwise by an estimate. Writes no
- * usage record.
+ * Returns the first candidate's count of the request's tokens if possible, otherwise an estimate. Writes no usage
+ * record.
  * @returns the answer in JSON
  */
 export async function countRequestTokens(

@@ -145,7 +145,7 @@ export class Exchange {
     });
   }
 
-  /** Ends the exchange if the client disconnects or stops reading. 499 is nginx's code for a closed connection. */
+  /** Runs if the client disconnects or stops reading. 499 is nginx's code for a connection closed by the client. */
   cancel(): void {
     this.#end({ status: "CANCELLED", httpStatus: this.reply.hasBegun ? 200 : 499, error: null }, () => {});
   }

@@ -47,7 +47,7 @@ export type Config = Readonly<{
    * because logs would store the key.
    */
   makesFirstKey: boolean;
-  /** The secrets of access and refresh tokens, newest first. Null for a key file in the data folder. */
+  /** The secrets of access and refresh tokens, newest first. Null if a key file in the data folder replaces them. */
   jwtSecrets: string[] | null;
   /** The receiver of budget warnings. Null sends no warnings. */
   limitWebhook: { url: string; secret: string } | null;
@@ -70,7 +70,7 @@ export type Config = Readonly<{
 
 /** Throws one `ConfigError` for all invalid variables. Its message quotes no value that resembles a secret. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  // Many deployment tools write an empty variable for "not set".
+  // Many deployment tools pass an unset variable as an empty string.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const data = readVariables(given);
   const dataDir = resolve(data.DATA_DIR);

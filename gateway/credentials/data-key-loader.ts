@@ -7,7 +7,7 @@ type DataKeyLoaderOptions = {
   dataKeys: Pick<DataKeys, "load">;
   secretBox: SecretBox;
   log: Log;
-  /** Runs after keys are loaded, because secrets that failed to open may open now. */
+  /** Runs after new keys are loaded, because they may open secrets that could not be opened before. */
   keysCame(): Promise<void>;
   retryIntervalMsMax: number;
 };

@@ -15,8 +15,8 @@ type RewrapOptions = {
 export type RewrapResult = { keyId: string; moved: number; failed: string[] };
 
 /**
- * Moves all credentials to the current key, or to a new data key if no credential uses an older key. A second
- * call continues an interrupted rewrap.
+ * Moves all credentials to the current key. With KMS, first creates a data key if all credentials use the current
+ * key. A second call continues an interrupted rewrap.
  */
 export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
   const { secretBox, dataKeys } = options;

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hash } from "node:crypto";
 import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** Identifies the place of a sealed text. An envelope opens only with the same field. */
+/** Identifies where a sealed text is stored. An envelope can be opened only with the same field. */
 export type SealedField = { kind: string; id: string; field: string };
 
 /**
@@ -32,7 +32,7 @@ export class SecretBox {
     return this.#keys.has(keyId);
   }
 
-  /** Seals with this key from now on. Earlier keys still open. */
+  /** Seals with this key from now on. Earlier keys can still open existing secrets. */
   sealWith(key: Buffer): void {
     this.openWith(key);
     this.#sealingKeyId = keyIdOf(key);

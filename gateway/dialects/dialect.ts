@@ -5,7 +5,7 @@ import type { ChatRequestBody, ChatUsage, ChunkChoice, ChatQuirks } from "../wir
 import type { BodyLimits } from "./parse-body.ts";
 
 /**
- * An API that clients speak. An upstream with the same API receives the client's bytes (`native`). For other
+ * An API that clients use. An upstream with the same API receives the client's bytes (`native`). For other
  * upstreams, the request becomes a chat completion and the answer is converted back.
  */
 export type Dialect<Request extends DialectRequest = DialectRequest> = {
@@ -96,7 +96,7 @@ export type NativeDialect<Request extends DialectRequest = DialectRequest> = {
   createReader(request: Request, slug: string, meter: OutputMeter): NativeReader;
 };
 
-/** Counts the tokens of output text in unparsed JSON. */
+/** Estimates the tokens of output text in unparsed JSON. */
 export type OutputMeter = {
   /** @param text Latin-1 text of UTF-8 bytes, with a JSON object between `start` and `end` */
   read(text: string, start: number, end: number): void;

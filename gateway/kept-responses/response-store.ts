@@ -7,7 +7,7 @@ export type KeptResponse = {
   output: Buffer;
 };
 
-/** The part of a response that a follow-up needs. */
+/** The parts of a response that a follow-up needs. */
 export type KeptItems = Pick<KeptResponse, "input" | "output">;
 
 /** Another API key's response counts as unknown. */

@@ -7,7 +7,7 @@ import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts"
 import { ownerScope, type Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
 
-/** Throws `not_found` for a key that the user cannot see, existing or not. */
+/** Throws `not_found` if the key does not exist or the user cannot see it. */
 export async function findKey({ apiKeys }: Repositories, person: Person, id: string): Promise<ApiKeyDetails> {
   const found = await apiKeys.find(id, ownerScope(person));
   if (!found) throw noSuchKey();

@@ -68,8 +68,8 @@ function tierRules(price: ModelPrice, when: PriceCondition): PriceRule[] {
 }
 
 /**
- * The package spells some thresholds as 271999, which includes prompts of exactly 272,000 tokens. Vendors write "prompts
- * with >272K input tokens" (https://developers.openai.com/api/docs/models/gpt-5.4) and "exceeds 200K tokens".
+ * Some thresholds in the package are one token too low, such as 271999. Vendors write "prompts with >272K
+ * input tokens" (https://developers.openai.com/api/docs/models/gpt-5.4) and "exceeds 200K tokens".
  */
 function thresholdOf(start: number): number {
   return start % 1000 === 999 ? start + 1 : start;

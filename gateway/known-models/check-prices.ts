@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { Provider } from "@pydantic/genai-prices";
 import { listPresets } from "../providers/registry.ts";
 
-/** More sellers, including Bedrock and Azure: their presets have no base URL. */
+/** More sellers. The presets of Bedrock and Azure have no base URL. */
 const otherSellers = [
   "https://api.anthropic.com",
   "https://generativelanguage.googleapis.com",

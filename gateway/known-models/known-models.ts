@@ -16,7 +16,7 @@ export type KnownModel = {
   priceNote: string | null;
 };
 
-/** The seller of a model, identified by the first base URL that the price list knows. */
+/** The seller of a model, identified by the first base URL that the price list recognizes. */
 export type Seller = { baseUrls: readonly string[]; now: Date };
 
 /** Null if the seller has no such model, or no input price for it. */
@@ -81,8 +81,8 @@ function toKnownModel(model: SoldModel, upstreamModel: string, now: Date): Known
 }
 
 /**
- * The upstream's name of the entry's model. Null if the model is retired, if the rules contain no full name,
- * or if `otherNames` matches the name.
+ * The upstream's name for the model. Null if the model is retired, if the rules contain no full name, or if
+ * `otherNames` matches the name.
  */
 function nameToCall(model: ModelInfo): string | null {
   if (model.deprecated || model.description?.startsWith("Retired")) return null;

@@ -10,7 +10,7 @@ export function findModelFacts(name: string): ModelFacts | null {
 }
 
 export type ModelFacts = {
-  /** The maximum output tokens. Null if the host sets it, and for embeddings. */
+  /** The maximum number of output tokens. Null for embeddings, or if the host sets the maximum. */
   outputTokensMax: number | null;
   /** Applies only if the price list lacks the context window. */
   contextWindow?: number;

@@ -7,8 +7,8 @@ import {
 import type { ModelRow } from "../../db/entities/model.ts";
 
 /**
- * US dollars per million tokens, and per thousand searches or requests. An unknown price is null, and a price of
- * 0 is free. Only the first four prices are always present.
+ * US dollars per million tokens, or per thousand searches or requests. Null means unknown, and 0 means free.
+ * Only the first four prices are always present.
  */
 export type Prices = {
   input: number | null;

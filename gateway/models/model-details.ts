@@ -15,7 +15,7 @@ export type Model = {
   /** The slugs of the models that the gateway tries after this model fails, in order. */
   fallbacks: string[];
   createdAt: Date;
-  /** The number of the user's visible keys that can use the model. */
+  /** The number of the model's keys that the user can see. */
   keyCount: number;
   /** Increases with each change. An edit of an outdated revision fails. */
   revision: number;

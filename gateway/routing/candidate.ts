@@ -20,7 +20,7 @@ export type Candidate = Readonly<{
   >;
   /** With `provider`, a cost that the provider reports replaces the calculated cost. */
   costSource: "provider" | null;
-  /** The charge in ten-thousandths of the cost. Null means that the charge equals the cost. */
+  /** The provider's charge factor, in ten-thousandths. Null means a factor of 1. */
   chargeFactor: number | null;
   timeouts: UpstreamTimeouts;
   /** An error if the provider's settings or the credential cannot be used. */

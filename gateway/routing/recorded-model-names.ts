@@ -9,8 +9,8 @@ type RecordedModelNamesOptions = {
 };
 
 /**
- * Selects the model name for a usage record. Clients invent names, and the usage sums keep them forever, so the
- * number of unknown names is limited. Omits text that looks like a secret.
+ * Selects the model name for a usage record. Clients invent names, and the usage roll-ups keep them forever, so
+ * the number of unknown names is limited. Omits text that looks like a secret.
  */
 export class RecordedModelNames {
   readonly #options: RecordedModelNamesOptions;

@@ -6,7 +6,7 @@ import type { SetupPlan } from "./setup-plan.ts";
 import { type ToolId, toolSetups } from "./tool-setups.ts";
 import type { ToolSetup } from "./tool-setup.ts";
 
-/** Throws `SetupInputError` for input that must not be in a script. */
+/** Throws `SetupInputError` for an invalid model, key or URL. */
 export function generateSetup(input: SetupInput<ToolId>): GeneratedSetup {
   const { tool, operatingSystem, baseUrl, key, models } = parseSetupInput(input);
   const setup = toolSetups[tool];

@@ -22,7 +22,7 @@ import { findKind } from "../providers/registry.ts";
 
 /**
  * Creates all spans when the request ends: one for the request, and a child span for each upstream call.
- * Spans contain no text of clients or upstreams.
+ * Spans contain no text from clients or upstreams.
  * @param now returns milliseconds since 1970
  */
 export function createRequestSpans(tracer: Tracer, now: () => number): RequestObserver {

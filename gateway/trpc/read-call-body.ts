@@ -13,7 +13,7 @@ type ReadCallBodyOptions = {
 };
 
 /**
- * For one-byte chunks, tRPC's own reader needs memory of a hundred times the body's size. Clients without a
+ * For one-byte chunks, tRPC's own reader needs a hundred times the body's size in memory. Clients without a
  * valid token can send only small bodies.
  */
 export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {

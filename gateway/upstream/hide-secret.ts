@@ -41,7 +41,7 @@ function findSecret({ text, source, starts, ends }: UnescapedText, secret: strin
     ({ start, end }) =>
       whole.length >= length || standsAlone(source, starts[start] ?? 0, ends[end - 1] ?? source.length),
   );
-  // One or two given bytes occur in decoded text by chance.
+  // Pieces of one or two bytes occur in decoded text by chance.
   const encoded = size < 3 ? [] : encodings.flatMap((encoding) => findEncoded(text, pieces, size, encoding));
   return merge([...plain, ...encoded]);
 }

@@ -72,7 +72,7 @@ export class LocalCall implements UpstreamCall {
     this.#turn = setImmediate(() => this.#advance());
   }
 
-  /** Fails the call if the delay exceeds the idle timeout or the total timeout. */
+  /** Continues after the delay, unless the idle timeout or the total timeout ends the call first. */
   #wait(delayMs: number): void {
     const { idleTimeoutMs } = this.#timeouts;
     const leftMs = this.#endsAt - performance.now();

@@ -144,7 +144,7 @@ type SharedHead = {
   credential: string;
 };
 
-/** Returns a hash, so that pools and connections do not contain the secret. */
+/** Returns a hash, so that a connection's `credential` does not reveal the secret. */
 function identify(secret: string | null): string {
   return secret === null ? "" : hash("sha256", secret);
 }

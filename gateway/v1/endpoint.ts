@@ -74,7 +74,7 @@ export function logOurTrouble(log: Log, requestId: string, error: GatewayError):
 }
 
 /**
- * Observers see the route instead of the path, because a path may contain text of the client. Null for requests
+ * Observers see the route instead of the path, because a client can put any text into a path. Null for requests
  * outside `/v1`.
  */
 function observeRequest(request: RoutedRequest, id: string): ObservedRequest | null {

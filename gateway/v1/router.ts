@@ -129,8 +129,8 @@ function methodNotAllowed(
   return endpoint(
     options,
     ({ request, response }) => {
-      // Codex returns to HTTP at once after status 426. After other statuses, Codex retries a WebSocket for
-      // 10 to 20 seconds.
+      // Codex falls back to HTTP at once after status 426. After other statuses, Codex retries the WebSocket
+      // for 10 to 20 seconds.
       if (request.headers.upgrade !== undefined) {
         response.setHeader("upgrade", "HTTP/1.1");
         throw new GatewayError(

@@ -115,7 +115,7 @@ function exported(name: string, kind: number): number[] {
   return [name.length, ...Buffer.from(name), kind, 0];
 }
 
-/** Integers have 7 bits a byte, the lowest bits first: https://en.wikipedia.org/wiki/LEB128 */
+/** Encodes an integer with 7 bits per byte, the lowest bits first: https://en.wikipedia.org/wiki/LEB128 */
 function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 }

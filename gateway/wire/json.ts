@@ -172,7 +172,7 @@ export function skipString(
     }
     const textEnd = skipper && skipper.skip(start, end);
     if (textEnd) return textEnd;
-    // A call of `skip` for each escaped quote would take quadratic time.
+    // Calling `skip` again after each escaped quote would take quadratic time.
     skipper = null;
     const found = bytes.indexOf(quote, at);
     if (found === -1 || found >= end) return end;

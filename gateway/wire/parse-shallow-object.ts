@@ -17,7 +17,7 @@ export function parseShallowObject(
   return isObject(value) ? value : null;
 }
 
-/** Returns undefined for invalid JSON, and above `depthMax` or the maximum of `count`. */
+/** Returns undefined for invalid JSON, or if the text exceeds `depthMax` or the maximum of `count`. */
 export function parseShallowJson(text: string, count: ValueCount, depthMax = jsonTextDepthMax): unknown {
   const bytes = Buffer.from(`{"":${text}}`);
   if (scanMembers(bytes, 0, bytes.length, depthMax + 1, () => {}, count) !== "complete") return undefined;

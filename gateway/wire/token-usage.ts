@@ -63,7 +63,6 @@ const usualTerms = new Set([
   "not_available",
 ]);
 
-/** A count is an integer from 0 to 2³¹ − 1. Returns undefined for any other value. */
 export function readCount(value: unknown): number | undefined {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 2 ** 31 - 1
     ? (value as number)
@@ -124,7 +123,7 @@ function objectOf(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
 }
 
-/** A count is null if all reports lack it. */
+/** A count is null if no report contains it. */
 type MessagesUsage = {
   /** Excludes tokens read from or written to a cache. */
   input: number | null;

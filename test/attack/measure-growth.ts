@@ -1,6 +1,6 @@
 /**
- * Returns the ratio of the CPU times of `runLarge` and `runSmall`. Returns 0 below `ratioMax` or `floorMs`.
- * The input of `runLarge` must be four times as large.
+ * Returns the ratio of the CPU times of `runLarge` and `runSmall`. Returns 0 if the ratio is below `ratioMax`, or if
+ * `runLarge` takes less than `floorMs`. The input of `runLarge` must be four times as large.
  */
 export async function measureGrowth(runSmall: () => unknown, runLarge: () => unknown): Promise<number> {
   let [smallMs, largeMs] = [Infinity, Infinity];

@@ -59,7 +59,7 @@ const steps: Record<DialectName, (bytes: Buffer, target: Target) => void | Promi
   },
 };
 
-/** Mirrors `completions/conversation.ts`, including a response that repeats part of the request. */
+/** Mirrors `completions/conversation.ts`. Also formats a translated response, which may repeat part of the request. */
 function converse(dialect: Dialect, bytes: Buffer, { api, model }: Target): void {
   const request = dialect.readRequest(bytes, anySize);
   const chatApi = api.chat(model);

@@ -15,7 +15,10 @@ export type BenchmarkCase = {
   rounds: number;
   /** The target ratio of the gateway's CPU time to the bare proxy's. Null without a target. */
   aim: number | null;
-  /** The expected response bodies. `gateway` is null if the gateway generates the ID and the time of each response. */
+  /**
+   * The expected response bodies. If `gateway` is null, only the length is compared, because the gateway may generate
+   * IDs and times.
+   */
   body: { bare: Buffer; gateway: Buffer | null };
 };
 

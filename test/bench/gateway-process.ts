@@ -15,7 +15,7 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const databaseFile = path.join(folder, "gateway.db");
 
 let gateway: RunningGateway | undefined;
-/** The number of requests without a record, because records were off. */
+/** The number of requests that ended while usage records were off. */
 let left = 0;
 const profiler = new CpuProfiler();
 const undiciCall = createUndiciCall();

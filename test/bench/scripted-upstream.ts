@@ -3,7 +3,7 @@ import { type CannedUpstream, cannedUpstreams } from "./canned-upstreams.ts";
 import { listenOnLoopback } from "./listen.ts";
 import { answerParent } from "./measured-process.ts";
 
-/** The upstream of the gateway and the bare proxy. Each path has one fixed response and one fixed stream. */
+/** The upstream of the gateway and the bare proxy. Sends a canned response or stream for each path. */
 const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   const body: Buffer[] = [];
   request.on("data", (bytes: Buffer) => body.push(bytes));

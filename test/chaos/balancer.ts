@@ -51,7 +51,7 @@ export async function startBalancer(t: Pick<ExecutionContext, "teardown">): Prom
   };
 }
 
-/** The interval is long enough that a stopped backend still receives connections for a while. */
+/** The interval is long enough that a stopping backend still receives connections for a while. */
 const lookIntervalMs = 800;
 
 export type Balancer = {

@@ -103,14 +103,14 @@ browserTest("a dialog covers the page and moves nothing where scrollbars take ro
   }
 });
 
-/** Returns the red value of a picture's first pixel, from 0 to 255. https://www.w3.org/TR/png-3/ */
+/** Returns the red value of an image's first pixel, from 0 to 255. https://www.w3.org/TR/png-3/ */
 function readRed(png: Buffer): number {
   const pixels: Buffer[] = [];
   for (let at = 8; at < png.length; at += png.readUInt32BE(at) + 12) {
     const type = png.toString("latin1", at + 4, at + 8);
     if (type === "IDAT") pixels.push(png.subarray(at + 8, at + 8 + png.readUInt32BE(at)));
   }
-  // A line starts with the type of its filter, which leaves the first pixel of a picture unchanged.
+  // Each line starts with its filter type. No filter changes the first pixel of an image.
   return inflateSync(Buffer.concat(pixels)).readUInt8(1);
 }
 

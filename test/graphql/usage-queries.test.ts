@@ -90,7 +90,7 @@ for (const [type, fields] of Object.entries(contract)) {
   });
 }
 
-/** Returns each field's definition in one line, without its description. */
+/** Returns each field's definition on one line, without its description. */
 function fieldsOf(type: string): string[] {
   const body = new RegExp(`^${type} \\{\n([^]*?)^\\}`, "m").exec(schema)?.[1] ?? "";
   const plain = body.replaceAll(/"""[^]*?"""/g, "").replaceAll(

@@ -56,8 +56,8 @@ function toCounts(stats: Stats, times: FileTimes): TestCounts {
 }
 
 /**
- * Mixes the folders, because files of the same folder compete for the same resource, such as a core. Slow files are
- * in the first three quarters, so that none runs alone at the end.
+ * Mixes the folders, because files of the same folder compete for the same resources. Slow files are in the first
+ * three quarters, so that none runs alone at the end.
  */
 function positionOf(file: string): number {
   const position = hash("sha1", path.relative("", file), "buffer").readUInt32BE() / 2 ** 32;

@@ -11,7 +11,7 @@ import { findChromium } from "./chromium-program.ts";
 import type { TestGateway } from "./test-gateway.ts";
 import { administrator, reusePort } from "./test-gateway.ts";
 
-/** Shares one browser among a file's tests. Returns a getter for the tests. */
+/** Shares one browser among a file's tests. Returns a getter for the browser. */
 export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOptions = {}): () => Browser {
   let browser: Browser | undefined;
   reusePort();
@@ -41,7 +41,7 @@ export type ConsolePage = Page & {
   complaints: string[];
 };
 
-/** Opens a page with its own cookies and storage, which closes with the test. Any complaint fails the test. */
+/** Opens a page with its own cookies and storage, and closes it after the test. Any complaint fails the test. */
 export async function openConsole(
   t: ExecutionContext<unknown>,
   { browser, gateway, path = "/", ...options }: OpenOptions,
@@ -77,7 +77,7 @@ export async function openConsole(
 }
 
 /**
- * Opens an empty context. Reuses those of earlier tests with the same options, because the second page of a context
+ * Opens an empty context. Reuses an earlier test's context with the same options, because the second page of a context
  * costs half the CPU time of the first one.
  */
 async function openContext(
@@ -111,7 +111,7 @@ const idleContexts = new WeakMap<Browser, Map<string, BrowserContext[]>>();
 type OpenOptions = {
   browser: Browser;
   gateway: Pick<TestGateway, "url">;
-  /** Null for a blank page. */
+  /** Null for a blank page. `openSignedIn` opens `/` instead. */
   path?: string | null;
 } & BrowserContextOptions;
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs MariaDB or MySQL in the folder $1 on port $2 until standard input closes. Then deletes $1 if $5 is "remove".
-# $3 is the installer, and $4 the server, which receives the parameters after $6. Later servers copy new data from $6.
+# $3 is the installer, and $4 the server, which receives the parameters after $6. A new server copies its data from $6.
 folder=$1 port=$2 installer=$3 server=$4 after=$5 new=$6
 shift 6
 trap : TERM # The script survives its own `kill 0`. The programs that it starts do not inherit the trap.
@@ -12,7 +12,7 @@ as_root=
 # The default collation and the unusual time zone reveal tables and queries that depend on the server's settings. Data
 # need not survive a crash, so writes do not wait for the disk.
 run() {
-  # A starting server deletes all files in its folder for temporary tables, so servers must not share this folder.
+  # A starting server deletes all temporary tables in this folder, so servers must not share it.
   mkdir -p "$folder/tmp"
   {
     [ -d "$folder/data/mysql" ] || {

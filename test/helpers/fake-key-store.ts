@@ -1,6 +1,6 @@
 import { KeyCache, type KnownKey } from "../../gateway/keys/authenticate-key.ts";
 
-/** Creates keys in memory and a cache for them. Tests can count and hold the cache's lookups. */
+/** Creates an empty key store in memory and a cache for it. Tests can count and hold the cache's lookups. */
 export function createKeyStore({ entriesMax = 100, lookupsMax = 100 } = {}) {
   const store = {
     keys: new Map<string, KnownKey>(),

@@ -67,7 +67,8 @@ exec "\$folder/$library/$loader" --library-path "\$folder/$library" "\$folder/us
 END
 done
 
-# Both scripts receive the parameters of MariaDB's programs. mysqld accepts --no-defaults only at the start.
+# `server` and `installer` receive the parameters of MariaDB's programs. mysqld accepts --no-defaults only as the first
+# parameter.
 cat >"$folder/server" <<END
 #!/bin/sh
 folder=\$(dirname "\$0")

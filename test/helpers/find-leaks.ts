@@ -21,7 +21,7 @@ function formsOf(secret: string): string[] {
   return [secret, json, ascii, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret), ...base64];
 }
 
-/** Returns the base64 of the secret after `offset` bytes, without the characters that adjacent bytes affect. */
+/** Returns the secret's base64 as if `offset` bytes preceded it, without the characters that adjacent bytes affect. */
 function base64Forms(secret: string, offset: number): string[] {
   const bytes = Buffer.from(secret);
   const skipped = (3 - offset) % 3;

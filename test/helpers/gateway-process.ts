@@ -5,7 +5,7 @@ import { eventually } from "./eventually.ts";
 
 /**
  * Starts a gateway process, to test signals, exit codes and output. The process receives only PATH and the
- * given environment variables, and is killed with the test.
+ * given environment variables, and is killed after the test.
  */
 export function startGatewayProcess(
   t: Pick<ExecutionContext, "teardown">,

@@ -14,7 +14,7 @@ export function importRule({ breaks, ...rule }: ImportRule): Rule {
 type ImportRule = Omit<Rule, "findings"> & { breaks: (from: string, to: string, how: Import) => boolean };
 
 /**
- * `findings` returns one line per offense. `seeds` break the rule, so that a rule without effect is detected.
+ * `findings` returns one line per violation. `seeds` break the rule, so that a rule without effect is detected.
  * `permitted` files are similar, but valid.
  */
 export type Rule = {

@@ -31,7 +31,7 @@ function mysqlFolder(): string {
   return path.join(openTestCache(), "mysql-and-client-of-debian-unstable");
 }
 
-/** Returns the error in one line. A partly unpacked folder has a temporary name. */
+/** Returns a one-line error, or undefined. A partly unpacked folder has a temporary name. */
 function fetchMysql(folder: string, say: (line: string) => void): string | undefined {
   if (process.platform !== "linux" || !findProgram("apt-get") || !findProgram("dpkg-deb")) {
     return "MySQL comes from Debian, which this machine is not.";

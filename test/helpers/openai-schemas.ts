@@ -10,7 +10,7 @@ export type OpenAiSchemas = {
   faultsOfChunk(chunk: unknown): string[];
 };
 
-/** Returns null if the schemas are missing, because the project does not include them. */
+/** Returns null if the schemas are missing. The project does not include them. */
 export function loadOpenAiSchemas(): OpenAiSchemas | null {
   const responses = readDocument("openai-responses.schema.json");
   const chat = readDocument("openai-chat.schema.json");

@@ -27,7 +27,8 @@ export async function copySqliteSchema(file: string): Promise<void> {
 }
 
 /**
- * Returns the statements that create the tables and their first rows on a server, or an empty text without templates.
+ * Returns the statements that create the tables and their initial rows on a server, or an empty string without
+ * templates.
  */
 export async function serverSchema(kind: string): Promise<string> {
   return folder === undefined ? "" : readFile(path.join(folder, kind), "utf8");

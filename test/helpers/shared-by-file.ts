@@ -15,7 +15,7 @@ export function sharedByFile(): Pick<ExecutionContext, "teardown"> {
 
 /**
  * Shares one gateway among a file's tests, because a start costs half a second of CPU time. Must be called at the top
- * of a file. Returns a getter for the tests.
+ * of a file. Returns a getter for the gateway.
  */
 export function shareGateway(options: Parameters<typeof startTestGateway>[1] = {}): () => TestGateway {
   let gateway: TestGateway | undefined;

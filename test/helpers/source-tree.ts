@@ -14,7 +14,7 @@ export type SourceFile = {
   path: string;
   lineCount: number;
   imports: Import[];
-  /** The numbers of the lines that read `process.env`, also by destructuring or import. */
+  /** The numbers of the lines that read `process.env`, including by destructuring or import. */
   environmentLines: number[];
 };
 

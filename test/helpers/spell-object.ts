@@ -50,7 +50,7 @@ export function jsonMembers(): fc.Arbitrary<JsonMembers> {
 }
 
 /**
- * Some texts exceed 32 bytes, because the JSON scan in `gateway/wire/json.ts` treats strings of that length
+ * Some texts have 32 bytes or more, because the JSON scan in `gateway/wire/json.ts` treats such strings
  * separately.
  */
 function trickyString(): fc.Arbitrary<string> {

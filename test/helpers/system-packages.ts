@@ -18,7 +18,7 @@ function isExecutable(file: string): boolean {
 }
 
 /**
- * Installs Debian packages, which requires root and apt-get. Returns an error in one line, or undefined.
+ * Installs Debian packages, which requires root and apt-get. Returns a one-line error, or undefined.
  * @param what the display name, such as "MariaDB"
  */
 export function installPackages(

@@ -123,7 +123,7 @@ for (const kind of databaseKinds) {
       const rest: Promise<string>[] = [];
       for (const request of requests.slice(1)) {
         rest.push(request.end());
-        // Each round trip delays the next request, so that requests end before, during and after the change.
+        // Each round trip delays the next request's last byte, so requests end before, during and after the change.
         await (await fetch(`${gateway.url}/healthz`)).text();
       }
       answers.push(...(await Promise.all(rest)));

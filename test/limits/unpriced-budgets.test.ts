@@ -109,7 +109,7 @@ for (const kind of lockingKinds) {
   });
 }
 
-/** Returns the records of a key, which may exceed the 100 records that `usageOf` returns. */
+/** Returns all records of a key. `usageOf` returns at most 100. */
 async function allOf({ services }: TestGateway, id: string) {
   await services.recorder.flush();
   return services.database.read(({ usageRecords }) => usageRecords.listByKey(id, 100_000));

@@ -37,7 +37,7 @@ function kindOf(node: ts.StringLiteralLike | ts.TemplateExpression, file: string
     const isTitle = isTest && /^(test|browserTest)(\.|$)/.test(parent.expression.getText());
     if (isTitle) return "title";
   }
-  // Other strings of tests are data. Elsewhere, a text of at least four words that starts like a sentence is a message.
+  // Other strings of tests are data. Elsewhere, a text of at least four words that starts like a sentence is prose.
   const isSentence = /^[A-Z`“"']/.test(text) && text.split(/\s+/).length >= 4 && !isStatement.test(text);
   if (isTest || !isSentence) return null;
   return file.startsWith("console/") ? "interface" : "message";

@@ -112,7 +112,7 @@ test("/slow delays each chunk and is not echoed", async (t) => {
     text += Buffer.from(bytes).toString();
   }
   t.deepEqual(contentOf(text.replaceAll("data: ", "").split("\n\n")), ["one ", "two"]);
-  // The delays of the four chunks add up to 240 ms, but timers may be early.
+  // The delays of the chunks add up to at least 240 ms, but timers may fire early.
   t.true((arrivedAfter.at(-1) ?? 0) > 200);
   t.true((arrivedAfter[0] ?? Infinity) < (arrivedAfter.at(-1) ?? 0) - 50, "not all at once");
   t.is((await complete("/slow 1 Hello")).choices[0]?.message.content, "Hello");

@@ -66,7 +66,7 @@ function hostileMessages(words: readonly string[], json: fc.Arbitrary<unknown>):
 
 const partTypes = ["text", "image_url", "video_url", "file", "refusal", "input_audio", "hologram"];
 
-/** Returns null for an expected error. A `TypeError` or `RangeError` is a bug and is thrown again. */
+/** Returns null for an expected error. A `TypeError` or `RangeError` is a bug, so it is rethrown. */
 export function attempt<T>(read: () => T): T | null {
   try {
     return read();

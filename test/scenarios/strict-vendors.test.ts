@@ -28,7 +28,7 @@ type Case = {
   name: string;
   form: VendorForm;
   request: SeenRequest;
-  /** Changes to the request's JSON, with a pattern of the vendor's error message. */
+  /** Changes to the request's JSON, each with a pattern for the vendor's error message. */
   wrong: [from: string, to: string, says: RegExp][];
 };
 

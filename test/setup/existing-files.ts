@@ -4,7 +4,7 @@ import path from "node:path";
 import type { ShownFile } from "../../gateway/setup/emitted-setup.ts";
 import { findProgram } from "../helpers/system-packages.ts";
 
-/** Contains commands for a shell, and characters with a meaning to awk's `sub` and `printf`. */
+/** Contains shell commands, and characters that are special in awk's `sub` and `printf`. */
 const hostile = `"; touch "$HOME/canary"; '$(touch "$HOME/canary")' \`touch "$HOME/canary"\` \\1 & %s ü 😀`;
 
 const existingJson = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** If quoting fails, these texts run a command, end a string or change. The commands create the file `canary`. */
+/** Without correct quoting, these texts run commands, end strings or are altered. The commands create `canary`. */
 const pieces = [
   '"; touch "$HOME/canary"; "',
   "'; touch \"$HOME/canary\"; '",

@@ -23,7 +23,7 @@ const refused = new Set(process.env["TEST_TOOLS_REFUSED"]?.split(","));
 const declare = refused.has(codex.name) ? test.serial.skip : test.serial;
 const slug = `${claudeUpstream.provider}/${claudeUpstream.form.model}`;
 
-/** Prepares Codex with request retries disabled. */
+/** Prepares Codex without request and stream retries. */
 async function start(t: ExecutionContext, connection: ToolConnection, apiKey?: string) {
   t.timeout(400_000);
   const installed = await installTool(codex);
@@ -68,7 +68,7 @@ async function converse(t: ExecutionContext) {
   const second = await run(["resume", "--last", "Say it again."]);
   t.is(second.code, 0, second.text);
   const followUp = JSON.stringify(connection.upstream.asked.at(-1)?.turns);
-  // The connection reads only records of the user's key.
+  // `newRecords` returns only records of the connection's own key.
   const records = await connection.newRecords();
   const { refusals, apiKey } = connection.upstream;
   // Later tests clear the connection's lists.

@@ -33,7 +33,7 @@ export type PythonVersion = [major: number, minor: number];
 
 /** The values from which a tool's setup is generated. */
 export type GatewayAccess = {
-  /** The gateway's URL without a path. */
+  /** The URL of the gateway, or of a proxy in front of it, without a path. */
   url: string;
   apiKey: string;
   models: SetupModels;

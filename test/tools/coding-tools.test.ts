@@ -5,7 +5,7 @@ import { shareToolUpstreams } from "./share-tool-upstreams.ts";
 import { tryTool } from "./try-tool.ts";
 
 const prepare = shareToolUpstreams(shareGateway());
-// `npm run test:tools` sets the variable to the names of the tools that a registry refused.
+// `npm run test:tools` sets the variable to the names of the tools that a registry refuses or that lack a Python.
 const refused = new Set(process.env["TEST_TOOLS_REFUSED"]?.split(","));
 
 for (const tool of selectTools({ isFast: process.env["TEST_TOOLS_FAST"] === "1" })) {

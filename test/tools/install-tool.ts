@@ -7,7 +7,7 @@ import { findPython } from "./find-python.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
 
 /**
- * Installs a coding tool's exact version in a cache folder that later runs reuse.
+ * Installs a package's exact version in a cache folder that later runs reuse.
  * @param parameters further parameters of `npm install`
  */
 export async function installTool(tool: Wanted, parameters: string[] = []): Promise<Installation> {

@@ -3,7 +3,7 @@ import type { TestGateway } from "../helpers/test-gateway.ts";
 import { connectToolUpstream, type ToolConnection } from "./connect-tool-upstream.ts";
 import type { ToolUpstream } from "./tool-upstreams.ts";
 
-/** Returns a function that shares one connection per upstream and clears the connection's recordings on each call. */
+/** Returns a function that shares one connection per upstream and clears the connection's lists on each call. */
 export function shareToolUpstreams(
   gateway: () => TestGateway,
 ): (upstream: ToolUpstream) => Promise<ToolConnection> {

@@ -243,7 +243,7 @@ test("retries are a share of the traffic and do not overload a failing upstream"
     const { status } = await postChat(leaping, key.value, chatBody(own.slug));
     if (status === 200) succeeded++;
   }
-  // The retry reserve has ten retries, and every ten requests add one.
+  // The retry budget starts with ten retries, and every ten requests add one.
   t.true(succeeded >= 14 && succeeded <= 16, `${succeeded}`);
   t.is(own.upstream.requests.length, 60);
 });

@@ -104,7 +104,7 @@ for (const [index, [title, prices]] of refused.entries()) {
     const [record] = await usageOf(gateway, id);
     t.is(record?.inputTokens, null);
     t.is(record?.cost, 0);
-    // `usage:recompute` ignores unsent requests.
+    // `usage:recompute` keeps the cost of such a record.
     t.true(record && isUnsent(record));
   });
 }

@@ -27,7 +27,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 const ajv = new Ajv2020({ allowUnionTypes: true, strict: false, validateFormats: false, allErrors: true });
 ajv.addSchema({ $id: "document", ...document });
 
-/** Returns how the body violates the document. Empty if the body is valid. */
+/** Returns the violations of the document, or an empty string for a valid body. */
 function faultsOf(operation: Operation, status: number, body: unknown): string {
   const ref = operation.responses[status]?.content["application/json"]?.schema?.$ref;
   if (ref === undefined) return `${status} is not in the document`;

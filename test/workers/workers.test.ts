@@ -16,7 +16,7 @@ import { createMigratedDatabase, createServerDatabase, serverKind } from "../hel
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createConsoleClient } from "../helpers/test-gateway.ts";
 
-// SQLite supports one writing process.
+// Several workers require MySQL or MariaDB.
 const mysqlTest = serverKind ? test.serial : test.serial.skip;
 
 async function setUp(t: ExecutionContext): Promise<Stage> {
@@ -24,7 +24,7 @@ async function setUp(t: ExecutionContext): Promise<Stage> {
   const databaseUrl = await createMigratedDatabase(t, serverKind);
   const environment = { WORKERS: "2", LOG_LEVEL: "info" };
   const stage = await setStage(t, { upstream, databaseUrl, dataDir: await createTestFolder(t), environment });
-  // A change through one worker reaches the other a moment later.
+  // A change made through one worker reaches the other a moment later.
   await eventually(async () => {
     const asked = await Promise.all([1, 2, 3, 4].map(() => keepConnection(t, stage).ask(stage.model)));
     return asked.every(({ status }) => status === 200);

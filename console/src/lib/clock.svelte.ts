@@ -1,4 +1,4 @@
-/** Updates every 15 s, for texts such as "5 minutes ago". */
+/** Updates every 15 s, for text such as "5 minutes ago". */
 class Clock {
   now = $state(Date.now());
 

@@ -16,7 +16,7 @@ export function saveCsv(text: string, name: string): void {
 }
 
 /**
- * Quotes a text, and inserts an apostrophe before each formula in it. Some spreadsheets split quoted cells at
+ * Quotes text and inserts an apostrophe before each formula in it. Some spreadsheets split quoted cells at
  * `;` or tabs. https://owasp.org/www-community/attacks/CSV_Injection
  */
 function formatCell(value: string | number | boolean | null): string {
@@ -27,5 +27,5 @@ function formatCell(value: string | number | boolean | null): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-/** The start of a cell before a formula, which can begin with a full-width character. */
+/** The start of a cell that contains a formula. Full-width characters can also start a formula. */
 const formulaStart = /(^|[\r\n\t;,|])(?=(?:"|[^\S\r\n\t])*[=+\-@＝＋－＠])/g;

@@ -10,6 +10,6 @@ export function readNumber(typed: string | number | null): number | null {
 /** Formats a number for a text field, with up to nine decimals. */
 export function writeNumber(number: number | null | undefined): string {
   if (number === null || number === undefined) return "";
-  // `toFixed` formats small prices without an exponent, such as 1e-7.
+  // `String` would format small prices with an exponent, such as 1e-7.
   return Number.isInteger(number) ? String(number) : number.toFixed(9).replace(/0+$/, "");
 }

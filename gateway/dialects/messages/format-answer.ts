@@ -32,8 +32,8 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
 }
 
 /**
- * Anthropic's reasoning keeps its position. Other readable reasoning comes first. `reasoning_content` is shown only if
- * the details contain no text.
+ * Anthropic's reasoning keeps its position. Other readable reasoning comes first. `reasoning` is shown only if the
+ * details contain no text.
  */
 function withThoughts(content: object[], { reasoning, details }: AssistantContent): object[] {
   const own = details.filter(({ format }) => format === anthropicFormat);
@@ -124,8 +124,9 @@ export function showsThoughts({ thinking }: Record<string, unknown>): boolean {
 }
 
 /**
- * Anthropic's counts: `input_tokens` excludes cache reads and writes. A missing count becomes 0, because clients expect
- * numbers. https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
+ * Anthropic's counts: `input_tokens` excludes cache reads and writes. Missing counts except `thinking_tokens` become 0,
+ * because clients expect numbers.
+ * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
  */
 export function formatUsage(usage: unknown): MessageUsage {
   const { inputTokens, outputTokens, cachedInputTokens, cacheWriteInputTokens, reasoningTokens } =

@@ -10,7 +10,8 @@ import { deltaNames, type EventForm, NamedEventReader } from "../named-event-rea
 import { withoutSealedThoughts } from "./sealed-detail.ts";
 
 export const nativeMessages: NativeDialect = {
-  // Clients must not select a workspace or allow access from browsers. Other headers pass for new features.
+  // Clients must not select a workspace or allow access from browsers. Other `anthropic-` headers may enable new
+  // features, so they are forwarded.
   forwardedHeaders: /^anthropic-(?!workspace-id$|dangerous-)[\w-]{1,64}$/,
   buildRequest: (request, { name }) => spliceModel(withoutSealedThoughts(request), name),
   readAnswer(bytes, slug) {

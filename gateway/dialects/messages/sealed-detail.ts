@@ -4,8 +4,8 @@ import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 import type { DialectRequest } from "../dialect.ts";
 
 /**
- * Encodes a detail for the block's `signature` or `data`, which clients return unchanged. Unsigned thinking gets
- * an empty seal, so that the gateway can remove the block for Anthropic.
+ * Encodes a detail for the block's `signature` or `data`, which clients return unchanged. Thinking without a
+ * detail gets an empty seal, so that the gateway can remove the block for Anthropic.
  */
 export function sealDetail({ text: _text, summary: _summary, ...detail }: Partial<ReasoningDetail>): string {
   return `${sealPrefix}${Buffer.from(JSON.stringify(detail)).toString("base64url")}`;

@@ -9,7 +9,7 @@ import { fromToolUseId } from "./current-tools.ts";
 
 /**
  * Joins consecutive turns of one role, like Anthropic's API. System messages after the start become user text in
- * `<system-reminder>` tags: see "System messages" in README.md.
+ * `<system-reminder>` tags: see "System messages" in `dialects/README.md`.
  * @param unavailable the names of the omitted tools, if the request has no other tools
  */
 export function toChatMessages(body: Record<string, unknown>, unavailable: readonly string[]): ChatMessage[] {
@@ -21,7 +21,7 @@ export function toChatMessages(body: Record<string, unknown>, unavailable: reado
     const { role, content = [], clear_at: clearAt } = message;
     const blocks = toBlocks(content, `messages[${index}].content`);
     if (role !== "system") addTurn(turns, role === "assistant" ? "assistant" : "user", blocks);
-    // Such a system message applies only until the next user message.
+    // With this `clear_at`, a system message applies only until the next user message.
     else if (clearAt === "next_user_message" && index < lastOfUser) continue;
     else if (turns.length === 0) for (const part of toSystemParts(blocks)) system.push(part);
     else addTurn(turns, "user", blocks.flatMap(toNote));

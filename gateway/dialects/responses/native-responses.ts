@@ -106,7 +106,7 @@ function readError(event: unknown): GatewayError {
   return toUpstreamError(isObject(event) && isObject(event["error"]) ? event["error"] : event);
 }
 
-/** Keeps the upstream's code, because clients evaluate codes such as `context_length_exceeded`. */
+/** Keeps the upstream's code, because clients act on codes such as `context_length_exceeded`. */
 function toUpstreamError(error: unknown): GatewayError {
   const { message, code } = isObject(error) ? error : {};
   const isCode = typeof code === "string" && /^[\w.-]{1,64}$/.test(code);

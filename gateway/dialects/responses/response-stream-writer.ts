@@ -205,7 +205,7 @@ export class ResponseStreamWriter implements StreamWriter {
 /** The assumed size of an item without its content. */
 const itemCharacters = 256;
 
-/** The error codes that clients evaluate. */
+/** The error codes that clients act on. */
 const codesWithMeaning = new Set([
   "rate_limit_exceeded",
   "invalid_prompt",

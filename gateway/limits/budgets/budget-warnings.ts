@@ -82,7 +82,7 @@ const messages: Record<LimitHolder, string> = {
   gateway: "the gateway has spent part of its budget",
 };
 
-/** The parts of a key omit `kind`, so that event IDs stay the same as in older releases. */
+/** Omits `kind` for a key, so that event IDs stay the same as in older releases. */
 function identify({ kind, apiKeyId, ownerId }: BudgetHolder): (string | null)[] {
   return kind === "key" ? [apiKeyId] : [kind, ownerId];
 }

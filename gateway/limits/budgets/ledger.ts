@@ -88,18 +88,16 @@ export type SpentPart = {
   periodStartsAt: number;
 };
 
-/** An idle ledger is due after this share of its idle time. */
+/** The time between refreshes of an idle ledger, as a share of its idle time. */
 const restShare = 0.1;
-/** An idle ledger is due after this time at the latest. */
+/** The maximum time until an idle ledger is due for another refresh. */
 const unsetMsMax = 60_000;
 
 const firstWarningPercent = 80;
 
 export type Spent = { startsAt: number; endsAt: number; amount: number };
 
-/**
- * The period that contains a moment, in UTC: from `startsAt` to before `endsAt`, in milliseconds since 1970.
- */
+/** The UTC period that contains `now`, in milliseconds since 1970. `endsAt` is exclusive. */
 export function periodAt(period: BudgetPeriod, now: number): { startsAt: number; endsAt: number } {
   const day = Math.floor(now / dayMs);
   if (period === "total") return { startsAt: 0, endsAt: Number.POSITIVE_INFINITY };

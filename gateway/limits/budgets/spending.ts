@@ -35,7 +35,7 @@ export class Spending {
     if (cost > 0) this.#ledgers.get(id)?.add(cost, record.createdAt.getTime(), this.#options.now());
   }
 
-  /** Runs once the database contains the record. */
+  /** Runs when the record is in the database. */
   shipped(id: string, record: UsageRecord): void {
     this.#unshipped.shipped(id, record);
   }
@@ -130,7 +130,7 @@ class UnshippedCosts {
   }
 }
 
-/** An unpriced request counts the minimum cost of its priced parts. */
+/** Counts the minimum of an unknown cost. */
 function countedCost({ cost, costDetails }: UsageRecord): number {
   return cost ?? costDetails?.least ?? 0;
 }

@@ -30,7 +30,7 @@ export class Webhook {
         "webhook-signature": `v1,${sign(secret, `${event.id}.${seconds}.${body}`)}`,
       },
       body,
-      // A redirect could lead to another host than the configured one.
+      // A redirect could lead to a host other than the configured one.
       redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
     });

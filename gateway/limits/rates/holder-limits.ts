@@ -17,8 +17,8 @@ export type LimitKind = "concurrent" | "requests" | "tokens";
 
 /**
  * Throws the error of the first limit that the request would exceed.
- * @param sharedBy the number of processes that divide the per-minute limits. 1 while they know each other's
- * use.
+ * @param sharedBy the number of processes that divide the per-minute limits. 1 while the use of all processes is
+ * known.
  */
 export function checkLimits(limits: HolderLimits, tokens: number, now: number, sharedBy = 1): void {
   const { meter, requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
@@ -85,7 +85,7 @@ export type ExactCounts = {
   readonly isThere: boolean;
   /** False while the counts may lack admissions of the last minute. */
   readonly knowsAll: boolean;
-  /** Null without a response. */
+  /** Null if Valkey does not respond. */
   reserve(holders: readonly HolderLimits[], tokens: number): Promise<UsedReservation | ExactRefusal | null>;
   /** The reservation of a request that was admitted without these counts. */
   assumeAdmitted(holders: readonly HolderLimits[]): Reservation;

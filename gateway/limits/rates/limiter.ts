@@ -82,7 +82,7 @@ export class Limiter {
 
   #count({ admission, holders, estimate, slot }: Counting, reservation: Reservation | null = null): void {
     const { now, sharedBy, exact } = this.#options;
-    // Once Valkey knows the whole last minute, its decision is enough.
+    // Once Valkey's counts include the whole last minute, its decision is enough.
     if (!reservation || !exact?.knowsAll) {
       for (const limits of holders) checkLimits(limits, estimate, now(), sharedBy?.());
     }

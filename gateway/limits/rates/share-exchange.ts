@@ -32,8 +32,8 @@ export class ShareExchange {
   }
 
   /**
-   * 1 while the use of other processes is known. After two intervals without news, a process limits itself to
-   * its share.
+   * 1 while the use of other processes is known. After two intervals without a successful run, the process limits
+   * itself to its share.
    */
   get sharedBy(): number {
     const { now, intervalMs } = this.#options;
@@ -107,7 +107,7 @@ export class ShareExchange {
   }
 
   /**
-   * Each run rereads one part of the minute, because returned tokens and late processes change old seconds.
+   * Each run rereads one part of the minute, because corrected estimates and late processes change old seconds.
    * With 3,000 keys and two other processes, MariaDB needs 2.3 s for the minute and 0.15 s for 8 seconds.
    */
   #nextToReread(minuteFrom: number): { from: number; before: number } | null {

@@ -19,7 +19,7 @@ type ValkeyConnectionOptions = {
 export class ValkeyConnection {
   readonly #options: ValkeyConnectionOptions;
   readonly #client: Redis;
-  /** The sent commands, in the order of their responses. */
+  /** The commands without a response, oldest first. */
   readonly #pending = new Set<PendingCommand>();
   #isThere: boolean | null = null;
   #watch: NodeJS.Timeout | undefined;

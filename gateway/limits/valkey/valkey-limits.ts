@@ -91,7 +91,7 @@ export class ValkeyLimits {
     return { used, end: (more) => settle(0, more), undo: () => settle(-1, -tokens) };
   }
 
-  /** Nothing was reserved in Valkey, so a surplus of estimated tokens is not returned. */
+  /** Nothing was reserved in Valkey, so a surplus of estimated tokens is not subtracted. */
   assumeAdmitted(holders: readonly HolderLimits[]): Reservation {
     const settle = (more: number) => this.#settle(keysOf(holders), 0, 0, more);
     return { end: (more) => settle(Math.max(0, more)), undo: () => settle(0) };

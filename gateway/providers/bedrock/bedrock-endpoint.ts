@@ -4,7 +4,7 @@ import type { Endpoint } from "../provider.ts";
 import { GatewayError } from "../../errors.ts";
 
 type BedrockEndpointOptions = {
-  /** Requests keep this URL's path. */
+  /** The path of this URL precedes `path`. */
   url: string;
   path: string;
   /** The media type of the answer. Bedrock requires the exact value. */
@@ -14,7 +14,7 @@ type BedrockEndpointOptions = {
   credential: BedrockCredential | null;
 };
 
-/** Sends a Bedrock API key as a header, but signs each request with a key pair. */
+/** Sends a Bedrock API key in a header, or signs each request with a key pair. */
 export function bedrockEndpoint(options: BedrockEndpointOptions): Endpoint {
   const { url, path, accept, region, credential } = options;
   const { origin, host, pathname } = new URL(url);
@@ -123,7 +123,7 @@ export type BedrockCredential =
 
 /**
  * Accepts `accessKeyId:secretAccessKey`, `accessKeyId:secretAccessKey:sessionToken` or, without a colon, a Bedrock API
- * key. Throws `invalid_value`.
+ * key. Throws `invalid_value` for other formats.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html
  */
 export function parseBedrockCredential(secret: string): BedrockCredential {

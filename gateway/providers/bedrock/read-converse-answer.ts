@@ -97,7 +97,7 @@ export function readConverseUsage(usage: unknown): ChatUsage | null {
 }
 
 /**
- * Reads the cache writes, tier and speed, which determine the cost, from a response or a stream's last event.
+ * Reads one-hour cache writes, tier and speed, which affect the cost, from a response or a stream's last event.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html
  */
 export function readConverseDetails(reported: Record<string, unknown>): UsageDetails | undefined {

@@ -4,8 +4,8 @@ import type { ReasoningBlock } from "./converse-request.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /**
- * Claude's signatures are valid on every platform, so they have Anthropic's format. Bedrock adds a second layer to
- * encrypted reasoning, so only Converse can read the result.
+ * Claude's signatures are valid on every platform, so they have Anthropic's format. Bedrock encrypts redacted
+ * reasoning a second time, so only Converse can read it.
  */
 export function formatOf(type: ReasoningDetail["type"], { name }: ModelFamily): string {
   if (name !== "claude") return "bedrock-converse-v1";
@@ -28,7 +28,7 @@ export function toReasoningBlocks(details: unknown, family: ModelFamily): Reason
 
 type Joined = { index: unknown; text: string; signature: string; data: string };
 
-/** Joins the pieces that a streaming client may have kept. Pieces of one block share an index. */
+/** Joins the pieces of a streamed block, because a client may return them separately. They share an index. */
 function joinPieces(details: unknown[], family: ModelFamily): Joined[] {
   const joined: Joined[] = [];
   for (const detail of details) {

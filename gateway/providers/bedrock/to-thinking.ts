@@ -125,7 +125,7 @@ export type ThinkingRules = {
   fields: Record<string, unknown>;
   /** The maximum tokens of the response, if thinking requires a limit. */
   maxTokens?: number | undefined;
-  /** Whether Claude will think. Thinking excludes some parameters. */
+  /** Whether Claude will think. Claude then rejects some parameters. */
   claudeThinks: boolean;
 };
 

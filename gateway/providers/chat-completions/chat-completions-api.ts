@@ -12,7 +12,7 @@ import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provide
 import { upstreamReported } from "../../wire/bad-answer.ts";
 import { toPlainChat } from "./to-plain-chat.ts";
 
-/** Chat completions requests are native, so only other dialects use this translation. */
+/** Translates requests in other dialects. Chat completions requests need no translation. */
 export function chatCompletionsApi(endpoint: Endpoint, quirks: ChatQuirks): ChatApi {
   return {
     endpoint,

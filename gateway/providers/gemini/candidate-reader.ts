@@ -143,7 +143,7 @@ function readToken(value: unknown): TokenLogprob {
 }
 
 /**
- * Older models send no call IDs. The hash covers the turn, so that a repeated call gets another ID.
+ * Older models send no call IDs. The hash includes the turn, so identical calls in two turns get different IDs.
  * @param position the candidate's index, then the call's index
  */
 function toolCallId(

@@ -49,7 +49,7 @@ export const gemini: Provider = {
   },
 };
 
-/** Google answers 400 to an unknown key as well as to an invalid request. */
+/** Google returns 400 for an invalid API key as well as for an invalid request. */
 function effectiveStatus(status: number, body: unknown): number {
   return status === 400 && errorReasons(body).includes("API_KEY_INVALID") ? 401 : status;
 }

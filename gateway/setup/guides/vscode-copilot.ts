@@ -43,7 +43,7 @@ export const vscodeCopilot: ToolGuide = {
   ],
 };
 
-/** Assumes unknown token counts, because VS Code requires both. */
+/** Replaces unknown token counts with assumed values, because VS Code requires both counts. */
 function toEntry({ slug, contextWindow, outputTokensMax, canCallTools }: SetupModel, baseUrl: string) {
   const output = outputTokensMax ?? outputTokensAssumed;
   return {

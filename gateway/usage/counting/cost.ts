@@ -172,7 +172,10 @@ export function toCost(prices: Prices | null, usage: TokenUsage | null, billing:
   };
 }
 
-/** Without stored lines, calculates lines from the record. Empty if the input price or a token count is unknown. */
+/**
+ * Without stored lines, calculates lines from the record. Empty if the record lacks the input price, the input tokens
+ * or the output tokens.
+ */
 export function linesOfRecord(record: UsageRecordRow): CostLine[] {
   if (record.costDetails) return record.costDetails.lines;
   return record.inputPrice === null ? [] : linesOf(record, record, []);

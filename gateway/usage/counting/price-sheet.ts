@@ -51,8 +51,8 @@ export type SheetPrice = { component: PriceComponent; price: number | null; when
 const noSubstitute = { instead: null, times: 1 };
 
 /**
- * A component without a price has the price of its substitute, as on vendors' bills. Uncached audio, generated images
- * and searches have no substitute, because vendors price them separately.
+ * A component without a price has its substitute's price, multiplied by `times`, as on vendors' bills. Uncached audio,
+ * generated images and searches have no substitute, because vendors price them separately.
  */
 const substitutes: Partial<Record<PriceComponent, { instead: PriceComponent; times: number }>> = {
   cachedInput: { instead: "input", times: 1 },

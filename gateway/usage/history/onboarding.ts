@@ -37,5 +37,5 @@ export class Onboarding {
   }
 }
 
-/** The demo provider of the first start, which may be deleted. */
+/** The demo provider of the first start, which may no longer exist. */
 const firstDemo = "demo";

@@ -13,7 +13,7 @@ export type TopUsage = {
   models: TopRow[];
   /** Empty for members. */
   people: TopRow[];
-  /** Reasons of failed and interrupted requests, most frequent first. */
+  /** Error reasons of failed and interrupted requests, most frequent first. */
   errors: { reason: string; requests: number }[];
 };
 

@@ -25,7 +25,7 @@ export class Leftovers {
     this.#timer = setInterval(() => void this.adopt(), options.adoptIntervalMs).unref();
   }
 
-  /** Resolves when all readable records are shipped, the database rejected some, or `close` stopped the work. */
+  /** Resolves when all readable records are shipped, a database write failed, or `close` stopped the work. */
   adopt(): Promise<void> {
     this.#adopting ??= this.#adoptAll().finally(() => {
       this.#adopting = null;
@@ -55,7 +55,7 @@ export class Leftovers {
     this.#failedBefore = isOver ? failed : new Set([...this.#failedBefore, ...failed]);
   }
 
-  /** Skips unreadable folders. Returns false if the database rejects records or after `close`. */
+  /** Skips unreadable folders. Returns false if a database write fails or `close` stops the work. */
   async #shipAll(folders: AsyncIterable<SpoolFolder>, report: ReportLeftover): Promise<boolean> {
     for await (const folder of folders) {
       try {

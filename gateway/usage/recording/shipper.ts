@@ -76,12 +76,12 @@ type DirectWriterOptions = {
 };
 
 /**
- * Writes records to the database after the disk rejected them. If the database rejects the records too, they stay
- * in memory.
+ * Writes records to the database after a failed write to disk. If the write to the database fails too, the records
+ * stay in memory.
  */
 export class DirectWriter {
   readonly #options: DirectWriterOptions;
-  /** Whether both the disk and the database rejected the waiting records. */
+  /** Whether the last writes to the database and to disk both failed. */
   isStuck = false;
   #waiting: PendingRecord[] = [];
   #writing: Promise<void> | null = null;
@@ -99,7 +99,7 @@ export class DirectWriter {
     void this.flush();
   }
 
-  /** Resolves when no record waits, or when both the disk and the database rejected some. */
+  /** Resolves when no record waits, or when the writes to the database and to disk both failed. */
   flush(): Promise<void> {
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = null;

@@ -76,7 +76,7 @@ export class SpoolFolder {
       .map((file) => join(this.path, file));
   }
 
-  /** The requests that were running when the process died, and perhaps some that had ended shortly before. */
+  /** The requests that were running when the process died, and perhaps some that had already ended. */
   async readStarted(): Promise<UsageRecord[]> {
     const bytes = await orNull(readFile(this.startedPath));
     if (bytes === null) return [];

@@ -39,7 +39,7 @@ export class Spool {
     return this.#sealedBytes + (this.#open?.waitingBytes ?? 0);
   }
 
-  /** Returns false if the disk rejected the records. */
+  /** Returns false if the write failed. */
   append(records: readonly UsageRecord[]): boolean {
     try {
       const segment = (this.#open ??= this.#create());

@@ -9,8 +9,8 @@ export type StartedRequest = {
 };
 
 /**
- * Keeps running requests in a file of slots, for the case of a crash. Requests are written to a slot after 10–20 ms,
- * so short requests never need one. A stale slot is harmless: the first record with an ID counts.
+ * Keeps running requests in a file of slots, in case the process crashes. Requests are written to a slot after
+ * 10–20 ms, so short requests never need one. A stale slot is harmless: the first record with an ID counts.
  */
 export class StartedRequests {
   readonly #path: string;
@@ -87,7 +87,7 @@ export class StartedRequests {
       const length = encodeRecord(this.#buffer, record);
       writeSync(this.#file, this.#buffer, 0, length, slot * slotBytes);
     } catch {
-      // A full disk must not prevent a request.
+      // A full disk must not make the request fail.
     }
   }
 }

@@ -107,7 +107,7 @@ export class UsageRecorder {
   }
 
   /**
-   * Calls `proceed` after the write to disk, in the same event loop turn. If the disk rejects the record, `proceed`
+   * Calls `proceed` after the write to disk, in the same event loop turn. If the write to disk fails, `proceed`
    * runs after one attempt to write the record to the database.
    */
   record(record: UsageRecord, started: StartedRequest | null, proceed: () => void): void {

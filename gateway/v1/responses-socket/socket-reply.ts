@@ -7,7 +7,7 @@ import { errorHeaders, statusOf, toErrorBody, toErrorEvent } from "../error-resp
 
 export type SocketReplyOptions = {
   requestId: string;
-  /** The turn's `stream_id`, which each event repeats. Null if the client sent none. */
+  /** The turn's `stream_id`, which each event repeats. Null if the turn has none. */
   streamId: string | null;
   connection: Connection;
   /** Receives the last event of a response that did not fail, as JSON. */

@@ -1,4 +1,4 @@
 import { DirectWriter } from "../../../gateway/usage/recording/shipper.ts";
 
-/** Ends responses whose records the disk rejected, and drops these records. */
+/** If a write to disk fails, drops the records and ends their responses. */
 DirectWriter.prototype.write = (ended) => ended.forEach((each) => each.proceed());

@@ -90,7 +90,7 @@ for (const file of globSync("*.native.txt", { cwd: folder }).toSorted()) {
   }
 }
 
-/** Recorded requests of coding tools. The repository does not contain them. */
+/** Recorded requests and streams of coding tools. The repository does not contain them. */
 const toolFolder = path.resolve(import.meta.dirname, "../../../../shared/fixtures/coding-tools");
 
 type Sent = { url: string; body: Record<string, unknown> };

@@ -1,4 +1,4 @@
-/** The reason why a vendor rejects a request. Each vendor formats it differently. */
+/** A vendor's rejection of a request. Each vendor formats it differently. */
 export class VendorRefusal extends Error {
   readonly reason: RefusalReason;
 

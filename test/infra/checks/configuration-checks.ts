@@ -11,7 +11,7 @@ import { find, ofType, texts } from "../helpers/graph.ts";
 
 const instanceType = "aws:rds/instance:Instance";
 const secretName = /password|secret|token|credential|private_?key|api_?key/i;
-/** Values that are not secrets, whatever their names are: ARNs, switches and empty texts. */
+/** Values that are never secrets, whatever their names are: ARNs, booleans and empty strings. */
 const harmless = /^(arn:|true$|false$|$)/;
 const secretText = /\w+:\/\/[^\s/:@]+:[^\s/@]+@|AKIA[0-9A-Z]{16}|-----BEGIN|\bsk-[A-Za-z0-9]{16}/;
 

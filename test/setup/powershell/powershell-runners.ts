@@ -15,7 +15,7 @@ import { type Answer, createStandInSystem } from "./stand-in-system.ts";
 export type WindowsHome = {
   home: string;
   baseUrl: string;
-  /** Returns the command's window output. */
+  /** Returns the command's output. */
   run(command: string): Promise<string>;
   /** The environment variables of a Windows account. Null for pwsh, which the tests run outside Windows. */
   account: Map<string, string> | null;

@@ -1,7 +1,7 @@
-/** The part of .NET's Hashtable that the editors use. */
+/** The part of .NET's Hashtable that the setup commands use. */
 export class Hash {
   readonly members = new Map<string, unknown>();
-  /** Whether a literal `@{}` created the table. The keys of such a table ignore case. */
+  /** Whether keys ignore case, as in a table that a literal `@{}` creates. */
   readonly isLiteral: boolean;
   constructor(isLiteral: boolean) {
     this.isLiteral = isLiteral;

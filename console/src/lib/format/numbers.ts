@@ -38,7 +38,7 @@ function toDollars(dollars: number, maximumFractionDigits: number): string {
   }).format(dollars);
 }
 
-/** Returns texts such as "340 ms", "1.2 s" and "2 min 5 s". */
+/** Returns text such as "340 ms", "1.2 s" or "2 min 5 s". */
 export function formatDuration(milliseconds: number): string {
   // The rounded value selects the unit, to avoid "1000 ms" and "60.0 s".
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;

@@ -14,7 +14,7 @@ const day = 24 * 3600;
 const daysMax = 91;
 
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
-/** A 24-hour clock, to match "00:00 UTC" in the texts about budgets. */
+/** A 24-hour clock, to match "00:00 UTC" in the text about budgets. */
 export const dayTime = { hourCycle: "h23" } as const;
 const moment = lazy(
   () =>

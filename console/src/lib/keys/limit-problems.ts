@@ -65,7 +65,7 @@ function findNumberProblem(text: string, isMoney: boolean): string | null {
   return number > countMax ? `${text} is too large. Enter at most ${formatCount(countMax)}.` : null;
 }
 
-/** Applies the same rule as the gateway. The URL parser rejects IPv6 addresses with a zone. */
+/** Applies the gateway's rule. Browsers have no IP address parser, so the URL parser checks IPv6 addresses. */
 function isAddressRange(text: string): boolean {
   const [, address = "", bits = "0"] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   if (/^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/.test(address)) {

@@ -45,7 +45,7 @@ export const emptyRule: RuleText = {
   stored: null,
 };
 
-/** All rules in one text, so that a draft can compare them. Empty without rules. */
+/** All rules in one string, so that a draft can compare them. Empty without rules. */
 export function toRulesText(rules: readonly PriceRule[] = []): string {
   return rules.length === 0 ? "" : JSON.stringify(rules.map(toRuleText));
 }

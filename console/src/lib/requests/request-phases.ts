@@ -72,5 +72,5 @@ function wordsFor(failure: ErrorReason): string {
   return status ? `HTTP ${status}` : (failureWords(failure) ?? failure);
 }
 
-/** A shorter wait is invisible in the bar. */
+/** Shorter waits are omitted as negligible. */
 const waitMsMin = 10;

@@ -1,6 +1,6 @@
 import type { UsageRecord } from "#lib/usage/read-usage-record.ts";
 
-/** Returns a curl command like the recorded request, with a sample prompt and a variable for the key. */
+/** Returns a curl command that resembles the recorded request, with a sample prompt and a variable for the key. */
 export function writeCurl({ endpoint, model, stream }: UsageRecord, baseUrl: string): string {
   const body = { model, ...inputOf(endpoint), ...(stream && { stream }) };
   return [

@@ -14,7 +14,7 @@ export class GraphqlError extends Error {
 
 type Answer<Data> = { data?: Data | null; errors?: { message: string; extensions?: { code?: string } }[] };
 
-/** Queries the usage history. Throws `GraphqlError`. */
+/** Queries the usage history. Throws a `GraphqlError` if the query fails. */
 export async function askGraphql<Data>(query: string, variables: Record<string, unknown>): Promise<Data> {
   let response = await send(query, variables);
   if (response.status === 401) {

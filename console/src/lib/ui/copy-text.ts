@@ -1,7 +1,7 @@
 import { toast } from "svelte-sonner";
 
 /**
- * Returns whether the text was copied. Failures appear in a toast, and success too if `done` is set. Menus set
+ * Returns whether the text was copied. Shows a toast for a failure, and for a success if `done` is set. Menus set
  * `done`, because they close.
  */
 export async function copyText(text: string, done = ""): Promise<boolean> {

@@ -94,7 +94,7 @@ export type UsageRecord = {
   chargeUsd: string | null;
   latencyMs: number;
   timeToFirstTokenMs: number | null;
-  /** Null if the only attempt started at once, and if no attempt was timed. */
+  /** Null if the only attempt started at once, or if no attempt was timed. */
   timing: { receivedMs: number; attempts: AttemptTiming[] } | null;
 };
 
