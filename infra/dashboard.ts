@@ -42,15 +42,15 @@ export function dashboard(options: DashboardOptions): object {
       ],
     ],
     [
-      "CPU and memory of the tasks",
+      "Task utilization",
       "Average",
       [
         ["AWS/ECS", "CPUUtilization", ...service],
         ["AWS/ECS", "MemoryUtilization", ...service],
       ],
     ],
-    ["CPU of the database", "Average", [["AWS/RDS", "CPUUtilization", ...server]]],
-    ["Connections to the database", "Maximum", [["AWS/RDS", "DatabaseConnections", ...server]]],
+    ["Database CPU", "Average", [["AWS/RDS", "CPUUtilization", ...server]]],
+    ["Database connections", "Maximum", [["AWS/RDS", "DatabaseConnections", ...server]]],
   ];
   return {
     widgets: graphs.map(([title, stat, metrics], index) => ({

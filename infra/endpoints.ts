@@ -35,7 +35,7 @@ export class Endpoints extends pulumi.ComponentResource {
     if (config.privateEndpoints) {
       const group = new aws.ec2.SecurityGroup(
         "endpoints",
-        { vpcId, description: "Private endpoints of AWS", tags: { Name: `${names.prefix}-endpoints` } },
+        { vpcId, description: "VPC endpoints for AWS services", tags: { Name: `${names.prefix}-endpoints` } },
         parent,
       );
       const https = { securityGroupId: group.id, ipProtocol: "tcp", fromPort: 443, toPort: 443 };

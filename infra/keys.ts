@@ -58,7 +58,7 @@ export class Keys extends pulumi.ComponentResource {
       const args = { description, kmsKeyId: this.storageKeyArn, recoveryWindowInDays };
       return new aws.secretsmanager.Secret(part, args, { ...parent, protect: isProduction }).arn;
     };
-    this.signingSecretArn = secret("signing", "Model Gateway: signs access tokens; several, newest first");
+    this.signingSecretArn = secret("signing", "Model Gateway: keys that sign access tokens, newest first");
     this.adminPasswordArn = secret("admin-password", "Model Gateway: the first administrator's password");
     this.registerOutputs({});
   }

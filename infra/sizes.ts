@@ -20,10 +20,11 @@ const fargateSizes = new Map([
 ]);
 
 export const fargatePairs = [...fargateSizes]
-  .map(
-    ([cpu, { fromGib, toGib, stepGib }]) => `${cpu}: ${fromGib * 1024}-${toGib * 1024} by ${stepGib * 1024}`,
-  )
-  .join(", ");
+  .map(([cpu, { fromGib, toGib, stepGib }]) => {
+    const smallest = cpu === 256 ? "512 MiB, or " : "";
+    return `cpu ${cpu} with ${smallest}${fromGib * 1024} to ${toGib * 1024} MiB in steps of ${stepGib * 1024}`;
+  })
+  .join("; ");
 
 /** A task's processes: one per whole CPU, because a process has one event loop. */
 export function workersOf(cpu: number): number {

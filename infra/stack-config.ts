@@ -92,7 +92,7 @@ function contradictions(config: z.output<typeof schema>): string[] {
     ],
     [
       !isFargatePair(config.cpu, config.memory),
-      `memory is ${config.memory}, which Fargate does not offer with cpu ${config.cpu}. Use one of ${fargatePairs}.`,
+      `memory is ${config.memory}, which Fargate does not offer with cpu ${config.cpu}. Use a supported size: ${fargatePairs}.`,
     ],
     [
       config.natGateways > config.zones,
@@ -141,7 +141,7 @@ const logDays = ["1", "3", "5", "7", "14", "30", "60", "90", "180", "365"] as co
 const schema = z.strictObject({
   environment: z.enum(["production", "development"], "Use production or development.").default("production"),
   region: text(/^[a-z]{2}(-[a-z]+)+-\d$/, "Use an AWS region, such as eu-central-1."),
-  accountId: text(/^\d{12}$/, "Use the 12 digits of an AWS account."),
+  accountId: text(/^\d{12}$/, "Use a 12-digit AWS account ID."),
   image: text(
     /^[\w.-]+(:\d+)?(\/[\w.-]+)+(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/,
     "Use the name of a container image, such as example.com/model-gateway:1.",

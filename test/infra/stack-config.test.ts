@@ -41,7 +41,7 @@ const refused: [string, Changes, RegExp][] = [
   [
     "memory that Fargate has not",
     { memory: "8192" },
-    /gateway:memory is 8192, which Fargate does not offer with cpu \d+. Use one of 256: 1024-2048/,
+    /gateway:memory is 8192, which Fargate does not offer with cpu \d+. Use a supported size: cpu 256 with 512 MiB, or 1024 to 2048 MiB in steps of 1024; cpu 512 /,
   ],
   [
     "more ways out than zones",
