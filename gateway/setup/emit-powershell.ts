@@ -151,10 +151,7 @@ function showVariables(environment: PlannedEnvironment): EmittedSetup["files"][n
     value,
   }));
   const place = { folder: { variable: null, home: [] }, path: [] };
-  const shown = showFile(
-    { ...place, format: "env", operations },
-    () => "Environment variables of your account",
-  );
+  const shown = showFile({ ...place, format: "env", operations }, () => "User environment variables");
   return { ...shown, removes: environment.remove };
 }
 

@@ -41,8 +41,9 @@ function formatEnv({ name, value }: EnvOperation): string {
 
 /** Throws for a name with an unsafe character, such as a space. Only a faulty tool plan contains such names. */
 function formatPath(path: string[]): string {
-  if (!path.every((name) => /^[\w$.:@+~/-]+$/.test(name)))
-    throw new Error("A path contains a name with a space.");
+  const unsafe = path.find((name) => !/^[\w$.:@+~/-]+$/.test(name));
+  if (unsafe !== undefined)
+    throw new Error(`The name "${unsafe}" in a path contains an unsupported character.`);
   return path.join(" > ");
 }
 

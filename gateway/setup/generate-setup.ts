@@ -89,5 +89,5 @@ function isNativeOnly({ slug, dialects }: SetupModel): boolean {
 }
 
 function nativeOnly({ slug }: SetupModel): string {
-  return `Codex sends ${slug} requests that only OpenAI's own Responses API supports. Choose OpenAI's own model, or another one.`;
+  return `With ${slug}, Codex uses features that only OpenAI's own Responses API supports. Choose this model from OpenAI itself, or a different model.`;
 }

@@ -101,7 +101,7 @@ test("changes made after the setup survive an undo, even in the same second", as
   const file = path.join(home, settingsPath);
   await writeFile(file, '{"mine":true}');
   const { stdout } = await run("dash", claudeCode.undo, stopped);
-  const copy = /Its backup is (\S+)\.\n/.exec(stdout)?.[1] ?? "";
+  const copy = /The changed version is saved as (\S+)\.\n/.exec(stdout)?.[1] ?? "";
   t.is(await readFile(copy, "utf8"), '{"mine":true}');
   t.is(await readFile(file, "utf8"), "{}");
 });

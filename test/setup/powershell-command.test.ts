@@ -116,7 +116,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
       t.deepEqual(await readTree(home), before);
     }
     await writeFile(file, '{"mine":true}');
-    t.regex(await run(undo), /was changed since the setup. Its backup is .*\.bak-\d+/);
+    t.regex(await run(undo), /has changed since the setup. The changed version is saved as .*\.bak-\d+/);
     t.is(await readFile(file, "utf8"), '{"env":{}}');
     const [copy] = (await readdir(path.dirname(file))).filter((each) => each.includes(".bak-"));
     t.is(await readFile(path.join(path.dirname(file), copy ?? ""), "utf8"), '{"mine":true}');

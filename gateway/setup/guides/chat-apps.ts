@@ -15,7 +15,7 @@ function openWebUi({ baseUrl }: GuideOptions): GuideApp {
     documentation:
       "https://docs.openwebui.com/getting-started/quick-start/connect-a-provider/starting-with-openai-compatible",
     steps: [
-      "As an administrator, open Admin Settings, Connections, OpenAI, and add a connection.",
+      "As an administrator, open Admin Settings > Connections > OpenAI, and add a connection.",
       "Save it. Open WebUI reads the models from the gateway.",
     ],
     fields: [
@@ -65,7 +65,7 @@ function cherryStudio({ baseUrl, models }: GuideOptions): GuideApp {
     version: "2",
     documentation: "https://github.com/CherryHQ/cherry-studio-docs",
     steps: [
-      "Open Settings, Model Services, and add a compatible provider of the type OpenAI.",
+      "Open Settings > Model Services, and add a compatible provider with the type OpenAI.",
       "Enter the values below, then get the list of models and enable them.",
     ],
     fields: [
@@ -84,7 +84,7 @@ function chatbox({ baseUrl, models }: GuideOptions): GuideApp {
     version: null,
     documentation: "https://docs.apiyi.com/en/scenarios/chat/chatbox",
     steps: [
-      "Open Settings, Model Provider, choose Add, and the API mode OpenAI API Compatible.",
+      "Open Settings > Model Provider, choose Add, and select the API mode OpenAI API Compatible.",
       "Enter the values below, then fetch the models or add one.",
     ],
     fields: [

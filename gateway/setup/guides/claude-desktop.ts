@@ -23,8 +23,8 @@ export const claudeDesktop: ToolGuide = {
         version: null,
         documentation,
         steps: [
-          "Choose Help, Troubleshooting, Enable Developer Mode. The app restarts.",
-          "Choose Developer, Configure Third-Party Inference, and enter the values below under Connection.",
+          "Choose Help > Troubleshooting > Enable Developer Mode. The app restarts.",
+          "Choose Developer > Configure Third-Party Inference, and enter the values below under Connection.",
           "Apply the changes and restart the app. A session lists the models below.",
         ],
         fields: [

@@ -24,7 +24,7 @@ export const vscodeCopilot: ToolGuide = {
         version: "1.122",
         documentation,
         steps: [
-          "Run Chat: Manage Language Models, choose Add Models, then Custom Endpoint.",
+          "Run Chat: Manage Language Models, and choose Add Models > Custom Endpoint.",
           "Enter the values below. VS Code then opens chatLanguageModels.json.",
           "Merge the models below into that file, save it, and choose a model in the chat's model picker.",
         ],
@@ -38,8 +38,8 @@ export const vscodeCopilot: ToolGuide = {
     ];
   },
   notes: () => [
-    "VS Code replaces the key in the file by a reference to its secret store.",
-    "For titles and commit messages, set the utility model in the same place to the model for light tasks.",
+    "VS Code replaces the key in the file with a reference to its secret store.",
+    "VS Code generates titles and commit messages with its utility models. In VS Code's settings, set chat.utilityModel and chat.utilitySmallModel to the model for light tasks.",
   ],
 };
 

@@ -67,7 +67,7 @@ write_undo() {
     cat <<'UNDO'
 put_back() {
   if [ -n "$2" ] && [ ! -f "$2" ]; then
-    echo "$1 was not changed, because its backup $2 is missing. Remove the gateway manually." >&2
+    echo "$1 was not changed, because its backup $2 is missing. Remove the gateway settings from the file manually." >&2
     failed=1
     return
   fi
@@ -75,7 +75,7 @@ put_back() {
     copy=$1.bak-$now
     while [ -e "$copy" ]; do copy=$copy-2; done
     cp -p "$1" "$copy" || { failed=1; return; }
-    echo "$1 was changed since the setup. Its backup is $copy."
+    echo "$1 has changed since the setup. The changed version is saved as $copy."
   fi
   if [ -n "$2" ]; then mv -f "$2" "$1"; else rm -f "$1"; fi || { failed=1; return; }
   if [ -n "$2" ]; then echo "restored $1"; else echo "removed $1"; fi

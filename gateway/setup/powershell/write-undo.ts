@@ -16,14 +16,14 @@ function undo_failed($why) {
 function put_back($target, $backup, $hash) {
   try {
     if ($backup.Length -gt 0 -and -not [IO.File]::Exists($backup)) {
-      undo_failed ($target + ' was not changed, because its backup ' + $backup + ' is missing. Remove the gateway manually.')
+      undo_failed ($target + ' was not changed, because its backup ' + $backup + ' is missing. Remove the gateway settings from the file manually.')
       return
     }
     if ([IO.File]::Exists($target) -and (hash_of ([IO.File]::ReadAllBytes($target))) -cne $hash) {
       $copy = $target + '.bak-' + $undo.now
       while (Test-Path -LiteralPath $copy) { $copy += '-2' }
       [IO.File]::Copy($target, $copy)
-      Write-Host ($target + ' was changed since the setup. Its backup is ' + $copy + '.')
+      Write-Host ($target + ' has changed since the setup. The changed version is saved as ' + $copy + '.')
     }
     if ($backup.Length -eq 0) {
       [IO.File]::Delete($target)
@@ -37,7 +37,7 @@ function put_back($target, $backup, $hash) {
 function put_back_variable($name, $had, $before, $hash) {
   $now = [string][Environment]::GetEnvironmentVariable($name, 'User')
   if ((hash_of ([Text.Encoding]::UTF8.GetBytes($now))) -cne $hash) {
-    Write-Host ('The variable ' + $name + ' was changed since the setup, and stays.')
+    Write-Host ('The variable ' + $name + ' has changed since the setup and was not restored.')
     return
   }
   $value = [NullString]::Value

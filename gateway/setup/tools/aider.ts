@@ -36,7 +36,7 @@ export const aider: ToolSetup = {
   }),
   verify: ['aider --message "say hi" prints an answer.', "aider --model hard uses the model for hard tasks."],
   notes: () => [
-    "YAML cannot be merged safely. An existing .aider.conf.yml stays unchanged, and the gateway's is written to .config/model-gateway.",
+    "YAML cannot be merged safely. An existing .aider.conf.yml stays unchanged, and the gateway settings are written to .config/model-gateway.",
   ],
 };
 

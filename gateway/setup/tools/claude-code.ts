@@ -72,17 +72,17 @@ export const claudeCode: ToolSetup = {
       version: "2.1",
       documentation: "https://code.claude.com/docs/en/vs-code",
       steps: [
-        "The extension reads the same settings.json. If it asks for a login nevertheless, merge this into VS Code's settings.",
+        "The extension reads the same settings.json. If it still requires a login, merge this into VS Code's settings.",
       ],
       fields: [],
-      file: { path: "settings.json of VS Code", content: extensionSettings(baseUrl) },
+      file: { path: "VS Code settings.json", content: extensionSettings(baseUrl) },
     },
     {
       name: "GitHub Action",
       version: "1",
       documentation: "https://code.claude.com/docs/en/github-actions",
       steps: [
-        "Store the key as a secret of the repository, called GATEWAY_API_KEY.",
+        "Store the key as a repository secret named GATEWAY_API_KEY.",
         "Add this step to the workflow. GitHub's runners must be able to reach the gateway.",
       ],
       fields: [{ label: "GATEWAY_API_KEY", value: keyPlaceholder }],

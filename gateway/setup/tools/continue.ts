@@ -40,7 +40,7 @@ export const continueCli: ToolSetup = {
   }),
   verify: ['cn -p "say hi" prints an answer.'],
   notes: () => [
-    "YAML cannot be merged safely. An existing config.yaml stays unchanged, and the gateway's is written beside it as configs/gateway.yaml.",
+    "YAML cannot be merged safely. An existing config.yaml stays unchanged, and the gateway settings are written to configs/gateway.yaml beside it.",
   ],
 };
 

@@ -38,5 +38,7 @@ export const crush: ToolSetup = {
     next: "Restart Crush: crush",
   }),
   verify: ['crush run "say hi" prints an answer.', "crush models lists the gateway's models."],
-  notes: () => ["Crush reads plugins since 0.86. Settings in your own crushrc take precedence."],
+  notes: () => [
+    "The setup is a plugin, which requires Crush 0.86 or later. Settings in your own crushrc take precedence.",
+  ],
 };

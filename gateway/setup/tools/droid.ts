@@ -38,7 +38,7 @@ export const droid: ToolSetup = {
     "Spec mode (Shift+Tab) uses the model for hard tasks.",
   ],
   notes: () => [
-    "Droid asks for a Factory login on its first interactive start. droid exec works without one.",
+    "Droid requires a Factory login when it first starts interactively. droid exec works without one.",
   ],
 };
 

@@ -49,7 +49,7 @@ export const goose: ToolSetup = {
     next: "Open a new terminal, then start: goose",
   }),
   verify: ['goose run -t "say hi" prints an answer.', "/plan in Goose uses the model for hard tasks."],
-  notes: () => ["In Goose Desktop, choose Gateway under Settings, Models, and enter the key there."],
+  notes: () => ["In Goose Desktop, choose Gateway under Settings > Models, and enter the key there."],
 };
 
 const configHome = {

@@ -42,11 +42,11 @@ export const hermesAgent: ToolSetup = {
       },
     ],
     environment: null,
-    next: "Restart Hermes: hermes (or hermes -p gateway, if the file of that profile was created)",
+    next: "Restart Hermes: hermes (or hermes -p gateway, if the setup created that profile)",
   }),
   verify: ['hermes chat -q "say hi" prints an answer.', "/model in Hermes shows the gateway's models."],
   notes: () => [
-    "YAML cannot be merged safely. An existing config.yaml stays unchanged, and the gateway's becomes the profile gateway.",
+    "YAML cannot be merged safely. An existing config.yaml stays unchanged, and the gateway settings go to a new profile named gateway.",
   ],
 };
 

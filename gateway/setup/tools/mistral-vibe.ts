@@ -40,7 +40,7 @@ export const mistralVibe: ToolSetup = {
   }),
   verify: ['vibe -p "say hi" prints an answer.', "/model in Vibe shows the gateway's models."],
   notes: () => [
-    "Vibe's lists of providers and models cannot be merged safely. An existing config.toml stays unchanged, and the gateway's is written to .config/model-gateway/vibe.",
+    "Vibe's lists of providers and models cannot be merged safely. An existing config.toml stays unchanged, and the gateway settings are written to .config/model-gateway/vibe.",
   ],
 };
 

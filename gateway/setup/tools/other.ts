@@ -37,7 +37,7 @@ export const other: ToolSetup = {
     'In PowerShell, use: curl.exe "$env:OPENAI_BASE_URL/models" -H "Authorization: Bearer $env:OPENAI_API_KEY"',
   ],
   notes: ({ baseUrl }) => [
-    `Cursor: in Settings, Models, enter the key as OpenAI API key and ${baseUrl}/v1 as Override OpenAI Base URL.`,
+    `Cursor: in Settings > Models, enter the key as OpenAI API key and ${baseUrl}/v1 as Override OpenAI Base URL.`,
   ],
   warnings: ({ baseUrl }) =>
     isPrivateAddress(baseUrl)

@@ -35,12 +35,12 @@ export const zed: ToolSetup = {
     environment: { variables: { GATEWAY_API_KEY: keyPlaceholder }, remove: [], load: "always" },
     next:
       operatingSystem === "posix"
-        ? "Open a new terminal and start: zed (or enter the key in Settings, AI, LLM Providers, gateway)"
+        ? "Open a new terminal and start: zed (or enter the key in Settings > AI > LLM Providers > gateway)"
         : "Restart Zed",
   }),
   verify: ["The Agent Panel lists the gateway's models, and a prompt in it gets an answer."],
   notes: () => [
-    "Zed started from the desktop may not see the variable. Enter the key once in Settings, AI, LLM Providers, gateway.",
+    "Zed started from the desktop may not see the variable. Enter the key once in Settings > AI > LLM Providers > gateway.",
   ],
 };
 
