@@ -149,7 +149,7 @@ test("a backup refuses an existing file and another backup, and changes neither"
   t.is(second.exitCode, 1);
   t.is(
     second.errors,
-    `Another backup writes to ${other}.unfinished, or was interrupted. If no backup is running, delete ${other}.unfinished.\n`,
+    `Another backup is writing to ${other}.unfinished, or was interrupted. If no backup is running, delete ${other}.unfinished.\n`,
   );
   t.deepEqual((await readdir(folder)).toSorted(), ["backup.db", "other.db.unfinished"]);
 });

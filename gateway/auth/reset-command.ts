@@ -48,5 +48,5 @@ async function nameAdministrators(users: UserService): Promise<string> {
   } while (cursor !== undefined);
   return administrators.length === 0
     ? "Check the address."
-    : `Use the address of a user, such as an administrator: ${administrators.join(", ")}.`;
+    : `Use an existing user's address. Administrators: ${administrators.join(", ")}.`;
 }

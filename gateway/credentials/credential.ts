@@ -30,7 +30,7 @@ export function openCredential(secretBox: SecretBox, { id, sealed }: CredentialR
     return secretBox.open(sealed, fieldOf(id));
   } catch (cause) {
     const message =
-      "The provider's credential cannot be opened, because its encryption key is missing. Restore that key, or enter the credential again.";
+      "The provider's credential cannot be decrypted, because its encryption key is missing. Restore that key, or enter the credential again.";
     throw new GatewayError("service_unavailable", message, { cause });
   }
 }

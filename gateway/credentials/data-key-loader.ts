@@ -63,7 +63,7 @@ export class DataKeyLoader {
         error instanceof KmsError ? error.message : "cannot read the data keys from the database";
       log.error(
         { reason: this.#trouble, error },
-        "some data keys are missing: their secrets cannot be opened",
+        "some data keys are missing: their secrets cannot be decrypted",
       );
       const waitMs = Math.min(firstRetryMs * 2 ** this.#failures++, retryIntervalMsMax);
       if (!this.#isClosed) this.#timer = setTimeout(() => void this.load(), waitMs);

@@ -182,7 +182,7 @@ function previousResponseNotFound(id: string): GatewayError {
 function itemNotFound(id: string): GatewayError {
   return new GatewayError(
     "item_not_found",
-    `Item with id '${quotable(id)}' not found. Send the item itself, because items expire, and the gateway keeps none with \`store: false\`.`,
+    `Item with id '${quotable(id)}' not found. Send the item itself: stored items expire, and responses with \`store: false\` are never stored.`,
     { param: "input" },
   );
 }

@@ -82,7 +82,7 @@ function toBytes(value: object | unknown): Buffer {
 }
 
 export function responseNotFound(id: string): GatewayError {
-  const message = `Response with id '${quotable(id)}' not found. Check the ID: the gateway keeps translated responses for a limited time, and none with \`store: false\`.`;
+  const message = `Response with id '${quotable(id)}' not found. Check the ID: translated responses expire, and responses with \`store: false\` are never stored.`;
   return new GatewayError("response_not_found", message);
 }
 

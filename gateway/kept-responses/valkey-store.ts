@@ -36,8 +36,8 @@ export class ValkeyStore implements ResponseStore {
       greet: (client) => client.ping(),
       came: () => {},
       messages: {
-        lost: "Valkey is unavailable: responses are neither kept nor found",
-        back: "Valkey is available again: responses are kept there",
+        lost: "Valkey is unavailable: responses cannot be stored or retrieved",
+        back: "Valkey is available again: responses can be stored and retrieved",
       },
     });
   }
@@ -111,7 +111,7 @@ function openParts(
 function unavailable(): GatewayError {
   return new GatewayError(
     "service_unavailable",
-    "The kept responses are unavailable. Retry in a moment, or send the whole conversation in `input`.",
+    "The stored responses are unavailable. Retry in a moment, or send the whole conversation in `input`.",
     { retryAfterSeconds: 1 },
   );
 }

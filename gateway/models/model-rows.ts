@@ -79,5 +79,7 @@ export async function findModel({ models }: Repositories, reference: ModelRefere
   const row = await models.find(reference);
   if (row) return row;
   const param = Object.keys(reference)[0] ?? null;
-  throw new GatewayError("not_found", "The model does not exist. Reload the list of models.", { param });
+  const problem =
+    "slug" in reference ? `The model ${reference.slug} does not exist.` : "No model has this ID.";
+  throw new GatewayError("not_found", `${problem} Reload the list of models.`, { param });
 }

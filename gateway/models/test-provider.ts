@@ -74,7 +74,7 @@ function summarize(findings: (Finding & { lastFour: string })[]): Finding {
     count === 1 || new Set(findings.map((finding) => finding.message)).size === 1
       ? (findings[0]?.message ?? "")
       : first
-        ? `${failed.length} of ${count} keys ${failed.length === 1 ? "fails, namely" : "fail, such as"} …${first.lastFour}: ${first.message}`
+        ? `${failed.length} of ${count} keys failed${failed.length === 1 ? ` (…${first.lastFour})` : `. The first is …${first.lastFour}`}: ${first.message}`
         : `All ${count} keys work. Responded in ${latencyMs} ms, ${modelCount} ${modelCount === 1 ? "model" : "models"}.`;
   return { ok: failed.length === 0, message, latencyMs, modelCount };
 }

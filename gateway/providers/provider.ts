@@ -37,6 +37,7 @@ export type ProviderFields = {
   baseUrlHint?: string;
   apiKey: "required" | "optional" | "none";
   apiKeyLabel?: string;
+  apiKeyHint?: string;
   /** `aws` shows fields for the region, and for one key or a key pair. */
   form?: "aws";
 };

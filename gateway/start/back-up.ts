@@ -31,7 +31,7 @@ export async function backUp(
   const { size } = await stat(file);
   print(`Backup written to ${file} (${size} bytes). ${added}`);
   print(
-    "It does not contain the encryption key. Keep MASTER_KEY, master.key in DATA_DIR, or the KMS key apart from it.",
+    "The backup does not contain the encryption key. Store MASTER_KEY, master.key in DATA_DIR, or the KMS key in a separate place.",
   );
   return 0;
 }
@@ -95,7 +95,7 @@ function explain(error: unknown, file: string): unknown {
   }
   if (code === "EEXIST") {
     return new StartError(
-      `Another backup writes to ${named}, or was interrupted. If no backup is running, delete ${named}.`,
+      `Another backup is writing to ${named}, or was interrupted. If no backup is running, delete ${named}.`,
     );
   }
   if (code === "ENOENT") {

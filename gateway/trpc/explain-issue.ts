@@ -18,7 +18,7 @@ export function explainIssue(issue: Issue): string {
     case "unrecognized_keys":
       return `${field} contains an unknown field: '${issue.keys[0]?.slice(0, shownLengthMax)}'. Remove the field.`;
     case "invalid_union":
-      return closestIssue(issue.errors)?.message ?? `${field} has an unknown form. Check its fields.`;
+      return closestIssue(issue.errors)?.message ?? `${field} has an invalid structure. Check its fields.`;
     default:
       return `${field} is invalid. Check its format.`;
   }

@@ -95,12 +95,12 @@ export const environmentVariable = z
 
 export const moment = z.iso
   .datetime({ offset: true, ...quoting("is not a time. Use a time such as 2027-01-31T00:00:00Z.") })
-  .transform((text) => new Date(text))
   // An offset can move a time into the year 10000, which MySQL cannot store.
-  .refine((time) => time.getUTCFullYear() <= 9_999, {
-    error: ({ input }) =>
-      `The time ${(input as Date).toISOString()} is after the year 9999. Use an earlier time.`,
-  });
+  .refine(
+    (text) => !(new Date(text).getUTCFullYear() > 9_999),
+    quoting("is after the year 9999 in UTC. Use an earlier time."),
+  )
+  .transform((text) => new Date(text));
 
 const outOfRange = quoting("ms is out of range. Use 1 ms to 1 hour.");
 const milliseconds = z

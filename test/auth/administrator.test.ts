@@ -187,7 +187,7 @@ test("an unknown address is reported with the administrators' addresses", async 
   t.is(said, "");
   t.is(
     complained,
-    "No user has the address adda@example.com. Use the address of a user, such as an administrator: ada@example.com.\n",
+    "No user has the address adda@example.com. Use an existing user's address. Administrators: ada@example.com.\n",
   );
 });
 

@@ -103,7 +103,7 @@ browserTest("the later of two tabs sees the other's change and decides", async (
   await page.getByLabel("Input", { exact: true }).fill("4");
   await gateway.admin.models.delete.mutate({ slug: "house/main" });
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("alert").getByText("The model does not exist. Reload the list of models.").waitFor();
+  await page.getByRole("alert").getByText("No model has this ID. Reload the list of models.").waitFor();
   t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "4");
 });
 

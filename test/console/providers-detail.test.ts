@@ -48,7 +48,7 @@ browserTest("keys are added, weighted, tested and removed, showing their last fo
   await dialog.getByLabel("Weight").fill("3");
   await assertAccessible(t, page);
   await dialog.getByRole("button", { name: "Add and test" }).click();
-  await page.getByText("Partially connected. 1 of 2 keys fails, namely …evil").waitFor();
+  await page.getByText("Partially connected. 1 of 2 keys failed (…evil)").waitFor();
   await keys.locator("li", { hasText: "…evil" }).getByText("The provider rejected the key").waitFor();
   await keys
     .locator("li", { hasText: "…good" })

@@ -42,7 +42,7 @@ for (const kind of lockingKinds) {
     const refused = await ask(gateway, value);
     t.regex(
       assertError(t, refused, quotaError),
-      /is exceeded: \$[\d.]+ per month\. Retry from \d{4}-\d\d-01 00:00 UTC, or ask /,
+      /is exceeded: \$[\d.]+ per month\. Retry after \d{4}-\d\d-01 00:00 UTC, or ask /,
     );
     const [record] = await usageOf(gateway, id);
     t.like(record, {

@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
     const refused = await spendCent(gateway, other.value);
     t.regex(
       assertError(t, refused, quotaError),
-      /^The budget for all API keys of this key's owner is exceeded: \$0\.03 per month\. Retry from \d{4}-\d\d-01 00:00 UTC, /,
+      /^The budget for all API keys of this key's owner is exceeded: \$0\.03 per month\. Retry after \d{4}-\d\d-01 00:00 UTC, /,
     );
     assertError(t, await spendCent(gateway, one.value), quotaError);
     const [record, first] = await usageOf(gateway, other.id);
@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
     for (const { value } of [own, members]) {
       t.regex(
         assertError(t, await spendCent(gateway, value), quotaError),
-        /^The budget for the whole gateway is exceeded: \$0\.03 per day\. Retry from \d{4}-\d\d-\d\d 00:00 UTC, /,
+        /^The budget for the whole gateway is exceeded: \$0\.03 per day\. Retry after \d{4}-\d\d-\d\d 00:00 UTC, /,
       );
     }
     t.like((await usageOf(gateway, members.id))[0], { httpStatus: 402, errorCode: "insufficient_quota" });
@@ -146,14 +146,14 @@ test("shared budgets reset when their day or month starts in UTC", async (t) => 
   t.is((await spendCent(gateway, value)).status, 200);
   t.regex(
     assertError(t, await spendCent(gateway, value), quotaError),
-    /owner is exceeded.* Retry from 2027-01-31 00:00 UTC/,
+    /owner is exceeded.* Retry after 2027-01-31 00:00 UTC/,
   );
   now = Date.UTC(2027, 0, 31);
   t.is((await spendCent(gateway, value)).status, 200);
   now = Date.UTC(2027, 0, 31, 23, 59, 59);
   t.regex(
     assertError(t, await spendCent(gateway, members.value), quotaError),
-    /gateway is exceeded.* Retry from 2027-02-01 00:00 UTC/,
+    /gateway is exceeded.* Retry after 2027-02-01 00:00 UTC/,
   );
   now = Date.UTC(2027, 1, 1);
   t.is((await spendCent(gateway, value)).status, 200);

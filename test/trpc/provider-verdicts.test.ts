@@ -186,8 +186,7 @@ test("each key is tested, and the summary counts the working ones", async (t) =>
   t.like(mixed, {
     ok: false,
     modelCount: 2,
-    message:
-      "1 of 2 keys fails, namely …BBBB: The provider rejected the key (HTTP status 401). Check the key.",
+    message: "1 of 2 keys failed (…BBBB): The provider rejected the key (HTTP status 401). Check the key.",
   });
 
   const [, bad] = mixed.credentials;

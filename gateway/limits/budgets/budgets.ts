@@ -177,7 +177,7 @@ function budgetSpent(holder: LimitHolder, { period, amount: budget }: Budget, en
   const advice =
     period === "total"
       ? "Ask the administrator for a higher budget."
-      : `Retry from ${new Date(endsAt).toISOString().slice(0, 10)} 00:00 UTC, or ask the administrator for a higher budget.`;
+      : `Retry after ${new Date(endsAt).toISOString().slice(0, 10)} 00:00 UTC, or ask the administrator for a higher budget.`;
   const message = `The budget for ${holderNames[holder]} is exceeded: ${amount}. ${advice}`;
   return new GatewayError("insufficient_quota", message, { limitedBy: holder, reason: reasons[period] });
 }

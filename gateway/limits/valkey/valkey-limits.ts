@@ -46,7 +46,7 @@ export class ValkeyLimits {
       came: () => this.#publishOpenRequests(),
       messages: {
         lost: "Valkey is unavailable: each process enforces limits itself",
-        back: "Valkey is available again: limits are counted there",
+        back: "Valkey is available again: limits are enforced across all processes",
       },
     });
     this.#beat = setInterval(() => void this.#keepSession(), beatIntervalMs).unref();

@@ -78,7 +78,7 @@ const inexpressible: Inexpressible[] = [
   ["n", is(1), "Claude returns one choice per request. Use 1."],
   ["logprobs", is(false), "Claude does not return log probabilities. Remove the parameter."],
   ["top_logprobs", is(0), "Claude does not return log probabilities. Remove the parameter."],
-  ["logit_bias", isEmpty, "Claude does not support token weights. Remove the parameter."],
+  ["logit_bias", isEmpty, "Claude does not support logit bias. Remove the parameter."],
   ["frequency_penalty", is(0), "Claude does not support penalties. Remove the parameter."],
   ["presence_penalty", is(0), "Claude does not support penalties. Remove the parameter."],
   ["modalities", isTextOnly, "Claude returns only text. Remove the parameter."],
@@ -134,7 +134,10 @@ function toStopSequences(stop: unknown): string[] | undefined {
     : [expectString(stop, "stop")];
   // The API answers 400: "each stop sequence must contain non-whitespace".
   if (sequences.some((sequence) => sequence.trim() === "")) {
-    throw unsupported("stop", "Claude does not accept stop sequences of only whitespace. Remove them.");
+    throw unsupported(
+      "stop",
+      "Claude does not accept stop sequences that contain only whitespace. Remove them.",
+    );
   }
   return sequences.length > 0 ? sequences : undefined;
 }

@@ -71,7 +71,7 @@ function toTurn(message: ChatMessage, param: string, jsonTexts: ValueCount): Ant
     default:
       throw unsupportedValue(
         `${param}.role`,
-        "Claude has no such role. Use the role tool with a tool_call_id.",
+        'Claude has no such role. Use the role "tool" with a tool_call_id.',
         message.role,
       );
   }

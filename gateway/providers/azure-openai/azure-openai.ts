@@ -24,7 +24,7 @@ export const azureOpenAi: Provider = {
       label: "Azure OpenAI",
       baseUrl: null,
       keyPageUrl: "https://portal.azure.com/",
-      hint: "The base URL is your resource's endpoint, such as https://my-resource.openai.azure.com. Its models are your deployments.",
+      hint: "Use your resource's endpoint, such as https://my-resource.openai.azure.com, as the base URL and your deployment names as models.",
       keyVariable: "AZURE_OPENAI_API_KEY",
       readEnvironment: ({ AZURE_OPENAI_ENDPOINT: endpoint = null }) => ({ baseUrl: endpoint }),
     },

@@ -26,7 +26,8 @@ export const bedrock: Provider = {
     form: "aws",
     baseUrl: "required",
     apiKey: "required",
-    apiKeyLabel: "Bedrock API key, or accessKeyId:secretAccessKey",
+    apiKeyLabel: "Bedrock credential",
+    apiKeyHint: "Enter a Bedrock API key or accessKeyId:secretAccessKey.",
   },
   telemetryName: "aws.bedrock",
   // The administrator chooses the region, because it determines the location of the data.
@@ -37,7 +38,7 @@ export const bedrock: Provider = {
       label: "Amazon Bedrock",
       baseUrl: null,
       keyPageUrl: "https://console.aws.amazon.com/bedrock/home#/api-keys",
-      hint: "The base URL contains the region, such as https://bedrock-runtime.us-east-1.amazonaws.com. The key is a Bedrock API key, or accessKeyId:secretAccessKey.",
+      hint: "Use a base URL with your region, such as https://bedrock-runtime.us-east-1.amazonaws.com, and a Bedrock API key or accessKeyId:secretAccessKey as the key.",
       keyVariable: "AWS_BEARER_TOKEN_BEDROCK",
       readEnvironment,
     },

@@ -123,10 +123,11 @@ function isCount(value: unknown): value is number {
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax
  */
 export function readStopReason(reason: unknown, hasToolCalls: boolean): FinishReason {
-  const name = typeof reason === "string" ? reason : "none";
-  const known = finishReasons.get(name);
+  if (typeof reason !== "string")
+    throw upstreamReported("The response has no stop reason. Retry the request.");
+  const known = finishReasons.get(reason);
   if (known === undefined)
-    throw upstreamReported(`The model stopped with the unknown reason ${name}. Retry the request.`);
+    throw upstreamReported(`The model stopped with the unknown reason ${reason}. Retry the request.`);
   // Some models report another reason after tool calls.
   return known === "stop" && hasToolCalls ? "tool_calls" : known;
 }

@@ -49,7 +49,7 @@ export function toConverseMessages(
       case "function":
         throw unsupportedValue(
           `${param}.role`,
-          "models on Bedrock have no such role. Use the role tool with a tool_call_id.",
+          'models on Bedrock have no such role. Use the role "tool" with a tool_call_id.',
           message.role,
         );
     }

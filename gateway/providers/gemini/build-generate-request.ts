@@ -26,7 +26,7 @@ function refuseUnsupported(body: ChatRequestBody): void {
     throw unsupported("logit_bias", "Gemini has no equivalent. Remove the parameter.");
   }
   if (Array.isArray(functions) && functions.length > 0) {
-    throw unsupported("functions", "Gemini has no equivalent. Use tools instead.");
+    throw unsupported("functions", "Gemini does not support this deprecated parameter. Use tools instead.");
   }
   if (isObject(search))
     throw unsupported(

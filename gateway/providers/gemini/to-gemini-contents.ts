@@ -173,7 +173,7 @@ function toCallPart(
 ): GeminiPart {
   if (!isObject(call)) throw invalidValue(param, "must be an object");
   if (!isObject(call["function"]))
-    throw unsupported(param, "Gemini supports only calls of functions. Remove the tool call.");
+    throw unsupported(param, "Gemini supports only function calls. Remove the tool call.");
   const id = typeof call["id"] === "string" ? call["id"] : undefined;
   const functionCall = { id, ...toFunctionCall(call["function"], `${param}.function`, jsonTexts) };
   const signature = signatures.ofCall(call);

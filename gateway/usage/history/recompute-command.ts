@@ -22,7 +22,8 @@ export async function recomputeCommand(
       `Done up to ${time.toISOString()}. After an interruption, continue with --from ${time.toISOString()}`,
     );
   });
-  if (results.length === 0) return print("No requests to these models in this period.");
+  if (results.length === 0)
+    return print(`No requests to ${range.model ?? "a configured model"} in this period.`);
   for (const result of results) print(describe(result));
 }
 
