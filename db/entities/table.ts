@@ -79,7 +79,7 @@ export function references(target: string, onDelete: "CASCADE" | "RESTRICT" | "S
   return { foreignKey: { target, onDelete, onUpdate: "NO ACTION" } };
 }
 
-/** Replaces `unique: true`, whose index TypeORM names differently per database. */
+/** Names the index explicitly. With a column's `unique: true`, TypeORM's name for the index depends on the database. */
 export function uniqueIndex(name: string, columns: string[]): EntitySchemaIndexOptions {
   return { name, columns, unique: true };
 }

@@ -100,9 +100,7 @@ function tooManyAttempts(waitMs: number): GatewayError {
   );
 }
 
-/**
- * Returns the /64 for IPv6, within which a client can choose any address, and the address itself for IPv4.
- */
+/** Returns the /64 network of an IPv6 address, because a client can choose any address in it. Returns IPv4 unchanged. */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%");
   if (!isIPv6(plain)) return address;

@@ -90,7 +90,7 @@ async function breakOffEverywhere(url: string): Promise<number> {
 
 class Killed extends Error {}
 
-/** Throws after the first changing statement that is not in `seen`, and adds this statement to `seen`. */
+/** Wraps a runner so that it throws after the first write statement that is not in `seen`, and adds it to `seen`. */
 function killedAfterNew(seen: Set<string>): (runner: QueryRunner) => QueryRunner {
   let isDead = false;
   return (runner) => {

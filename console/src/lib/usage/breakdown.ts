@@ -30,7 +30,7 @@ export type BreakdownColumn = {
   title: string;
   hint: string;
   format: (row: BreakdownRow) => string;
-  /** A second line in the cell, for a value whose own column narrow screens hide. */
+  /** A second line in the cell. Narrow screens show it instead of the value's own column. */
   note?: (row: BreakdownRow) => string;
   /** The narrowest screen that shows the column. */
   from: "all" | "medium" | "wide";
