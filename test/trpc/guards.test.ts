@@ -3,6 +3,7 @@ import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { makeEntity } from "../helpers/make-entity.ts";
 import { postTo } from "../helpers/post-chat.ts";
 import { procedures, procedureTable } from "../helpers/procedure-table.ts";
+import { isFull } from "../helpers/scale.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { createConsoleClient, startTestGateway } from "../helpers/test-gateway.ts";
@@ -14,7 +15,7 @@ test("the access table and the router list the same procedures", (t) => {
   for (const { path, takesInput, input } of rows) t.is(takesInput, input !== undefined, path);
 });
 
-for (const kind of databaseKinds) {
+for (const [place, kind] of databaseKinds.entries()) {
   const shared = shareGateway({ kind });
 
   let member: Awaited<ReturnType<typeof addPerson>>;
@@ -35,21 +36,24 @@ for (const kind of databaseKinds) {
   };
 
   for (const { path, type, access, input } of rows) {
-    test.serial(
-      `${kind}: ${path} ${access === "everybody" ? "is public" : "requires a sign-in"}`,
-      async (t) => {
-        const codes = new Set<string | undefined>();
-        const forged = `${Buffer.from('{"alg":"none"}').toString("base64url")}.e30.`;
-        for (const accessToken of [undefined, "nonsense", forged, disabled.accessToken]) {
-          for (const each of [input, undefined, { nonsense: true }]) {
-            const answer = await callProcedure(shared(), path, { type, input: each, accessToken });
-            codes.add(answer.code);
-            if (access === "everybody") t.not(answer.error?.message, "Sign in first.");
+    // Below full scale, this runs on one database, because no database decides whether a call needs a sign-in.
+    if (isFull || place === 0) {
+      test.serial(
+        `${kind}: ${path} ${access === "everybody" ? "is public" : "requires a sign-in"}`,
+        async (t) => {
+          const codes = new Set<string | undefined>();
+          const forged = `${Buffer.from('{"alg":"none"}').toString("base64url")}.e30.`;
+          for (const accessToken of [undefined, "nonsense", forged, disabled.accessToken]) {
+            for (const each of [input, undefined, { nonsense: true }]) {
+              const answer = await callProcedure(shared(), path, { type, input: each, accessToken });
+              codes.add(answer.code);
+              if (access === "everybody") t.not(answer.error?.message, "Sign in first.");
+            }
           }
-        }
-        if (access !== "everybody") t.deepEqual([...codes], ["UNAUTHORIZED"]);
-      },
-    );
+          if (access !== "everybody") t.deepEqual([...codes], ["UNAUTHORIZED"]);
+        },
+      );
+    }
 
     if (access === "everybody") continue;
     const isForAdministrators = access === "administrators";

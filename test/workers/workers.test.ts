@@ -102,7 +102,7 @@ mysqlTest("every worker refuses a deactivated key within a second", async (t) =>
 mysqlTest("a worker killed under load is replaced, and no record is lost", async (t) => {
   const stage = await setUp(t);
   const { url, key, model } = stage;
-  const clients = startClients({ url, key, model, count: 8 });
+  const clients = startClients({ url, key, model, count: 8, pauseMs: 10 });
   const answered = (more: number) => {
     const before = clients.ledger.complete.length;
     return eventually(() => clients.ledger.complete.length >= before + more, 30_000);
