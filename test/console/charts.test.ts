@@ -65,7 +65,7 @@ test("a status has its own color, and a model of that name has a model's", (t) =
   const all = colorsOf([], statuses, "STATUS");
   t.is(new Set(Object.values(all)).size, 4);
   for (const status of Object.keys(statuses)) t.like(all, colorsOf([], { [status]: 1 }, "STATUS"));
-  t.not(colorsOf(["FAILED"], { FAILED: 1 })["FAILED"], all["FAILED"]);
+  t.not(colorsOf(["FAILED"], { FAILED: 1 })["FAILED"], all["Failed"]);
 });
 
 test("stacked bars are one path per series, rounded at the top of each stack", (t) => {

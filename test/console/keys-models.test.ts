@@ -65,7 +65,7 @@ async function openTwice(t: Parameters<typeof openSignedIn>[0], gateway: TestGat
 for (const { choice, expected } of [
   { choice: "Keep both", expected: ["many/model-1", "many/model-2"] },
   { choice: "Keep mine", expected: ["demo/echo", "many/model-2"] },
-  { choice: "Discard mine", expected: ["many/model-1"] },
+  { choice: "Discard my changes", expected: ["many/model-1"] },
 ]) {
   browserTest(`of two tabs that change a key's models, the later decides: ${choice}`, async (t) => {
     const gateway = await startTestGateway(t);
@@ -86,7 +86,7 @@ for (const { choice, expected } of [
     await assertAccessible(t, second);
 
     await second.getByRole("button", { name: choice }).click();
-    if (choice !== "Discard mine") await second.getByRole("button", { name: "Save models" }).click();
+    if (choice !== "Discard my changes") await second.getByRole("button", { name: "Save models" }).click();
     await second.getByRole("button", { name: "Edit models" }).waitFor();
     t.deepEqual((await gateway.admin.keys.get.query({ id })).models, expected);
   });

@@ -155,7 +155,7 @@ browserTest("deleting a model lists the keys that use it", async (t) => {
 
   await page.getByRole("button", { name: "Delete model" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText(`${hostileNames.length + 8} API keys lose it`).waitFor();
+  await dialog.getByText(`${hostileNames.length + 8} API keys lose access`).waitFor();
   await dialog.getByText(", and 8 more").waitFor();
   await dialog.getByText("Fallbacks are removed from house/spare.").waitFor();
   await assertAccessible(t, page);

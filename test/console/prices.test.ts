@@ -113,7 +113,7 @@ browserTest("known tiers are shown for a new model and taken over for an old one
   await page.getByLabel("Input", { exact: true }).fill("3");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("alert").getByText("The list of conditions is now empty").waitFor();
-  await page.getByRole("button", { name: "Discard mine" }).click();
+  await page.getByRole("button", { name: "Discard my changes" }).click();
   t.is((await gateway.admin.models.get.query({ slug })).revision, revision);
 
   const { providerId } = await gateway.admin.models.get.query({ slug });

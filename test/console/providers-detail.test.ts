@@ -116,7 +116,7 @@ browserTest("address and timeouts are edited, and the later of two tabs sees the
   await page.getByLabel("Total timeout").fill("1");
   await gateway.admin.providers.update.mutate({ id, timeouts: { totalTimeoutMs: 2_000 } });
   await page.getByRole("button", { name: "Save" }).click();
-  await notice.getByRole("button", { name: "Discard mine" }).click();
+  await notice.getByRole("button", { name: "Discard my changes" }).click();
   t.is(await page.getByLabel("Total timeout").inputValue(), "2");
   t.deepEqual((await read())?.timeouts, { totalTimeoutMs: 2_000 });
 });
@@ -133,7 +133,7 @@ browserTest("deleting a provider lists the consequences and requires its name", 
   await page.getByRole("button", { name: "Delete provider" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("2 models are deleted: house/one, house/two.").waitFor();
-  await dialog.getByText(`${hostileNames.length} API keys lose them`).waitFor();
+  await dialog.getByText(`${hostileNames.length} API keys lose access`).waitFor();
   await dialog.getByText("Fallbacks are removed from demo/echo.").waitFor();
   for (const name of hostileNames) await dialog.getByText(name, { exact: true }).waitFor();
   await assertAccessible(t, page);

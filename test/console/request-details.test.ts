@@ -46,7 +46,7 @@ browserTest("a request's cost is explained line by line, with its source and cha
     "Cached input: 400 tokens × $0.20 per 1M · priority × 2 = $0.00008",
     "Input: 1,000 tokens × $2.00 per 1M · priority × 2 = $0.002",
     "Output: 100 tokens × $20.00 per 1M · priority × 2 = $0.002",
-    "Reported by the provider: For comparison = $0.0071",
+    "Reported by provider: For comparison = $0.0071",
     "Cost = $0.00408",
     "Charge: Cost × 1.5 = $0.00612",
   ]);
@@ -55,8 +55,8 @@ browserTest("a request's cost is explained line by line, with its source and cha
   await gateway.admin.providers.update.mutate({ id: providerId, costSource: "provider" });
   await page.goto(`/requests/${await ask()}`);
   t.deepEqual((await lines()).slice(3), [
-    "At the model's prices = $0.00408",
-    "Reported by the provider = $0.0071",
+    "At model prices = $0.00408",
+    "Reported by provider = $0.0071",
     "Cost: The provider's own figure = $0.0071",
     "Charge: Cost × 1.5 = $0.01065",
   ]);
@@ -65,7 +65,7 @@ browserTest("a request's cost is explained line by line, with its source and cha
   tier = "ultrafast";
   await page.goto(`/requests/${await ask()}`);
   t.deepEqual((await lines()).slice(-3), [
-    "Reported by the provider: For comparison = $0.0071",
+    "Reported by provider: For comparison = $0.0071",
     "Cost = unknown",
     "Counted by budgets: Known parts at usual prices = $0.00204",
   ]);
@@ -80,7 +80,7 @@ browserTest("a request without a price says so", async (t) => {
   await postChat(gateway, value, chatBody(slug));
   const [record] = await usageOf(gateway, keyId);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/requests/${record?.id}` });
-  await page.getByText("The model has no price, or the tokens are unknown.").waitFor();
+  await page.getByText("The model has no price, or the token count is unknown.").waitFor();
   t.is(await page.getByRole("region", { name: "Cost breakdown" }).getByRole("term").count(), 0);
 });
 

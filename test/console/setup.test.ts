@@ -95,7 +95,7 @@ browserTest("the copied command equals the shown one and works in a real shell",
   const inspected = await page.getByRole("region", { name: "script", exact: true }).textContent();
   const served = await fetch(/'(.+)'/.exec(line)?.[1] ?? "");
   t.is(inspected, await served.text());
-  t.is(await page.getByText("The script differs from this page").count(), 0);
+  t.is(await page.getByText("The script differs from the script").count(), 0);
 
   await page.getByText("Without download", { exact: true }).click();
   await page.getByLabel("API key (optional)").fill(key.value);
@@ -129,7 +129,7 @@ browserTest("every tool shows changes, verification and undo for both systems", 
     await page.getByRole("option", { name: system }).click();
     for (const name of names) {
       await page.getByRole("radio", { name, exact: true }).check({ force: true });
-      const title = system === "Windows" ? "Run this in PowerShell" : "Run this in a terminal";
+      const title = system === "Windows" ? "Run in PowerShell" : "Run in a terminal";
       await page.getByRole("heading", { name: title }).waitFor();
       for (const part of ["Inspect script", "Changes", "Verify", "Undo", "Without download"]) {
         t.is(await page.getByText(part, { exact: true }).count(), 1, `${name}: ${part}`);
@@ -165,7 +165,7 @@ browserTest("the tool picker is searched and used with the keyboard alone", asyn
   await page.keyboard.press("ArrowUp");
   await page.getByRole("radio", { name: "Qwen Code", checked: true }).waitFor();
   await page.getByLabel("Search tools").fill("nothing has this name");
-  await page.getByText("No tools match. Use").waitFor();
+  await page.getByText("No tools match. Search").waitFor();
   await assertAccessible(t, page);
 });
 

@@ -41,7 +41,7 @@ browserTest("a custom period covers whole days of the page's time zone everywher
   await page.getByRole("figure", { name: "Requests by model, 2026-01-10 to 2026-01-12" }).waitFor();
   t.is(await requestCount(page).innerText(), "2");
   t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-10");
-  await page.getByText(`Dates are inclusive (${timezoneId}), and empty times`).waitFor();
+  await page.getByText(`the period includes both days in full (${timezoneId})`).waitFor();
   await assertAccessible(t, page);
   await page.getByRole("link", { name: "View requests" }).click();
   await page.waitForURL(/\/requests\?period=custom&from=2026-01-10&to=2026-01-12$/);
@@ -75,7 +75,7 @@ browserTest("a custom period is selected by keyboard, starts from the current on
   const path = `/keys/${key.id}?tab=usage&period=7d`;
   const page = await openSignedIn(t, { browser: browser(), gateway, path, viewport, timezoneId: "UTC" });
   await page.getByLabel("Period").press("Enter");
-  await page.getByRole("option", { name: "Custom …" }).waitFor();
+  await page.getByRole("option", { name: "Custom…" }).waitFor();
   await page.keyboard.press("End");
   await page.keyboard.press("Enter");
   await page.waitForURL(/period=custom&from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d$/);

@@ -180,7 +180,7 @@ browserTest("a refused request shows the reason, no provider and no cost", async
   const fact = (label: string) => dialog.locator("dt").filter({ hasText: label }).locator("+ dd").innerText();
   for (const label of ["Served by", "Client tool", "cached", "Token counts", "Time to first token"])
     t.is(await dialog.locator("dt").filter({ hasText: label }).count(), 0, label);
-  t.is(await fact("Rejected by"), "Gateway (rejected before routing)");
+  t.is(await fact("Rejected by"), "Gateway (before routing)");
   t.is(await fact("Attempts"), "0");
   t.is(await fact("Cost"), "$0.00");
   await assertAccessible(t, page);
@@ -204,21 +204,18 @@ browserTest("the table, the details and the export name the owner of a spent lim
   const viewport = { width: 360, height: 780 };
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests", viewport });
   for (const [code, refusedBy] of [
-    ["rate_limit_exceeded", "request rate limit of this API key"],
-    ["rate_limit_exceeded", "request rate limit of its owner"],
-    ["insufficient_quota", "daily budget of this API key"],
+    ["rate_limit_exceeded", "API key's request rate limit"],
+    ["rate_limit_exceeded", "Owner's request rate limit"],
+    ["insufficient_quota", "API key's daily budget"],
   ] as const) {
-    const name = `Failed ${code} ${refusedBy.charAt(0).toUpperCase()}${refusedBy.slice(1)}`;
+    const name = `Failed ${code} ${refusedBy}`;
     const row = page
       .getByRole("region", { name: "Requests" })
       .getByRole("row")
       .filter({ has: page.getByRole("cell", { name, exact: true }) });
     await row.getByRole("link", { name: /request details/ }).click();
     const dialog = page.getByRole("dialog", { name: "Request" });
-    t.is(
-      await dialog.locator("dt", { hasText: "Rejected by" }).locator("+ dd").innerText(),
-      `the ${refusedBy}`,
-    );
+    t.is(await dialog.locator("dt", { hasText: "Rejected by" }).locator("+ dd").innerText(), refusedBy);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
   }

@@ -89,7 +89,7 @@ function describeType({ type, enum: values, const: value, anyOf, minimum, maximu
   if (value !== undefined) return JSON.stringify(value);
   if (values) return values.map((each) => JSON.stringify(each)).join(" or ");
   if (anyOf) return [...new Set(anyOf.map(describeType))].join(" or ");
-  const names = [type ?? "anything"].flat().join(" or ");
+  const names = [type ?? "any"].flat().join(" or ");
   if (minimum === undefined) return names;
   return maximum === undefined ? `${names}, ${minimum} or more` : `${names}, ${minimum} to ${maximum}`;
 }

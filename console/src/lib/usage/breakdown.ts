@@ -164,7 +164,7 @@ export const columns: BreakdownColumn[] = [
   {
     name: "change",
     title: "Change",
-    hint: "Change since the previous period",
+    hint: "Change from the previous period",
     format: formatChange,
     from: "wide",
   },

@@ -21,15 +21,21 @@ export function findProblem(days: Days, now: number, zone: Zone): DaysProblem | 
   if (from > now)
     return {
       field: "from",
-      message: `The start date ${days.from} is in the future. Choose an earlier date.`,
+      message: `The start date ${written(days.from)} is in the future. Choose an earlier date.`,
     };
   if (toTimes(days, zone).to <= from)
-    return { field: "to", message: `The end date ${days.to} is before the start date. Choose a later date.` };
+    return {
+      field: "to",
+      message: `The end date ${written(days.to)} is before the start date. Choose a later date.`,
+    };
   const latest = startOf(days.from, zone, { years: yearsMax }) ?? 0;
   if (to >= latest)
     return { field: "to", message: `The period is longer than ${yearsMax} years. Choose a shorter period.` };
   return null;
 }
+
+/** Formats a minute as in the fields: 2026-11-21 15:00. */
+const written = (moment: string) => moment.replace("T", " ");
 
 /** A time in the page's zone, to the minute: 2026-11-21T15:00. */
 export function toMinuteText(time: number, zone: Zone): string {

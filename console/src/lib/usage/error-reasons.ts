@@ -6,7 +6,7 @@ export type ErrorReason = NonNullable<Outputs["providers"]["health"][number]["la
 type NamedReason = Exclude<ErrorReason, `http_${number}`>;
 type LimitReason = keyof typeof limits;
 
-/** The limit or budget, as a phrase that follows "the". Null for every other reason. */
+/** The limit or budget, as a phrase without an article. Null for every other reason. */
 export function limitWords(reason: ErrorReason | null): string | null {
   return reason !== null && isLimit(reason) ? limits[reason] : null;
 }

@@ -1,4 +1,5 @@
 import { saveCsv } from "#lib/csv.ts";
+import { formatCount } from "#lib/format/numbers.ts";
 import { toDateText } from "#lib/keys/expiry.ts";
 import { formatCsv } from "./format-csv.ts";
 import { listUsageRecords } from "./list-usage-records.ts";
@@ -21,7 +22,9 @@ export async function exportCsv(
     records.push(...page.items);
     onprogress(records.length);
     if (records.length > recordsMax) {
-      throw new Error(`More than ${recordsMax} records match. Choose a shorter period, or filter.`);
+      throw new Error(
+        `More than ${formatCount(recordsMax)} records match. Choose a shorter period or add a filter.`,
+      );
     }
     after = page.nextCursor ?? undefined;
   } while (after !== undefined);

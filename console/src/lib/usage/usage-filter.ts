@@ -23,7 +23,7 @@ export const periods = {
   month: { label: "This month", hours: null },
   "last-month": { label: "Last month", hours: null },
   "12mo": { label: "Last 12 months", hours: 365 * 24 },
-  custom: { label: "Custom …", hours: null },
+  custom: { label: "Custom…", hours: null },
 } as const;
 
 export type Period = keyof typeof periods;

@@ -47,11 +47,11 @@ export function groupOf(row: UsageGroup, dimension: UsageDimension): { key: stri
       return { key: clientTool ?? "", label: nameTool(clientTool ?? "") };
     case "ERROR_REASON":
       return { key: errorReason ?? "", label: nameReason(errorReason ?? "") };
-    default: {
-      const value = (dimension === "STATUS" ? status : provider) ?? "";
+    case "STATUS":
+      return { key: status ?? "", label: capitalize((status ?? "none").toLowerCase()) };
+    case "PROVIDER":
       // Some requests never reached a provider.
-      return { key: value, label: value || "none" };
-    }
+      return { key: provider ?? "", label: provider || "none" };
   }
 }
 
