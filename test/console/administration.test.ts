@@ -17,7 +17,7 @@ browserTest("an invited person joins by the link, which works once", async (t) =
   await page.getByLabel("Name").fill("Grace");
   await page.getByLabel("Email").fill("grace@example.com");
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "Create invite link" }).click();
+  await page.getByRole("button", { name: "Create invitation link" }).click();
   await page.getByRole("heading", { name: "Link for Grace" }).waitFor();
   await assertAccessible(t, page);
   await page.keyboard.press("Escape");
@@ -162,7 +162,7 @@ browserTest("the audit log lists actions and filters by action, person, time and
     "Weekly budget: none → 5",
     "Added: demo/echo",
     "Invited again: no",
-    "Purpose: invitation link",
+    "Link type: invitation",
     "Attempts: 1",
     `Expires: ${await page.evaluate<string>(exactExpiry)}`,
   ];

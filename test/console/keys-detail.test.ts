@@ -124,10 +124,10 @@ browserTest("a rotated key has a new value, and the old one expires as announced
   await page.getByText("both values are valid").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Cancel" }).click();
-  const second = await rotate("24 hours", "expires on");
+  const second = await rotate("In 24 hours", "expires on");
   t.deepEqual([await status(value), await status(second)], [200, 200]);
   await page.getByText(`sk-gateway-…${second.slice(-4)}`).waitFor();
-  const third = await rotate("Expire now", "has expired");
+  const third = await rotate("Immediately", "has expired");
   t.deepEqual([await status(value), await status(second), await status(third)], [401, 401, 200]);
 });
 

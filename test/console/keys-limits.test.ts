@@ -32,7 +32,7 @@ browserTest("limits set on the key's page apply, and their usage is shown", asyn
     statuses.push((await postChat(gateway, key.value, chatBody("demo/echo"))).status);
   }
   t.deepEqual(statuses, [200, 200, 429]);
-  await page.getByText("2 of 2 in use").waitFor();
+  await page.getByText("2 of 2 used").waitFor();
   await page.reload();
   await page.getByText("$0.00 of $1.50 spent").waitFor();
   t.is(await page.getByLabel("Allowed addresses").inputValue(), "127.0.0.1\n::1");
@@ -121,7 +121,7 @@ browserTest("a key's expiry is changed and removed on its page", async (t) => {
   const soon = new Date(Date.now() + 53 * 60_000);
   await gateway.admin.keys.setLimits.mutate({ id, expiresAt: soon.toISOString() });
   await page.reload();
-  await page.getByText(/^Expires on .*:\d\d:\d\d.*Leave empty to never expire\.$/).waitFor();
+  await page.getByText(/^Expires on .*:\d\d:\d\d.*\.$/).waitFor();
   await page.getByLabel("Expires").fill("2099-01-31");
   await page.getByLabel("Expires on").fill("");
   await page.getByRole("button", { name: "Save limits" }).click();
@@ -145,7 +145,7 @@ browserTest("models that no budget covers are named at the budget and the select
   await budget.fill("");
   await page.goto(`/keys/${id}`);
   await page.getByRole("button", { name: "Edit models" }).click();
-  await page.getByText("price unknown").first().waitFor();
+  await page.getByText("unpriced", { exact: true }).first().waitFor();
   await page.goto(`/keys/${id}?tab=limits`);
   await admin.models.update.mutate({ id: modelId, prices: { input: 0, output: 0 } });
   await page.reload();
@@ -223,7 +223,7 @@ browserTest("warnings show the budget that they were sent for", async (t) => {
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("This key exceeded a budget.").waitFor({ state: "detached" });
   const warnings = page.getByRole("region", { name: "Budget warnings" });
-  await warnings.getByText("Spending reached 100% of the daily budget of $0.01").waitFor();
+  await warnings.getByText("Spending reached 100% of the $0.01 daily budget").waitFor();
   await page.setViewportSize({ width: 360, height: 700 });
   t.true(await page.evaluate("document.documentElement.scrollWidth <= 360"));
   await assertAccessible(t, page);

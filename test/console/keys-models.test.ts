@@ -204,7 +204,7 @@ browserTest("an administrator sees and reverts what the owner cannot", async (t)
   const { id, keys, open } = await setUp(t);
   const page = await open(`/keys/${id}`);
   await page.getByRole("button", { name: "Deactivate" }).click();
-  await page.getByRole("dialog").getByText("Only an administrator can reactivate it.").waitFor();
+  await page.getByRole("dialog").getByText("Only an administrator can reactivate the key.").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
 
   const notice = page.getByText("Only an administrator can reconnect these models.");

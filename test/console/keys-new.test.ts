@@ -30,7 +30,7 @@ browserTest("a key is created by keyboard alone, out of 500 models", async (t) =
   await press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab");
   // This search matches 13 models: second/model-17, -117, -170 to -179 and -217.
   await page.keyboard.type("SECOND 17");
-  await page.getByText("0 of 13 shown, 250 in total").waitFor();
+  await page.getByText("0 selected, 13 of 250 shown").waitFor();
   await press("Enter", "Space");
   await page.getByText("14 of 501 selected").waitFor();
   await press("End", "Enter");
@@ -41,7 +41,7 @@ browserTest("a key is created by keyboard alone, out of 500 models", async (t) =
   // Clearing the search keeps the selection and does not submit the form.
   await press("Home", "Shift+Tab", "Shift+Tab", "Shift+Tab", "Escape");
   await page.getByRole("checkbox", { name: "All models of first" }).waitFor();
-  await page.getByRole("button", { name: "Selected only" }).press("Enter");
+  await page.getByRole("button", { name: "Show selected" }).press("Enter");
   t.is(await page.getByRole("checkbox").count(), 13 + 2);
   await page.getByRole("button", { name: "Create key" }).press("Enter");
 
@@ -78,7 +78,9 @@ browserTest("the value is shown once, until its storage is confirmed", async (t)
   t.regex(value, /^sk-gateway-\w{40,}$/);
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
   t.true(
-    (await dialog.getByRole("region", { name: "Try it" }).getByRole("tabpanel").innerText()).includes(value),
+    (await dialog.getByRole("region", { name: "Snippets" }).getByRole("tabpanel").innerText()).includes(
+      value,
+    ),
   );
 
   await dialog.getByRole("button", { name: "Done", exact: true }).click();
@@ -120,7 +122,7 @@ browserTest("a key expires after days or on a date, and has the selected owner",
   await page.getByLabel("Last day").fill("2090-12-31");
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText("No limits set.").waitFor();
+  await page.getByText("This key has no limits.").waitFor();
   await page.getByRole("button", { name: "Set limits" }).click();
   await page.getByLabel("Daily budget").waitFor();
   const [year] = (await gateway.admin.keys.list.query()).items;
@@ -198,7 +200,7 @@ browserTest("a member creates their own keys, and reads what to do without model
   await gateway.admin.models.delete.mutate({ slug: "demo/echo" });
   const grace = await addPerson(gateway, "grace@example.com");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new", ...grace });
-  await page.getByText("Ask an administrator to add some").waitFor();
+  await page.getByText("Ask an administrator to add models").waitFor();
   t.is(await page.getByRole("combobox", { name: "Owner" }).count(), 0);
   await assertAccessible(t, page);
   await page.getByLabel("Name").fill("Hers");

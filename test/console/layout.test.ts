@@ -219,7 +219,7 @@ browserTest("a dialog opened by mouse focuses its field", async (t) => {
 
   await page.goto("/people");
   await page.getByRole("button", { name: "Invite" }).click();
-  const invitation = page.getByRole("dialog", { name: "Invite member" });
+  const invitation = page.getByRole("dialog", { name: "Invite person" });
   await invitation.locator(":focus").waitFor();
   await page.keyboard.type("Grace Hopper");
   t.is(await invitation.getByLabel("Name").inputValue(), "Grace Hopper");

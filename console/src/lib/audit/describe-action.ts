@@ -24,7 +24,7 @@ const words: Record<Action, string> = {
   "provider.removeCredential": "Credential removed",
   "user.setUp": "Gateway set up",
   "user.invite": "Person invited",
-  "user.join": "Invitation used",
+  "user.join": "Link used",
   "user.signIn": "Signed in",
   "user.signInFailed": "Sign-in failed",
   "user.signOut": "Signed out",

@@ -1,4 +1,5 @@
 import { type CsvColumn, formatTable, saveCsv } from "#lib/csv.ts";
+import { formatCount } from "#lib/format/numbers.ts";
 import { api, type Inputs, type Outputs } from "#lib/session/api.ts";
 import { describeDetails } from "./describe-details.ts";
 
@@ -15,7 +16,9 @@ export async function exportEntries(filter: Inputs["audit"]["list"], signal: Abo
     );
     entries.push(...page.items);
     if (entries.length > entriesMax) {
-      throw new Error(`More than ${entriesMax} entries match. Choose a shorter period, or filter.`);
+      throw new Error(
+        `More than ${formatCount(entriesMax)} entries match. Choose a shorter period or add filters.`,
+      );
     }
     cursor = page.nextCursor;
   } while (cursor !== null);

@@ -53,12 +53,12 @@ export const memberWords: Readonly<Partial<Record<string, string>>> = {
   keyCount: "Keys",
   activeKeyCount: "Active keys",
   isAgain: "Invited again",
-  by: "Purpose",
+  by: "Link type",
   attempts: "Attempts",
   sessions: "Sessions ended",
 };
 
 export const valueWords: Readonly<Partial<Record<string, Readonly<Partial<Record<string, string>>>>>> = {
-  by: { invitation: "invitation link", passwordReset: "password reset link" },
+  by: { invitation: "invitation", passwordReset: "password reset" },
   hasCredential: { true: "added", false: "none" },
 };

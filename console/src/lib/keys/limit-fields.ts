@@ -17,10 +17,10 @@ export const limitLabels: Record<LimitName, { label: string; unit: string }> = {
   requestsPerMinute: { label: "Requests per minute", unit: "" },
   tokensPerMinute: { label: "Tokens per minute", unit: "" },
   concurrentRequests: { label: "Concurrent requests", unit: "" },
-  day: { label: "Daily budget", unit: "US dollars, resets daily at 00:00 UTC" },
-  week: { label: "Weekly budget", unit: "US dollars, resets on Monday at 00:00 UTC" },
-  month: { label: "Monthly budget", unit: "US dollars, resets on the 1st at 00:00 UTC" },
-  total: { label: "Lifetime budget", unit: "US dollars" },
+  day: { label: "Daily budget", unit: "US dollars per day, from 00:00 UTC" },
+  week: { label: "Weekly budget", unit: "US dollars per week, from Monday 00:00 UTC" },
+  month: { label: "Monthly budget", unit: "US dollars per month, from the 1st at 00:00 UTC" },
+  total: { label: "Lifetime budget", unit: "US dollars in total" },
 };
 
 export const limitNames = Object.keys(limitLabels) as LimitName[];

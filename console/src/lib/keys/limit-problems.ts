@@ -34,7 +34,7 @@ export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitPro
   const wrong = ranges.filter((range) => !isAddressRange(range));
   if (wrong.length > 0) {
     const are = wrong.length === 1 ? "is not an IP address or range" : "are not IP addresses or ranges";
-    problems.addressRanges = `${wrong.join(", ")} ${are}. Use addresses, or ranges such as 10.0.0.0/8.`;
+    problems.addressRanges = `${wrong.join(", ")} ${are}. Use IP addresses or ranges such as 10.0.0.0/8.`;
   } else if (ranges.length > rangesMax)
     problems.addressRanges = `The list has ${ranges.length} entries. Enter at most ${rangesMax} addresses or ranges.`;
   return problems;

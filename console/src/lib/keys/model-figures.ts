@@ -7,10 +7,7 @@ export function describeModel({ contextWindow, prices }: Omit<ModelChoice, "slug
     prices.input !== null && `${formatExactDollars(prices.input)} in`,
     prices.output !== null && `${formatExactDollars(prices.output)} out`,
   ].filter((part) => part !== false);
-  return [
-    contextWindow !== null && `${formatCompact(contextWindow)} context`,
-    cost.join(", ") || "price unknown",
-  ]
+  return [contextWindow !== null && `${formatCompact(contextWindow)} context`, cost.join(", ") || "unpriced"]
     .filter(Boolean)
     .join(" · ");
 }

@@ -35,7 +35,7 @@ completion = client.chat.completions.create(
 )
 print(completion.choices[0].message.content)`,
   node: ({ baseUrl, model, value }) =>
-    `// npm install openai, then save this as a file that ends in .mjs
+    `// npm install openai, then save this as first-request.mjs
 import OpenAI from "openai";
 
 const client = new OpenAI({

@@ -12,8 +12,8 @@ export type SignedInUser = SessionData["user"];
 class Session {
   status = $state<"restoring" | "signedOut" | "signedIn" | "expired">("restoring");
   user = $state<SignedInUser | null>(null);
-  /** The message of the error that prevented restoring. Null if there was no session to restore. */
-  problem = $state<string | null>(null);
+  /** The error that prevented restoring. Null if there was no session to restore. */
+  problem = $state.raw<unknown>(null);
   #accessToken = "";
   #expiresAt = 0;
   #refreshing: Promise<void> | null = null;
@@ -33,7 +33,7 @@ class Session {
       await this.refresh();
     } catch (error) {
       const isNobody = error instanceof TRPCClientError && error.data?.code === "UNAUTHORIZED";
-      if (!isNobody) this.problem = error instanceof Error ? error.message : String(error);
+      if (!isNobody) this.problem = error;
       this.status = "signedOut";
     }
   }
