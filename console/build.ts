@@ -13,7 +13,7 @@ async function buildConsole(): Promise<void> {
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
   // The import is dynamic, because a machine with a current build may not have Vite.
   const { createBuilder } = await import("vite");
-  process.stderr.write("building the console, which takes about 20 seconds …\n");
+  process.stderr.write("Building the console (about 20 seconds)…\n");
   process.chdir(join(folder, ".."));
   const builder = await createBuilder({ configFile: join(folder, "vite.config.ts"), logLevel: "error" });
   await withoutRemarks(() => builder.buildApp());
@@ -53,7 +53,7 @@ function moveInlineScriptOut(): void {
   const inline = /<script>([\s\S]*?)<\/script>/.exec(html);
   if (!inline)
     throw new Error(
-      "The built page has no inline script, because SvelteKit starts differently. Adapt console/build.ts.",
+      "The built page contains no inline script. Update console/build.ts for SvelteKit's current output.",
     );
   const [element, script = ""] = inline;
   const name = `_app/immutable/start-${createHash("sha256").update(script).digest("hex").slice(0, 12)}.js`;

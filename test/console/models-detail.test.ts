@@ -173,10 +173,10 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   const { id } = await addProvider(gateway, []);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/new?provider=${id}` });
   await page.getByLabel("Provider model ID").fill("gpt-4o-mini");
-  await page.getByText("Known values are filled in, and you can change them at any time.").waitFor();
+  await page.getByText("Leave fields empty to use the known values.").waitFor();
   t.is(await page.getByLabel("Output", { exact: true }).getAttribute("placeholder"), "0.6");
   await page.getByText("Clients send house/gpt-4o-mini as the model name").waitFor();
-  await page.getByLabel("Client name").fill("mini");
+  await page.getByLabel("Model name").fill("mini");
   await page.getByLabel("Input", { exact: true }).fill("0.3");
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Add model" }).click();
@@ -191,10 +191,10 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   await page.getByRole("combobox", { name: "Provider", exact: true }).click();
   await page.getByRole("option", { name: "house" }).click();
   await page.getByLabel("Provider model ID").fill("something else");
-  await page.getByLabel("Client name").fill("mini");
+  await page.getByLabel("Model name").fill("mini");
   await page.getByRole("button", { name: "Add model" }).click();
   await page.getByText("The model house/mini already exists.").waitFor();
-  const name = page.getByLabel("Client name");
+  const name = page.getByLabel("Model name");
   t.is(await name.getAttribute("aria-invalid"), "true");
   await name.fill("");
   await page.getByText("Clients send house/something-else as the model name").waitFor();

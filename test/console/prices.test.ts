@@ -31,14 +31,14 @@ browserTest("three prices are visible, and the others open by keyboard", async (
   const slug = await addModel(gateway, "weights", { input: 1, output: 2, rules: [hours] });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/${slug}` });
   await page.getByLabel("Cached input", { exact: true }).waitFor();
-  const hourWrite = page.getByLabel("Cache write, 1 h");
+  const hourWrite = page.getByLabel("1-hour cache write");
   t.false(await hourWrite.isVisible());
   await assertAccessible(t, page);
 
   await summaryOf(page, "1 set").focus();
   await page.keyboard.press("Enter");
   await hourWrite.fill("4");
-  await page.getByLabel("Web searches").fill("10");
+  await page.getByLabel("Web search").fill("10");
   await page.getByText("01:00 to 04:00 UTC: input $9.00").waitFor();
   await page.getByRole("button", { name: "Add condition" }).press("Enter");
   await page.keyboard.type("priority");
@@ -47,7 +47,7 @@ browserTest("three prices are visible, and the others open by keyboard", async (
   await page.getByRole("button", { name: "Add condition" }).click();
   const long = page.getByRole("group", { name: "Condition 3" });
   await long.getByLabel("Applies to").click();
-  await page.getByRole("option", { name: "Prompt longer than" }).click();
+  await page.getByRole("option", { name: "Prompts longer than" }).click();
   await long.getByLabel("Tokens", { exact: true }).fill("272,000");
   await long.getByLabel("Input price", { exact: true }).fill("5");
   await long.getByLabel("Excess tokens only").check();
@@ -119,7 +119,7 @@ browserTest("known tiers are shown for a new model and taken over for an old one
   const { providerId } = await gateway.admin.models.get.query({ slug });
   await page.goto(`/models/new?provider=${providerId}`);
   await page.getByLabel("Provider model ID").fill("gpt-5.4-2026-03-05");
-  await page.getByLabel("Client name").fill("dated");
+  await page.getByLabel("Model name").fill("dated");
   await page.getByLabel("Provider model ID").fill("gpt-5.4");
   await summaryOf(page).click();
   await page

@@ -16,7 +16,7 @@ browserTest("a provider is selected, connected and tested, and its models are pi
   await page.getByRole("link", { name: /^OpenAI Key from openai.com/ }).waitFor();
   await assertAccessible(t, page);
   await page.getByRole("searchbox").fill("nobody knows this one");
-  await page.getByText("No matching preset").waitFor();
+  await page.getByText("No providers match").waitFor();
   await page.getByRole("searchbox").fill("deeps");
   await page.getByRole("link", { name: /^OpenAI/ }).waitFor({ state: "detached" });
   await page.getByRole("searchbox").fill("openai");
@@ -167,7 +167,7 @@ browserTest("an upstream's model names are rendered as text", async (t) => {
   await page.getByRole("link", { name: "Add manually <img" }).click();
   await page.getByLabel("Provider model ID").waitFor();
   t.is(await page.getByLabel("Provider model ID").inputValue(), hostileNames[0] ?? "");
-  await page.getByLabel("Client name").fill("tamed");
+  await page.getByLabel("Model name").fill("tamed");
   await page.getByRole("button", { name: "Add model" }).click();
   await page.waitForURL("**/models/odd/tamed");
   await page.goto("/models");
@@ -204,6 +204,6 @@ browserTest("a provider that rejects the key is not reported as having no models
   });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
   await page.getByRole("alert").getByText("The provider rejected the key").waitFor();
-  await page.getByRole("link", { name: "Add one manually" }).waitFor();
+  await page.getByRole("link", { name: "Add model manually" }).waitFor();
   t.is(await page.getByText("The provider lists no models").count(), 0);
 });

@@ -26,7 +26,7 @@ browserTest("the list shows what each provider has and lacks", async (t) => {
   await page.waitForURL(/\/models\?provider=prv_/);
   await page.getByRole("link", { name: "demo/echo" }).waitFor();
   await page.goto(`/providers/${id}`);
-  await page.getByText("No key: all requests will fail.").waitFor();
+  await page.getByText("No key yet. Requests fail until you add a key.").waitFor();
   await page.getByText("No requests in the last hour").waitFor();
   await page.goto("/providers/prv_nothing");
   await page.getByText("This provider does not exist").waitFor();
@@ -56,20 +56,20 @@ browserTest("keys are added, weighted, tested and removed, showing their last fo
     .waitFor();
   await assertAccessible(t, page);
 
-  await page.getByLabel("Weight of …good").fill("9");
+  await page.getByLabel("Weight of key …good").fill("9");
   await page.keyboard.press("Enter");
-  await page.getByText("Weight of …good saved").waitFor();
+  await page.getByText("Weight of key …good saved").waitFor();
   await keys.getByText("75%").waitFor();
 
-  await page.getByRole("button", { name: "Remove …evil" }).click();
+  await page.getByRole("button", { name: "Remove key …evil" }).click();
   await dialog.getByText("Requests will use the other key.").waitFor();
   await assertAccessible(t, page);
   await dialog.getByRole("button", { name: "Remove key" }).click();
   await keys.getByText("…evil").first().waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Remove …good" }).click();
+  await page.getByRole("button", { name: "Remove key …good" }).click();
   await dialog.getByText("This is the last key of house").waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
-  t.is((await page.locator(":focus").textContent())?.trim(), "Remove …good");
+  t.is((await page.locator(":focus").textContent())?.trim(), "Remove key …good");
   await page.getByRole("button", { name: "Test connection" }).click();
   await page.getByText(/Connected\. Responded/).waitFor();
   const [house] = (await gateway.admin.providers.list.query()).filter(({ name }) => name === "house");

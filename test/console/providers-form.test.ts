@@ -70,7 +70,7 @@ browserTest("only private addresses that are not allowed show how to allow them"
   const answered = page.waitForResponse((response) => response.url().includes("providers.privateHosts"));
   await page.goto(`/providers/${id}`);
   await answered;
-  await page.getByText("inside a container, localhost is the container").waitFor();
+  await page.getByText("localhost in this URL means the container").waitFor();
   t.is(await howTo.count(), 0);
 });
 

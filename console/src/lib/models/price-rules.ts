@@ -7,10 +7,10 @@ type PriceRule = NonNullable<Prices["rules"]>[number];
 
 /** Conditions that the form can edit. The form shows and keeps other conditions. */
 export const conditionKinds = [
-  { value: "inputTokensAbove", label: "Prompt longer than", hint: "Tokens" },
-  { value: "serviceTier", label: "Service tier", hint: "Such as flex or priority" },
-  { value: "speed", label: "Speed", hint: "Such as fast" },
-  { value: "region", label: "Region", hint: "Such as us" },
+  { value: "inputTokensAbove", label: "Prompts longer than", hint: "Tokens" },
+  { value: "serviceTier", label: "Service tier", hint: "Enter a service tier, such as flex or priority." },
+  { value: "speed", label: "Speed", hint: "Enter a speed, such as fast." },
+  { value: "region", label: "Region", hint: "Enter a region, such as us." },
 ] as const;
 
 type ConditionKind = (typeof conditionKinds)[number]["value"];
@@ -104,13 +104,13 @@ export function describeRule(rule: PriceRule): string {
   const conditions = [
     when.inputTokensAbove === undefined
       ? []
-      : `${part ? "Part of the prompt" : "Prompts"} above ${formatCount(when.inputTokensAbove)} tokens`,
-    when.serviceTier === undefined ? [] : `Service tier ${when.serviceTier}`,
-    when.speed === undefined ? [] : `Speed ${when.speed}`,
-    when.region === undefined ? [] : `Region ${when.region}`,
+      : `${part ? "part of the prompt" : "prompts"} above ${formatCount(when.inputTokensAbove)} tokens`,
+    when.serviceTier === undefined ? [] : `service tier ${when.serviceTier}`,
+    when.speed === undefined ? [] : `speed ${when.speed}`,
+    when.region === undefined ? [] : `region ${when.region}`,
     when.hours === undefined ? [] : `${when.hours.from} to ${when.hours.to} UTC`,
-    when.from === undefined ? [] : `From ${when.from}`,
-    when.before === undefined ? [] : `Before ${when.before}`,
+    when.from === undefined ? [] : `from ${when.from}`,
+    when.before === undefined ? [] : `before ${when.before}`,
   ].flat();
   const changes = [
     ...(factor === undefined ? [] : [`all prices × ${factor}`]),
@@ -119,7 +119,8 @@ export function describeRule(rule: PriceRule): string {
         `${componentLabel(name).toLowerCase()} ${typeof price === "number" ? formatExactDollars(price) : "unknown"}`,
     ),
   ];
-  return `${conditions.join(", ")}: ${changes.join(", ")}`;
+  const text = `${conditions.join(", ")}: ${changes.join(", ")}`;
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Describes all rules on one line, for the notice about another user's change. */
@@ -130,8 +131,8 @@ export function describeRules(text: string): string {
 const componentLabels: Record<string, string> = {
   input: "Input",
   cachedInput: "Cached input",
-  cacheWrite: "Cache write, 5 min",
-  cacheWrite1h: "Cache write, 1 h",
+  cacheWrite: "5-minute cache write",
+  cacheWrite1h: "1-hour cache write",
   imageInput: "Image input",
   cachedImageInput: "Cached image input",
   audioInput: "Audio input",
@@ -140,8 +141,8 @@ const componentLabels: Record<string, string> = {
   reasoning: "Reasoning",
   imageOutput: "Image output",
   audioOutput: "Audio output",
-  webSearch: "Web searches",
-  request: "Requests",
+  webSearch: "Web search",
+  request: "Request",
 };
 
 export function componentLabel(name: string): string {

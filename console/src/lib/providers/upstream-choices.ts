@@ -44,7 +44,7 @@ function fromPreset({ kind, name, label, baseUrl, keyPageUrl, fields }: Preset):
     kind,
     preset: name,
     label,
-    hint: isLocal ? "Local servers" : `Key from ${mainDomainOf(keyPageUrl)}`,
+    hint: isLocal ? "Local server" : `Key from ${mainDomainOf(keyPageUrl)}`,
     baseUrl,
     keyPageUrl,
     isLocal,
