@@ -24,15 +24,38 @@ export class TokenMeter {
    * @returns the position of the closing quote, or the end of the text
    */
   addJson(text: string, at: number): number {
-    for (; at < text.length; at++) {
+    for (at = this.#addAscii(text, at); at < text.length; at = this.#addAscii(text, at + 1)) {
       const byte = text.charCodeAt(at);
       if (byte === quote) return at;
       if (byte >= 0xf0) this.#pushRare();
       else if (byte >= 0xc0) this.#push(codeOf(text, at, byte));
       else if (byte === backslash) at += this.#pushEscaped(text, at + 1);
-      else if (byte < 0x80) this.#push(byte);
     }
     return text.length;
+  }
+
+  /** Counts ASCII up to a quote or a backslash. Most text is ASCII, and local variables are the fastest. */
+  #addAscii(text: string, at: number): number {
+    let kind = this.#kind;
+    let length = this.#length;
+    let isLower = this.#isLower;
+    for (; at < text.length; at++) {
+      const byte = text.charCodeAt(at);
+      if (byte >= 0x80 || byte === quote || byte === backslash) break;
+      const nextKind = ascii[byte] ?? sign;
+      const startsWord = isLower && byte >= 0x41 && byte <= 0x5a;
+      isLower = byte >= 0x61 && byte <= 0x7a;
+      if (nextKind === kind && !startsWord) length++;
+      else {
+        this.#tokens += tokensOf(kind, length);
+        kind = nextKind;
+        length = 1;
+      }
+    }
+    this.#kind = kind;
+    this.#length = length;
+    this.#isLower = isLower;
+    return at;
   }
 
   /** Counts a surrogate pair, usually an emoji. */
