@@ -1,6 +1,7 @@
 import type { StreamWriter } from "../dialects/dialect.ts";
 import type { GatewayError } from "../errors.ts";
 import type { RecordedAnswer } from "../usage/recording/build-usage-record.ts";
+import type { BytesOrText } from "../wire/bytes.ts";
 
 /** The response to the client, over HTTP or a WebSocket. */
 export type Reply = {
@@ -12,8 +13,8 @@ export type Reply = {
   /**
    * Returns false while the client is slow. The caller must then wait for `onDrain` before the next write.
    */
-  write(bytes: Buffer): boolean;
-  endStream(lastBytes: Buffer): void;
+  write(bytes: BytesOrText): boolean;
+  endStream(lastBytes: BytesOrText): void;
   sendJson(bytes: Buffer, headers: string[]): void;
   /** Sets the writer of a translated stream. `fail` may need the writer to format the error. */
   streamWith(writer: StreamWriter): void;

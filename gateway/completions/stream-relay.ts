@@ -1,3 +1,4 @@
+import type { BytesOrText } from "../wire/bytes.ts";
 import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
@@ -18,7 +19,7 @@ export type StreamReading = {
 
 export type StreamPiece = {
   /** The next bytes for the client. May be empty. */
-  bytes: Buffer;
+  bytes: BytesOrText;
   usage: TokenUsage | null;
   /** `done` for a complete stream, or an error. Null if the stream continues. */
   ending: "done" | GatewayError | null;
@@ -116,12 +117,12 @@ export class StreamRelay implements UpstreamEvents, Answer {
     if (ending) this.#exchange.fail(ending);
   }
 
-  #write(chunks: Buffer, arrivedAt: number): void {
+  #write(chunks: BytesOrText, arrivedAt: number): void {
     this.firstTokenAt ??= performance.now();
     this.#send(chunks, arrivedAt);
   }
 
-  #send(bytes: Buffer, arrivedAt: number): void {
+  #send(bytes: BytesOrText, arrivedAt: number): void {
     this.#begin(arrivedAt);
     this.#lastWriteAt = arrivedAt;
     if (this.#exchange.reply.write(bytes)) return;
@@ -129,7 +130,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
     this.#exchange.call?.pause();
   }
 
-  #succeed(chunks: Buffer, arrivedAt: number): void {
+  #succeed(chunks: BytesOrText, arrivedAt: number): void {
     this.firstTokenAt ??= performance.now();
     this.#exchange.succeed(() => {
       this.#begin(arrivedAt);

@@ -1,3 +1,4 @@
+import type { BytesOrText } from "../wire/bytes.ts";
 import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
 import type { ChatAnswer, DialectEndpointName, UpstreamModel } from "../providers/provider.ts";
@@ -112,7 +113,7 @@ export type NativeReader = {
 
 export type NativePiece = {
   /** The bytes for the client, up to the end of the stream. May be empty. */
-  bytes: Buffer;
+  bytes: BytesOrText;
   usage: TokenUsage | null;
   /** `done` for a complete stream, or the error that ends the stream. Null if the stream continues. */
   ending: "done" | GatewayError | null;

@@ -8,6 +8,7 @@ import type { Log } from "../log.ts";
 import type { Runtime } from "../runtime.ts";
 import { ObservedRequest, type RequestObserver } from "../usage/request-observer.ts";
 import type { Reply } from "../completions/reply.ts";
+import type { BytesOrText } from "../wire/bytes.ts";
 import { errorHeaders, statusOf, toErrorBody, toErrorEvent } from "./error-response.ts";
 
 export type EndpointOptions = {
@@ -135,11 +136,11 @@ class HttpReply implements Reply {
     this.#response.writeHead(200, head);
   }
 
-  write(bytes: Buffer): boolean {
-    return this.#response.write(bytes);
+  write(bytes: BytesOrText): boolean {
+    return this.#response.write(toSendable(bytes), "latin1");
   }
 
-  endStream(lastBytes: Buffer): void {
+  endStream(lastBytes: BytesOrText): void {
     this.#end(lastBytes);
   }
 
@@ -184,16 +185,24 @@ class HttpReply implements Reply {
     return this.#dialect.endpointName === "messages" ? [...own, "request-id", this.#requestId] : own;
   }
 
-  #end(bytes: Buffer): void {
+  #end(bytes: BytesOrText): void {
     // Up to `systemBufferBytes` fit into the system's buffers and need no timeout.
     if (bytes.length > systemBufferBytes || this.#response.writableNeedDrain) {
       this.#response.setTimeout(this.#stallTimeoutMs, () => this.abandon());
     }
     // Node joins a Latin-1 string with the head, which saves a write.
-    if (bytes.length <= joinedBytesMax) this.#response.end(bytes.toString("latin1"), "latin1");
-    else this.#response.end(bytes);
+    const isJoined = typeof bytes !== "string" && bytes.length <= joinedBytesMax;
+    this.#response.end(isJoined ? bytes.toString("latin1") : toSendable(bytes), "latin1");
   }
 }
+
+/** Long text becomes a buffer, because a slow client would keep it in V8's limited heap. */
+function toSendable(bytes: BytesOrText): BytesOrText {
+  return typeof bytes === "string" && bytes.length > textBytesMax ? Buffer.from(bytes, "latin1") : bytes;
+}
+
+/** Up to this size, Node encodes text on the stack. */
+const textBytesMax = 16 * 1024;
 
 const systemBufferBytes = 64 * 1024;
 /** Up to this size, a copy costs less than a second write. */

@@ -1,3 +1,6 @@
+/** Bytes as a buffer, or as Latin-1 text with one character per byte. Node sends short text without a copy. */
+export type BytesOrText = Buffer | string;
+
 /** Joins chunks in one buffer, because a separate buffer for each one-byte chunk takes about 100 bytes. */
 export class GrowingBody {
   readonly #lengthMax: number;

@@ -175,28 +175,26 @@ class ChunkReader implements NativeReader {
   }
 
   read(events: Buffer): NativePiece {
-    const { bytes, usage, ending } = this.#rewriter.rewrite(events);
-    if (ending === null) return { bytes, usage, ending };
-    if (ending.kind === "done") return { bytes: this.#withLastEvents(bytes), usage, ending: "done" };
+    const { text, usage, ending } = this.#rewriter.rewrite(events);
+    if (ending === null) return { bytes: text, usage, ending };
+    if (ending.kind === "done") return { bytes: text + this.#lastEvents(), usage, ending: "done" };
     const error =
       ending.kind === "error"
         ? upstreamReported(readErrorMessage(ending.payload), "mid-stream")
         : badAnswer("not made of chat completion chunks");
-    return { bytes, usage, ending: error };
+    return { bytes: text, usage, ending: error };
   }
 
   /**
    * Some upstreams send the usage only with their last choices. A client that requested a usage chunk still
    * receives one.
    */
-  #withLastEvents(bytes: Buffer): Buffer {
+  #lastEvents(): string {
     const chunk = this.#rewriter.missingUsageChunk();
-    const last = chunk === null ? [doneEvent] : [Buffer.from(`data: ${chunk}\n\n`), doneEvent];
-    return Buffer.concat([bytes, ...last]);
+    const last = chunk === null ? "" : Buffer.from(`data: ${chunk}\n\n`).toString("latin1");
+    return `${last}data: [DONE]\n\n`;
   }
 }
-
-const doneEvent = Buffer.from("data: [DONE]\n\n");
 
 /**
  * Sets the upstream's model name and requests the usage chunk of a stream. Splicing the bytes keeps large

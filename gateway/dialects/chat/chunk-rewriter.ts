@@ -3,8 +3,8 @@ import { isKey, parseJson, scanMembers } from "../../wire/json.ts";
 import type { OutputMeter } from "../dialect.ts";
 
 export type RewrittenChunks = {
-  /** The bytes for the client, up to the end of the stream. May be empty. */
-  bytes: Buffer;
+  /** The bytes for the client, up to the end of the stream, as Latin-1 text. May be empty. */
+  text: string;
   usage: TokenUsage | null;
   /** The end of the stream: `[DONE]`, an error event or an invalid chunk. Null if the stream continues. */
   ending: { kind: "done" } | { kind: "error"; payload: Buffer } | { kind: "garbage" } | null;
@@ -90,7 +90,7 @@ export class ChunkRewriter {
           chunk.kind === "error"
             ? { kind: chunk.kind, payload: events.subarray(start, next) }
             : { kind: chunk.kind };
-        return { bytes: Buffer.from(output, "latin1"), usage, ending };
+        return { text: output, usage, ending };
       }
       this.#meter.read(text, line, next);
       usage = chunk.usage ?? usage;
@@ -108,11 +108,7 @@ export class ChunkRewriter {
       }
       eventStart = next;
     }
-    return {
-      bytes: copied === 0 ? events : Buffer.from(output + text.slice(copied), "latin1"),
-      usage,
-      ending: null,
-    };
+    return { text: output + text.slice(copied), usage, ending: null };
   }
 
   #isLikeTheLast(text: string, line: number, next: number): boolean {

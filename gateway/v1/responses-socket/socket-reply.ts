@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { Reply } from "../../completions/reply.ts";
+import type { BytesOrText } from "../../wire/bytes.ts";
 import type { StreamWriter } from "../../dialects/dialect.ts";
 import { responses } from "../../dialects/responses/responses.ts";
 import type { GatewayError } from "../../errors.ts";
@@ -57,13 +58,13 @@ export class SocketReply implements Reply {
     this.#hasBegun = true;
   }
 
-  write(bytes: Buffer): boolean {
+  write(bytes: BytesOrText): boolean {
     this.#isReady = true;
-    this.#parser.feed(bytes.toString("utf8"));
+    this.#parser.feed((typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes).toString("utf8"));
     return this.#isReady;
   }
 
-  endStream(lastBytes: Buffer): void {
+  endStream(lastBytes: BytesOrText): void {
     this.write(lastBytes);
     this.#options.onOver(false);
   }

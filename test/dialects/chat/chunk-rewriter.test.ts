@@ -21,8 +21,8 @@ function relay(pieces: Buffer[], includeUsage = false): Relayed {
   for (const piece of pieces) {
     const events = splitter.push(piece);
     if (events === null || relayed.ending !== null) continue;
-    const { bytes, usage, ending } = rewriter.rewrite(events);
-    relayed.text += bytes.toString("utf8");
+    const { text, usage, ending } = rewriter.rewrite(events);
+    relayed.text += Buffer.from(text, "latin1").toString("utf8");
     relayed.usage = usage ?? relayed.usage;
     relayed.ending = ending;
   }

@@ -76,7 +76,7 @@ for (const file of globSync("*.native.txt", { cwd: folder }).toSorted()) {
       for (let at = 0; at < bytes.length; at += size) {
         t.is(ending, null);
         const piece = stream.push(bytes.subarray(at, at + size));
-        relayed += piece.bytes.toString("latin1");
+        relayed += typeof piece.bytes === "string" ? piece.bytes : piece.bytes.toString("latin1");
         ending = piece.ending;
         usage = piece.usage ?? usage;
       }
