@@ -21,7 +21,9 @@ export function readStackConfig(values: Record<string, string>, project: string,
   );
   const problems = stackName.test(stack)
     ? []
-    : [`The stack name "${stack}" is invalid. Use up to 16 lower-case letters, digits and hyphens.`];
+    : [
+        `The stack name "${stack}" is invalid. Use up to 16 lower-case letters, digits and hyphens, starting with a letter.`,
+      ];
   const parsed = schema.safeParse(given);
   if (!parsed.success)
     problems.push(

@@ -151,7 +151,8 @@ export class UsageRecordRepository {
       if ((await this.#insertNew(left)) === left.length) return left;
       await this.#manager.query("ROLLBACK TO SAVEPOINT usage_records");
       const there = await this.#idsAmong(left.map(({ id }) => id));
-      if (there.size === 0) throw new Error("The database refused usage records without a reason.");
+      if (there.size === 0)
+        throw new Error("The database rejected usage records without reporting an error.");
       left = left.filter(({ id }) => !there.has(id));
     }
     return [];

@@ -19,7 +19,7 @@ export async function resetCommand(
   if (!found) throw new StartError(`No user has the address ${email}. ${await nameAdministrators(users)}`);
   const { user, token, expiresAt } = await users.resetPassword(commandLine, found.id);
   print(
-    `Password reset link for ${user.name} (${user.email}), valid once, until ${expiresAt.toISOString()}:`,
+    `Single-use password reset link for ${user.name} (${user.email}), valid until ${expiresAt.toISOString()}:`,
   );
   print("");
   print(formatJoinLink(consoleUrl, token));

@@ -166,7 +166,7 @@ class ItemList {
 function tooLarge(bytesMax: number): GatewayError {
   return new GatewayError(
     "request_too_large",
-    `The request and the kept responses that it refers to are larger than ${bytesMax} bytes. Start a shorter conversation, or raise REQUEST_TRANSLATED_BYTES_MAX.`,
+    `The request and the stored responses that it refers to exceed ${bytesMax} bytes in total. Start a new conversation, or raise REQUEST_TRANSLATED_BYTES_MAX.`,
   );
 }
 

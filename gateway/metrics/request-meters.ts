@@ -44,7 +44,7 @@ export function createRequestMeters(registry: Registry): RequestObserver {
   });
   const tokens = new Counter({
     name: "gateway_tokens_total",
-    help: "Tokens by type. Input includes cached tokens, output includes reasoning tokens.",
+    help: "Tokens by type. Input includes cached tokens, and output includes reasoning tokens.",
     labelNames: ["provider", "model", "type"],
     registers,
   });

@@ -224,7 +224,7 @@ const editedFields = ["upstreamModel", "prices", "contextWindow", "outputTokensM
 function checkNewSlug(slug: string, taken: ReadonlySet<string>, param: string): void {
   if (taken.has(slug)) throw slugTaken(slug, param);
   if (parseSlug(slug)) return;
-  const message = `${slug} is not a valid slug. Add this model with models.create and another slug.`;
+  const message = `The slug ${slug} is invalid. Add this model manually with another slug.`;
   throw new GatewayError("invalid_value", message, { param });
 }
 

@@ -35,7 +35,7 @@ export type GeneratedSetup = EmittedSetup & {
 
 const keyNotes: Record<SetupInput["operatingSystem"], string> = {
   posix:
-    "This command contains the key. bash on Linux does not store it, because the line starts with a space. zsh needs setopt HIST_IGNORE_SPACE. Leave the key empty to enter it in the terminal instead.",
+    "This command contains the key. Its leading space keeps it out of the shell history in bash on Linux, and in zsh with setopt HIST_IGNORE_SPACE. Leave the key empty to enter it in the terminal instead.",
   windows:
     "This command contains the key, and PowerShell may keep it in its history. Leave the key empty to enter it in the terminal instead.",
 };

@@ -79,14 +79,14 @@ function readParameters(query: string): Map<string, string> {
 
 const parameterNames = new Set(["light", "daily", "hard", "models", "undo", "check"]);
 const unknownParameter =
-  "The address contains an unknown parameter. Use only light, daily, hard, models, undo and check.";
+  "The URL contains an unknown parameter. Use only light, daily, hard, models, undo and check.";
 
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
     throw new SetupInputError(
-      "The address contains an invalid percent encoding. Copy the command from the console again.",
+      "The URL contains an invalid percent encoding. Copy the command from the console again.",
     );
   }
 }
@@ -94,7 +94,7 @@ function decode(text: string): string {
 function readAction(parameters: Map<string, string>): ScriptAction {
   const actions = (["undo", "check"] as const).filter((name) => parameters.has(name));
   if (actions.length > 1)
-    throw new SetupInputError("The address contains both undo and check. Use only one of them.");
+    throw new SetupInputError("The URL contains both undo and check. Use only one of them.");
   if (actions.some((name) => parameters.get(name) !== "")) {
     throw new SetupInputError("The parameters undo and check take no value. Remove the value.");
   }
@@ -136,7 +136,7 @@ function parseModel(text: string): SetupModel {
     else if (name === undefined && isDialect(value)) model.dialects = [...model.dialects, value];
     else
       throw new SetupInputError(
-        "The address contains an invalid model. Copy the command from the console again.",
+        "The URL contains an invalid model. Copy the command from the console again.",
       );
   }
   return model;

@@ -66,9 +66,7 @@ const keyLength = 60;
 /** Throws `SetupInputError` for an invalid slug or token count. */
 export function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel): void {
   if (!slugPattern.test(slug))
-    throw new SetupInputError(
-      "A model slug contains invalid characters. Copy the slug from the list of models.",
-    );
+    throw new SetupInputError("A model slug is invalid. Copy the slug from the list of models.");
   for (const count of [contextWindow, outputTokensMax]) {
     if (count !== null && !(Number.isSafeInteger(count) && count > 0)) {
       throw new SetupInputError(
@@ -95,7 +93,7 @@ export function parseBaseUrl(text: string): string {
   const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "").replace(/\/v1$/, "");
   if (!/^https?:\/\/[\w.:[\]-]+(\/[\w.~-]+)*$/.test(address)) {
     throw new SetupInputError(
-      "The gateway URL contains invalid characters. Use letters, digits, dots, dashes and underscores.",
+      "The gateway URL contains invalid characters. In the host and path, use only letters, digits, dots, hyphens and underscores.",
     );
   }
   return address;

@@ -85,7 +85,10 @@ export const apiKey = z
   .trim()
   .min(1, "The key is empty. Enter a key.")
   .max(4096, "The key has more than 4096 characters. Copy only the key.")
-  .regex(/^[\x21-\x7e]+$/, "The key contains spaces or special characters. Copy only the key.");
+  .regex(
+    /^[\x21-\x7e]+$/,
+    "The key contains spaces, control characters or non-ASCII characters. Copy only the key.",
+  );
 
 export const weight = whole(1_000);
 

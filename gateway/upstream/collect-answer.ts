@@ -36,7 +36,7 @@ export function collectAnswer(
         reject(
           new GatewayError(
             "upstream_error",
-            `The provider's response is longer than ${bytesMax} bytes. Request less.`,
+            `The provider's response is longer than ${bytesMax} bytes. Check the base URL.`,
           ),
         );
       },

@@ -37,7 +37,7 @@ export function explainFailure(error: unknown, origin: string): string {
 }
 
 export function howToAllow(hostAndPort: string): string {
-  return `To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${hostAndPort}, or add ${hostAndPort} to the current list`;
+  return `To allow it, add ${hostAndPort} to UPSTREAM_PRIVATE_HOSTS, and restart the gateway`;
 }
 
 /**

@@ -95,7 +95,7 @@ export function unknownUrl(options: EndpointOptions): RequestHandler {
         .slice(0, 200);
       throw new GatewayError(
         "unknown_url",
-        `${request.method} ${path} does not exist. Use an endpoint of /v1, listed in /openapi.json.`,
+        `${request.method} ${path} does not exist. Use one of the /v1 endpoints listed in /openapi.json.`,
       );
     },
     ({ url, headers }) =>

@@ -151,7 +151,7 @@ for (const kind of databaseKinds) {
     const { exitCode, said, complained } = await run(t, environment, administrator.email.toUpperCase());
     t.is(exitCode, 0, complained);
     const [link = ""] = /https:\/\/gateway\.example\.com\/join#token=\S+/.exec(said) ?? [];
-    t.regex(said, /^Password reset link for Ada \(ada@example\.com\), valid once, until 20\d\d-/);
+    t.regex(said, /^Single-use password reset link for Ada \(ada@example\.com\), valid until 20\d\d-/);
     t.is(await before.messageOf(), "OK", "until the link is used, nothing is lost");
 
     t.is((await join(gateway, link)).status, 200);

@@ -43,7 +43,9 @@ browserTest("keys are added, weighted, tested and removed, showing their last fo
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("API key").fill("has a space in it");
   await dialog.getByRole("button", { name: "Add and test" }).click();
-  await dialog.getByText("The key contains spaces or special characters. Copy only the key.").waitFor();
+  await dialog
+    .getByText("The key contains spaces, control characters or non-ASCII characters. Copy only the key.")
+    .waitFor();
   await dialog.getByLabel("API key").fill(badKey);
   await dialog.getByLabel("Weight").fill("3");
   await assertAccessible(t, page);

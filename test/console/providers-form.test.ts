@@ -40,7 +40,7 @@ browserTest("a refused private address is reported beside its field with the rem
   }
   await page.getByLabel("Base URL").fill("http://localhost:11434/v1");
   await page.getByRole("button", { name: "Save and test" }).click();
-  await page.getByText(/start the gateway with UPSTREAM_PRIVATE_HOSTS=localhost:11434/).waitFor();
+  await page.getByText(/add localhost:11434 to UPSTREAM_PRIVATE_HOSTS, and restart the gateway/).waitFor();
   t.is(await page.getByLabel("Base URL").getAttribute("aria-invalid"), "true");
   await page.getByLabel("Base URL").and(page.locator(":focus")).waitFor();
   await assertAccessible(t, page);

@@ -14,7 +14,7 @@ for (const [code, words] of [
   ["ENOTFOUND", /The host api\.example\.com was not found\. Check the base URL\./],
   ["EAI_AGAIN", /could not be resolved/],
   ["ECONNREFUSED", /api\.example\.com:443 was refused/],
-  ["EPRIVATEADDRESS", /UPSTREAM_PRIVATE_HOSTS=api\.example\.com:443, or add/],
+  ["EPRIVATEADDRESS", /add api\.example\.com:443 to UPSTREAM_PRIVATE_HOSTS, and restart/],
   ["ETIMEDOUT", /The connection to api\.example\.com:443 timed out/],
   ["ECONNRESET", /closed the connection/],
   ["CERT_HAS_EXPIRED", /certificate of api\.example\.com has expired/],

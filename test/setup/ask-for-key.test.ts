@@ -192,7 +192,7 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
     t.is(code, 1);
     t.regex(
       stderr,
-      /The gateway at http:\/\/127\.0\.0\.1:9 does not respond\. Check the URL and the network: ./,
+      /The gateway at http:\/\/127\.0\.0\.1:9 does not respond \(.+\)\. Check the URL and the network\./,
     );
   });
 }

@@ -185,7 +185,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     {
       status: 0,
       text: "refused",
-      said: "The gateway at http://127.0.0.1:9 does not respond. Check the URL and the network: ",
+      said: "The gateway at http://127.0.0.1:9 does not respond (refused). Check the URL and the network.",
     },
     {
       status: 200,

@@ -163,7 +163,7 @@ test("a private address is rejected with the setting that allows it", async (t) 
   const verdict = await stricter.admin.providers.test.mutate({ id });
   t.true(
     verdict.message?.startsWith(
-      `${host} is a private address. To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${host}, or add ${host} to the current list`,
+      `${host} is a private address. To allow it, add ${host} to UPSTREAM_PRIVATE_HOSTS, and restart the gateway`,
     ),
   );
   t.is(upstream.requests.length, 1);

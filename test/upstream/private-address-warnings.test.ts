@@ -62,10 +62,11 @@ async function insertProviders(gateway: TestGateway, baseUrls: Record<string, st
 
 function warningsOf({ log }: TestGateway): [string, string][] {
   const lines = log.map((line) => JSON.parse(line) as Record<string, unknown>);
-  const warnings = lines.filter(({ msg }) => String(msg).includes("UPSTREAM_PRIVATE_HOSTS="));
+  const warnings = lines.filter(({ msg }) => String(msg).includes("to UPSTREAM_PRIVATE_HOSTS,"));
   for (const { level, msg, address } of warnings) {
     if (level !== "warn") throw new Error(`It is no warning: ${String(level)}`);
-    if (!String(msg).includes(`UPSTREAM_PRIVATE_HOSTS=${String(address)},`)) throw new Error(String(msg));
+    if (!String(msg).includes(`add ${String(address)} to UPSTREAM_PRIVATE_HOSTS,`))
+      throw new Error(String(msg));
   }
   const places = warnings.map(({ provider, address }): [string, string] => [
     String(provider),

@@ -83,11 +83,11 @@ const inexpressible: Inexpressible[] = [
   ["presence_penalty", is(0), "Claude does not support penalties. Remove the parameter."],
   ["modalities", isTextOnly, "Claude returns only text. Remove the parameter."],
   ["audio", never, "Claude returns only text. Remove the parameter."],
-  ["functions", isEmpty, "Claude accepts only tools. Use tools instead."],
+  ["functions", isEmpty, "Claude does not support this deprecated parameter. Use tools instead."],
   [
     "function_call",
     (value) => value === "none" || value === "auto",
-    "Claude accepts only tools. Use tool_choice instead.",
+    "Claude does not support this deprecated parameter. Use tool_choice instead.",
   ],
   ["web_search_options", never, "this web search works only with OpenAI. Remove the parameter."],
 ];

@@ -117,8 +117,7 @@ function readBedrockHost(baseUrl: string): BedrockHost {
   const url = new URL(baseUrl);
   const requested = url.searchParams.get("region");
   if (requested !== null && !/^[a-z0-9-]+$/.test(requested)) {
-    const message =
-      "The base URL contains no AWS region. Use a host such as bedrock-runtime.us-east-1.amazonaws.com.";
+    const message = `The AWS region "${requested.slice(0, 60)}" in the base URL is invalid. Use a region such as us-east-1.`;
     throw new GatewayError("invalid_value", message, { param: "baseUrl" });
   }
   url.search = "";

@@ -58,7 +58,7 @@ function toUserPart(part: Record<string, unknown>, param: string): GeminiPart {
     default:
       throw unsupportedValue(
         `${param}.type`,
-        "Gemini accepts text, images, audio, video and files. Remove the part.",
+        "Gemini accepts only text, images, audio, video and files. Remove the part.",
         part["type"],
       );
   }
@@ -85,7 +85,7 @@ function toMediaPart(url: unknown, param: string): GeminiPart {
   if (!/^https?:\/\//i.test(url))
     throw unsupportedValue(
       param,
-      "Gemini accepts data URLs and web URLs. Use one that starts with data:, http:// or https://.",
+      "Gemini accepts only data URLs and web URLs. Use one that starts with data:, http:// or https://.",
     );
   // `mimeType` is optional. A missing MIME type is better than a wrong guess.
   const mimeType = mediaTypeOf(url);

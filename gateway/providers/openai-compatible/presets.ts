@@ -154,6 +154,6 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
 /** @param port the default port of the server */
 function localPreset(name: string, label: string, port: number): OpenAiCompatiblePreset {
   const baseUrl = `http://localhost:${port}/v1`;
-  const hint = `Runs on the gateway's own machine. Start the gateway with UPSTREAM_PRIVATE_HOSTS=localhost:${port} to allow it.`;
+  const hint = `To allow a server on the gateway's own machine, add localhost:${port} to UPSTREAM_PRIVATE_HOSTS, and restart the gateway.`;
   return { name, label, baseUrl, hint, keyPageUrl: null, keyVariable: null, ...firstNames };
 }

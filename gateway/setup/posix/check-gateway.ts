@@ -35,7 +35,7 @@ check_gateway() {
     # wget discards the body of a response with this status.
     complain "The gateway rejected this key (status 401). Check the key, or create a new one in the console."
   else
-    complain "The gateway at $base_url does not respond. Check the URL and the network: $(tr -d '\000-\037\177' <why)"
+    complain "The gateway at $base_url does not respond ($(tr -d '\000-\037\177' <why)). Check the URL and the network."
   fi
 }
 # Prints the status of the response, and writes its body to a file.

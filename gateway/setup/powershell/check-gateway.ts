@@ -13,7 +13,7 @@ function check_gateway($slugs) {
   }
   $setup.is_failed = $true
   if ($answer.status -eq 0) {
-    complain_of ('The gateway at ' + $setup.base_url + ' does not respond. Check the URL and the network: ' + (plain_text $answer.text))
+    complain_of ('The gateway at ' + $setup.base_url + ' does not respond (' + (plain_text $answer.text) + '). Check the URL and the network.')
     return
   }
   $message = [regex]::Match($answer.text, '"message": ?"((?:[^"\\]|\\.)*)"')

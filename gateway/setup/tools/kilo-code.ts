@@ -19,6 +19,6 @@ export const kiloCode: ToolSetup = {
     "/models in Kilo shows the gateway's models under Gateway.",
   ],
   notes: () => [
-    "This sets up Kilo's command line. In the VS Code extension, choose OpenAI Compatible and enter the gateway's URL with /v1, the key and a slug.",
+    "The command sets up the Kilo CLI. In the VS Code extension, select OpenAI Compatible and enter the gateway URL with /v1, the key and a model slug.",
   ],
 };
