@@ -15,7 +15,7 @@ browserTest("limits set on the key's page apply, and their usage is shown", asyn
   const key = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=limits` });
   await page
-    .getByText("When a budget is exceeded, open requests finish and new requests return 402.")
+    .getByText("When a budget is exceeded, in-flight requests finish and new requests return 402.")
     .waitFor();
   await page.getByLabel("Requests per minute").fill("2");
   await page.getByLabel("Daily budget").fill("1.5");

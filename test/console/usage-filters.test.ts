@@ -115,7 +115,7 @@ browserTest("invalid days are reported, and no data is shown for them", async (t
     path: address("2026-01-12", "2026-01-10"),
   });
   for (const [from, to, message] of [
-    ["2026-01-12", "2026-01-10", "The end date 2026-01-10 is before the start date. Choose a later date."],
+    ["2026-01-12", "2026-01-10", "The end 2026-01-10 is not after the start. Choose a later end."],
     ["2020-01-01", "2023-01-01", "The period is longer than 3 years. Choose a shorter period."],
     ["2999-01-01", "2999-01-02", "The start date 2999-01-01 is in the future. Choose an earlier date."],
     ["2026-02-30", "2026-03-01", "The start date is missing or invalid. Choose a date."],
@@ -132,7 +132,7 @@ browserTest("invalid days are reported, and no data is shown for them", async (t
   await page.getByLabel("To", { exact: true }).fill("2026-01-10");
   for (let time = 0; time < 2; time++) {
     await page.getByRole("button", { name: "Show" }).click();
-    await page.getByText("The end date 2026-01-10 is before the start date. Choose a later date.").waitFor();
+    await page.getByText("The end 2026-01-10 is not after the start. Choose a later end.").waitFor();
     await page
       .locator("input:focus")
       .and(page.getByLabel("To", { exact: true }))

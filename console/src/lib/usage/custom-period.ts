@@ -26,7 +26,7 @@ export function findProblem(days: Days, now: number, zone: Zone): DaysProblem | 
   if (toTimes(days, zone).to <= from)
     return {
       field: "to",
-      message: `The end date ${written(days.to)} is before the start date. Choose a later date.`,
+      message: `The end ${written(days.to)} is not after the start. Choose a later end.`,
     };
   const latest = startOf(days.from, zone, { years: yearsMax }) ?? 0;
   if (to >= latest)
