@@ -33,7 +33,7 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
       part: "server-errors",
       of: "targets",
       metricName: "HTTPCode_Target_5XX_Count",
-      alarmDescription: "The gateway returns 5xx errors, caused by itself or by a provider.",
+      alarmDescription: "The gateway returns 5xx errors. Check its log and the providers.",
       threshold: 20,
       evaluationPeriods: 3,
     },

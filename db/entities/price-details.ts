@@ -75,6 +75,6 @@ export type CostDetails = {
   source?: "provider";
   /** The product of the charge factors of the provider and the key. Missing if it is 1. */
   factor?: number;
-  /** The minimum of an unknown cost, in nano-dollars. Budgets count the minimum. Missing if it is 0. */
+  /** The minimum cost of an unpriced request, in nano-dollars, for budgets. Missing if it is 0. */
   least?: number;
 };

@@ -9,7 +9,7 @@ export type DailyCostsOf = {
   from?: Date;
 };
 
-/** The cost per ID and day, in nano-dollars. An unknown cost counts as its minimum. */
+/** The cost per ID and day, in nano-dollars. Unpriced requests count their minimum cost. */
 export function dailyCostsQuery(dialect: Pick<SqlDialect, "kind">, { of, ids, from }: DailyCostsOf): Query {
   const [column, index] =
     of === "keys" ? ["api_key_id", "usage_roll_ups_key"] : ["owner_id", "usage_roll_ups_owner"];

@@ -130,7 +130,7 @@ class UnshippedCosts {
   }
 }
 
-/** Counts the minimum of an unknown cost. */
+/** Counts the minimum cost of an unpriced request. */
 function countedCost({ cost, costDetails }: UsageRecord): number {
   return cost ?? costDetails?.least ?? 0;
 }

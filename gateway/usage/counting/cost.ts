@@ -44,7 +44,7 @@ const ownPrices = ["reasoning", "request"] as const;
 
 const unknownCost = { cost: null, lines: null };
 
-/** Returns nano-dollars, or null for an unknown cost. */
+/** Returns nano-dollars, or null for an unpriced request. */
 export function costOf(prices: Prices, usage: TokenUsage | null, at = new Date()): number | null {
   return priceRequest(prices, usage, at).cost;
 }
