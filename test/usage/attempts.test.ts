@@ -56,8 +56,9 @@ for (const kind of databaseKinds) {
       environment: {
         UPSTREAM_ANSWER_BYTES_MAX: "65536",
         UPSTREAM_EVENT_BYTES_MAX: "65536",
-        UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "500",
-        UPSTREAM_IDLE_TIMEOUT_MS: "500",
+        // On a busy machine, a response can take a second.
+        UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "3000",
+        UPSTREAM_IDLE_TIMEOUT_MS: "3000",
         // Without retries, each record has the reason of a single call.
         UPSTREAM_ATTEMPTS_MAX: "1",
       },
