@@ -31,6 +31,8 @@ type ToolPlan = Omit<SetupPlan, "tool" | "toolName" | "baseUrl" | "slugs">;
 /** Settings that the user must enter, because no script can. */
 export type ToolGuide = {
   name: string;
+  /** Further names by which the console's search finds the guide. */
+  searchTerms?: string[];
   dialect: "chat" | "messages";
   workloads: Workload[];
   apps(options: GuideOptions): GuideApp[];

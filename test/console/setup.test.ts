@@ -164,6 +164,8 @@ browserTest("the tool picker is searched and used with the keyboard alone", asyn
   await page.keyboard.press("Tab");
   await page.keyboard.press("ArrowUp");
   await page.getByRole("radio", { name: "Qwen Code", checked: true }).waitFor();
+  await page.getByLabel("Search tools").fill("LibreChat");
+  await page.getByRole("radio", { name: "Chat apps" }).waitFor();
   await page.getByLabel("Search tools").fill("nothing has this name");
   await page.getByText("No tools match. Search").waitFor();
   await assertAccessible(t, page);

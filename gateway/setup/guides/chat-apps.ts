@@ -3,6 +3,7 @@ import type { GuideApp, GuideOptions, ToolGuide } from "../tool-setup.ts";
 
 export const chatApps: ToolGuide = {
   name: "Chat apps",
+  searchTerms: ["Open WebUI", "LibreChat", "Cherry Studio", "Chatbox"],
   dialect: "chat",
   workloads: ["daily"],
   apps: (options) => [openWebUi(options), libreChat(options), cherryStudio(options), chatbox(options)],

@@ -50,6 +50,7 @@ export const codex: ToolSetup = {
     "/model in Codex lists the key's models.",
   ],
   notes: () => [
+    "If Codex reports a missing GATEWAY_API_KEY, its background server is still running: codex app-server daemon restart.",
     "Codex's IDE extension and desktop app use the same files. They read the key from .env, so no shell variable is needed.",
   ],
 };
