@@ -71,7 +71,7 @@ const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [
         const manifest = JSON.parse(read("package.json")) as { scripts: { start: string } };
         return (
           valueOf(stages[2], "CMD").startsWith("[") &&
-          wordsOf(stages[2], "CMD").join(" ") === manifest.scripts.start.replace(/^.*\bexec /, "") &&
+          wordsOf(stages[2], "CMD").join(" ") === manifest.scripts.start.replace(/^.*\bexec \.npm\//, "") &&
           valueOf(stages[2], "STOPSIGNAL") === "SIGTERM"
         );
       },
