@@ -1,9 +1,12 @@
 import type { ErrorReason } from "../errors.ts";
 
-/** The current cool-downs. Each credential of a provider cools down separately. */
+/**
+ * The current cool-downs. Each credential of a provider cools down separately. An overload or a rate limit concerns
+ * one model, so a fallback on the same provider remains usable.
+ */
 export class CoolDowns {
   readonly #now: () => number;
-  readonly #current = new Map<string, CoolDown & { providerName: string }>();
+  readonly #current = new Map<string, CoolDown & { credential: string; providerName: string }>();
 
   /** @param now milliseconds since 1970 */
   constructor(now: () => number) {
@@ -13,32 +16,48 @@ export class CoolDowns {
   /** Milliseconds until the candidate may be called again. 0 if it may be called now. */
   leftMs(candidate: CoolingCandidate): number {
     if (this.#current.size === 0) return 0;
-    const coolDown = this.#current.get(nameOf(candidate));
-    return coolDown === undefined ? 0 : Math.max(0, coolDown.until - this.#now());
+    const ends = [credentialOf(candidate), modelOf(candidate)].map(
+      (name) => this.#current.get(name)?.until ?? 0,
+    );
+    return Math.max(0, ...ends.map((end) => end - this.#now()));
   }
 
-  /** Returns null for a candidate that may be called. */
-  find(candidate: CoolingCandidate): CoolDown | null {
-    return this.leftMs(candidate) === 0 ? null : (this.#current.get(nameOf(candidate)) ?? null);
+  /** The credential's cool-down, or the longest one of its models. Null if there is none. */
+  find(credential: CoolingCredential): CoolDown | null {
+    const name = credentialOf(credential);
+    const longestFirst = this.#cooling()
+      .filter((coolDown) => coolDown.credential === name)
+      .toSorted((one, other) => other.until - one.until);
+    return longestFirst[0] ?? null;
   }
 
   /** Returns one provider name per cooling credential, so names can repeat. */
   coolingProviders(): string[] {
-    const now = this.#now();
-    const cooling = [...this.#current.values()].filter(({ until }) => until > now);
-    return cooling.map(({ providerName }) => providerName);
+    const cooling = this.#cooling().map(
+      ({ credential, providerName }) => [credential, providerName] as const,
+    );
+    return [...new Map(cooling).values()];
   }
 
   /** Never shortens an existing cool-down. */
   start(candidate: CoolingCandidate & { providerName: string }, ms: number, why: CoolDownCause): void {
     const now = this.#now();
     for (const [name, { until }] of this.#current) if (until <= now) this.#current.delete(name);
-    const name = nameOf(candidate);
+    const name = codesOfModels.has(why.code) ? modelOf(candidate) : credentialOf(candidate);
     const { since = now, until = 0 } = this.#current.get(name) ?? {};
     const { providerName } = candidate;
-    this.#current.set(name, { since, until: Math.max(until, now + ms), ...why, providerName });
+    const credential = credentialOf(candidate);
+    this.#current.set(name, { since, until: Math.max(until, now + ms), ...why, credential, providerName });
+  }
+
+  #cooling() {
+    const now = this.#now();
+    return [...this.#current.values()].filter(({ until }) => until > now);
   }
 }
+
+/** Rate limited (429), unavailable (503), overloaded (529, Anthropic). */
+const codesOfModels: ReadonlySet<string> = new Set(["http_429", "http_503", "http_529"]);
 
 /** `since` and `until` are milliseconds since 1970. */
 export type CoolDown = Readonly<{ since: number; until: number } & CoolDownCause>;
@@ -46,10 +65,16 @@ export type CoolDown = Readonly<{ since: number; until: number } & CoolDownCause
 /** The code is a `GatewayError` code or `http_<status>`. The reason may be more specific. */
 export type CoolDownCause = Readonly<{ code: string; reason: ErrorReason | null }>;
 
-type CoolingCandidate = { providerId: string; credentialId: string | null };
+type CoolingCredential = { providerId: string; credentialId: string | null };
 
-function nameOf({ providerId, credentialId }: CoolingCandidate): string {
+type CoolingCandidate = CoolingCredential & { upstreamModel: { name: string } };
+
+function credentialOf({ providerId, credentialId }: CoolingCredential): string {
   return `${providerId} ${credentialId ?? ""}`;
+}
+
+function modelOf(candidate: CoolingCandidate): string {
+  return `${credentialOf(candidate)} ${candidate.upstreamModel.name}`;
 }
 
 /**
