@@ -20,6 +20,8 @@ export type ApiKey = {
   createdAt: Date;
   lastUsedAt: Date | null;
   expiresAt: Date | null;
+  /** When the values from before a rotation expire. May be past. Null without a recent rotation. */
+  oldValueExpiresAt: Date | null;
   owner: { id: string; name: string } | null;
   /** The charge in relation to the cost: 1.15 adds 15 %. Null charges the cost. */
   chargeFactor: number | null;
@@ -53,8 +55,16 @@ export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyD
     createdAt: key.createdAt,
     lastUsedAt: key.lastUsedAt,
     expiresAt: key.expiresAt,
+    oldValueExpiresAt: latestOf(values.map((value) => value.validUntil)),
     owner,
     chargeFactor: fromFactorColumn(key.chargeFactor),
     revision: key.revision,
   };
+}
+
+function latestOf(moments: (Date | null)[]): Date | null {
+  return moments.reduce(
+    (latest, moment) => (latest === null || (moment && moment > latest) ? moment : latest),
+    null,
+  );
 }

@@ -22,7 +22,7 @@ export class CoolDowns {
     return Math.max(0, ...ends.map((end) => end - this.#now()));
   }
 
-  /** The credential's cool-down, or the longest one of its models. Null if there is none. */
+  /** The credential's cool-down, or the longest one of its models. Null if none of them cools down. */
   find(credential: CoolingCredential): CoolDown | null {
     const name = credentialOf(credential);
     const longestFirst = this.#cooling()

@@ -86,10 +86,13 @@ browserTest("roles change, people are disabled and enabled, and one administrato
 
   await actionsFor("Ada").click();
   await page.getByRole("menuitem", { name: "Make member" }).click();
+  await page.getByRole("button", { name: "Change role" }).click();
   await page.getByText("Ada is the last active administrator").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
 
   await actionsFor("grace@example.com").click();
   await page.getByRole("menuitem", { name: "Make administrator" }).click();
+  await page.getByRole("button", { name: "Change role" }).click();
   await page.getByText("is now an administrator").waitFor();
 
   await actionsFor("grace@example.com").click();
@@ -130,6 +133,7 @@ browserTest("an administrator who gives up the role sees a member's console at o
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
   await page.getByRole("row", { name: "· you" }).getByRole("button", { name: "Actions for" }).click();
   await page.getByRole("menuitem", { name: "Make member" }).click();
+  await page.getByRole("button", { name: "Change role" }).click();
   await page.getByRole("link", { name: "Audit log" }).first().waitFor({ state: "detached" });
   t.is(await page.getByRole("link", { name: "People" }).count(), 0);
 });
@@ -158,8 +162,8 @@ browserTest("the audit log lists actions and filters by action, person, time and
   await assertAccessible(t, page);
   const details = [
     "Laptop → Old laptop",
-    "Daily budget: 0.001 → none",
-    "Weekly budget: none → 5",
+    "Daily budget: $0.001 → none",
+    "Weekly budget: none → $5.00",
     "Added: demo/echo",
     "Invited again: no",
     "Link type: invitation",

@@ -127,8 +127,10 @@ browserTest("a rotated key has a new value, and the old one expires as announced
   const second = await rotate("In 24 hours", "expires on");
   t.deepEqual([await status(value), await status(second)], [200, 200]);
   await page.getByText(`sk-gateway-…${second.slice(-4)}`).waitFor();
+  await page.getByRole("term").filter({ hasText: "Old value expires" }).waitFor();
   const third = await rotate("Immediately", "has expired");
   t.deepEqual([await status(value), await status(second), await status(third)], [401, 401, 200]);
+  t.is(await page.getByRole("term").filter({ hasText: "Old value expires" }).count(), 0);
 });
 
 browserTest("the snippets work as copied", async (t) => {

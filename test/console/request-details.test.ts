@@ -130,7 +130,7 @@ browserTest("the overview and the provider's page show the last failure", async 
   await line(down.name).getByText(refused).waitFor();
   // The console omits an error reason that equals the error code.
   await line(busy.name)
-    .getByText(/Last error http_429, (?:just now|\d+ seconds ago)/)
+    .getByText(/Last error HTTP 429, (?:just now|\d+ seconds ago)/)
     .waitFor();
   await assertAccessible(t, page);
   await page.goto(`/providers/${down.providerId}`);

@@ -1,3 +1,4 @@
+import { formatExactDollars } from "#lib/format/numbers.ts";
 import { formatExactTime } from "#lib/format/relative-time.ts";
 import { memberWords, valueWords } from "./member-words.ts";
 
@@ -53,6 +54,7 @@ function show(value: unknown, path: string): string {
   const words = valueWords[path]?.[String(value)];
   if (words !== undefined) return words;
   if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number" && path.includes("budgetsUsd.")) return formatExactDollars(value);
   if (path === "expiresAt") return formatExactTime(Date.parse(String(value)));
   if (Array.isArray(value))
     return value.length === 0 ? "none" : value.map((item) => show(item, path)).join(", ");

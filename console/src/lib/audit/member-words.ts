@@ -19,8 +19,8 @@ export const memberWords: Readonly<Partial<Record<string, string>>> = {
   kind: "Kind",
   preset: "Preset",
   baseUrl: "Base URL",
-  hasCredential: "Credential",
-  "credential.id": "Credential ID",
+  hasCredential: "Provider key",
+  "credential.id": "Provider key ID",
   "credential.lastFour": "Last four characters",
   weight: "Weight",
   "timeouts.connectTimeoutMs": "Connect timeout (ms)",
@@ -61,4 +61,5 @@ export const memberWords: Readonly<Partial<Record<string, string>>> = {
 export const valueWords: Readonly<Partial<Record<string, Readonly<Partial<Record<string, string>>>>>> = {
   by: { invitation: "invitation", passwordReset: "password reset" },
   hasCredential: { true: "added", false: "none" },
+  role: { admin: "administrator" },
 };

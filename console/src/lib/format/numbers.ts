@@ -38,6 +38,11 @@ function toDollars(dollars: number, maximumFractionDigits: number): string {
   }).format(dollars);
 }
 
+/** Percentiles are estimates from buckets. The first bucket ends at 250 ms, so a smaller estimate says little. */
+export function formatPercentile(milliseconds: number): string {
+  return milliseconds < 250 ? "< 250 ms" : formatDuration(milliseconds);
+}
+
 /** Returns text such as "340 ms", "1.2 s" or "2 min 5 s". */
 export function formatDuration(milliseconds: number): string {
   // The rounded value selects the unit, to avoid "1000 ms" and "60.0 s".

@@ -1,5 +1,5 @@
 import type { CsvColumn } from "#lib/csv.ts";
-import { formatCompact, formatCount, formatDuration } from "#lib/format/numbers.ts";
+import { formatCompact, formatCount, formatDuration, formatPercentile } from "#lib/format/numbers.ts";
 import { formatCostSum } from "./format-cost.ts";
 import type { UsageBeforeRow, UsageDimension, UsageTotalsRow } from "./summarize-usage.ts";
 import { groupOf } from "./usage-groups.ts";
@@ -73,6 +73,7 @@ export function toBreakdown(
 }
 
 const duration = (ms: number | null) => (ms === null ? "–" : formatDuration(ms));
+const percentile = (ms: number | null) => (ms === null ? "–" : formatPercentile(ms));
 const percent = (part: number) => `${(part * 100).toFixed(part > 0 && part < 0.1 ? 1 : 0)}%`;
 
 function formatChange({ change }: BreakdownRow): string {
@@ -100,15 +101,15 @@ export const columns: BreakdownColumn[] = [
   {
     name: "p50",
     title: "p50",
-    hint: "Median duration of successful requests",
-    format: (row) => duration(row.p50),
+    hint: "Estimated median duration of successful requests",
+    format: (row) => percentile(row.p50),
     from: "wide",
   },
   {
     name: "p95",
     title: "p95",
-    hint: "p95 duration of successful requests",
-    format: (row) => duration(row.p95),
+    hint: "Estimated p95 duration of successful requests",
+    format: (row) => percentile(row.p95),
     from: "medium",
   },
   {

@@ -62,7 +62,7 @@ export function nameTool(tool: string): string {
 export function nameReason(reason: string): string {
   const known = reason as ErrorReason;
   const words = failureWords(known) ?? limitWords(known);
-  return reason === "" ? "No error" : words === null ? reason : capitalize(words);
+  return reason === "" ? "No error" : capitalize(words ?? reason.replaceAll("_", " "));
 }
 
 /** The value in the URL that selects a group. Null if no value selects the group. */
