@@ -1,5 +1,6 @@
 import { parseBody } from "../dialects/parse-body.ts";
 import { GatewayError } from "../errors.ts";
+import { toAnswerError } from "../wire/bad-answer.ts";
 import { Attempts } from "../routing/attempts.ts";
 import { resolveRoute } from "../routing/catalogue.ts";
 import type { Exchange } from "./exchange.ts";
@@ -39,6 +40,7 @@ export function answerRequest(
         context.observer?.upstreamRefused(candidate.providerName, code);
         if (reason === "private_address") context.privateAddressWarnings.warn(candidate);
       },
+      failed: (thrown) => exchange.fail(toAnswerError(thrown)),
     });
     attempts.begin();
   });

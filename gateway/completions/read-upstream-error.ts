@@ -2,7 +2,7 @@ import { GatewayError } from "../errors.ts";
 import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
 import { hideSecret } from "../upstream/hide-secret.ts";
 import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
-import { isObject, parseJson } from "../wire/json.ts";
+import { isObject, parseJson, stringifyJson } from "../wire/json.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -118,10 +118,10 @@ function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers 
   };
 }
 
-/** Removes secrets from an object. Returns null if it is too long, or invalid JSON after the removal. */
+/** Removes secrets from an object. Returns null if it is too deep or too long, or invalid JSON after the removal. */
 function withoutSecretsIn(details: object, secret: string | null): object | null {
-  const text = JSON.stringify(details);
-  if (text.length > messageLengthMax) return null;
+  const text = stringifyJson(details);
+  if (text === null || text.length > messageLengthMax) return null;
   const cleaned = parseJson(withoutSecrets(text, secret));
   return isObject(cleaned) ? cleaned : null;
 }

@@ -75,7 +75,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
     if (this.#error) return this.#error.add(bytes);
     // The upstream may send data after the end of its stream.
     if (this.#exchange.isOver) return this.#exchange.call?.abort();
-    if (this.#arrived.push(bytes) === 1) queueMicrotask(() => this.#relayArrived());
+    if (this.#arrived.push(bytes) === 1) queueMicrotask(() => this.#relayLater());
   }
 
   onEnd(): void {
@@ -99,6 +99,15 @@ export class StreamRelay implements UpstreamEvents, Answer {
     this.#arrived = [];
     const arrivedAt = performance.now();
     this.#relay(this.#read(concat(arrived)), arrivedAt);
+  }
+
+  /** Catches exceptions, because a microtask has no caller that does. */
+  #relayLater(): void {
+    try {
+      this.#relayArrived();
+    } catch (thrown) {
+      this.#exchange.fail(toAnswerError(thrown));
+    }
   }
 
   /** Catches exceptions, because an uncaught one would end the process and all open streams. */

@@ -3,6 +3,7 @@ import type { ChatAnswer, EmbeddingsAnswer } from "../providers/provider.ts";
 import type { AnswerReading } from "./answer-relay.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { badAnswer, toAnswerError } from "../wire/bad-answer.ts";
+import { countValues, scanMembers } from "../wire/json.ts";
 
 /**
  * @param readAnswer may throw any error for a malformed answer
@@ -15,7 +16,7 @@ export function translatedAnswer(
 ): AnswerReading {
   return (bytes) => {
     try {
-      const answer = readAnswer(JSON.parse(bytes.toString("utf8")));
+      const answer = readAnswer(parseAnswer(bytes));
       return {
         bytes: Buffer.from(JSON.stringify(formatAnswer(answer))),
         usage: readTokenUsage(answer.usage, answer.usageDetails),
@@ -32,7 +33,7 @@ export function translatedEmbeddings(
   { slug, inputCount, asBase64, estimateInputTokens }: TranslatedEmbeddingsOptions,
 ): AnswerReading {
   return (bytes) => {
-    const { embeddings, inputTokens } = readAnswer(JSON.parse(bytes.toString("utf8")));
+    const { embeddings, inputTokens } = readAnswer(parseAnswer(bytes));
     // Without one embedding for each text, clients would pair texts with the wrong embeddings.
     if (embeddings.length !== inputCount) throw badAnswer("missing an embedding for some inputs");
     const shownTokens = inputTokens ?? estimateInputTokens();
@@ -57,3 +58,18 @@ type TranslatedEmbeddingsOptions = {
   /** Supplies the token count if the upstream reports none, because clients require a count. */
   estimateInputTokens: () => number;
 };
+
+/** Counts the values of a long answer first, because parsing megabytes of small values would delay other requests. */
+function parseAnswer(bytes: Buffer): unknown {
+  if (bytes.length > uncountedBytesMax) {
+    const result = scanMembers(bytes, 0, bytes.length, depthMax, () => {}, countValues(valuesMax));
+    if (result === "too deep" || result === "too many values")
+      throw badAnswer("too complex", "answer_too_long");
+  }
+  return JSON.parse(bytes.toString("utf8"));
+}
+
+const uncountedBytesMax = 256 * 1024;
+const depthMax = 1_000;
+/** More than the log probabilities of a long answer. Parsing as many values takes some 100 ms. */
+const valuesMax = 1_000_000;

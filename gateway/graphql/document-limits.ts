@@ -47,7 +47,7 @@ const fieldsMax = 250;
 /** A page of 500 records with all their fields costs 27,001. */
 const costMax = 30_000;
 /** A summary has a fixed cost, because the document does not show how many rows it reads. */
-const summaryCost = 1_000;
+const summaryCost = 6_000;
 /** The assumed lengths of introspection lists. */
 const listRows = new Map(Object.entries({ types: 10, fields: 10, args: 3, inputFields: 5, enumValues: 5 }));
 

@@ -28,6 +28,8 @@ type Caller = {
   prepare(candidate: Candidate): Attempt;
   /** Runs after a call that was not sent, or that the upstream rejected without processing. */
   refused(candidate: Candidate, why: CoolDownCause): void;
+  /** Runs after an exception of the attempt's events, which would otherwise end the process. */
+  failed(thrown: unknown): void;
 };
 
 /**
@@ -94,20 +96,29 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   onHeaders(status: number, headers: UpstreamHeaders): void {
     this.#isRefused = status >= 400 && !proxyFailures.has(status);
     if (status !== 200 && refusals.has(status) && this.#retryAfterRefusal(status, headers)) return;
-    this.#events?.onHeaders(status, headers);
+    this.#pass((events) => events.onHeaders(status, headers));
   }
 
   onData(bytes: Buffer): void {
-    this.#events?.onData(bytes);
+    this.#pass((events) => events.onData(bytes));
   }
 
   onEnd(): void {
-    this.#events?.onEnd();
+    this.#pass((events) => events.onEnd());
   }
 
   onError(error: GatewayError, wasSent: boolean): void {
     if (!wasSent && this.#retryElsewhere(error)) return;
-    this.#events?.onError(error, wasSent);
+    this.#pass((events) => events.onError(error, wasSent));
+  }
+
+  #pass(send: (events: UpstreamEvents) => void): void {
+    try {
+      if (this.#events) send(this.#events);
+    } catch (thrown) {
+      this.abort();
+      this.#caller.failed(thrown);
+    }
   }
 
   #retryAfterRefusal(status: number, headers: UpstreamHeaders): boolean {
@@ -226,8 +237,7 @@ function selectSoonest(
   isLeft: (candidate: Candidate) => boolean,
 ): Candidate | null {
   let soonest: Candidate | null = null;
-  for (const candidate of groups.flat()) {
-    if (!isLeft(candidate)) continue;
+  for (const candidate of groups.flat().filter(isLeft)) {
     if (soonest === null || coolDowns.leftMs(candidate) < coolDowns.leftMs(soonest)) soonest = candidate;
   }
   return soonest;

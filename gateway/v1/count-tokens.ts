@@ -2,7 +2,7 @@ import { countRequestTokens, type TokenCounting } from "../completions/count-tok
 import { responses } from "../dialects/responses/responses.ts";
 import { ClientGoneError, readBody } from "../http/read-body.ts";
 import { plainEndpoint, type RequestHandler } from "./endpoint.ts";
-import { type ModelEndpointOptions, keyOf } from "./model-endpoint.ts";
+import { bodyHolderOf, type ModelEndpointOptions, keyOf } from "./model-endpoint.ts";
 
 /**
  * Rate limits, budgets and usage records exclude requests for token counts, because Anthropic and OpenAI do not
@@ -12,7 +12,7 @@ export function countTokensEndpoint(options: ModelEndpointOptions, counting: Tok
   const handle: Parameters<typeof plainEndpoint>[1] = async ({ request, response, reply }) => {
     const key = await keyOf(options, request);
     const leaving = new AbortController();
-    const held = options.bodyBudget.hold(key.id);
+    const held = options.bodyBudget.hold(bodyHolderOf(key));
     response.on("close", () => {
       held.release();
       leaving.abort();
@@ -23,6 +23,7 @@ export function countTokensEndpoint(options: ModelEndpointOptions, counting: Tok
       const followUp =
         counting.dialect === responses ? await keptResponses?.followUp(key.id, received) : null;
       const bytes = followUp?.bytes ?? received;
+      held.add(Math.max(0, bytes.length - received.length));
       const { headers } = request;
       const counted = await countRequestTokens(options, counting, key, { bytes, headers }, leaving.signal);
       if (!response.destroyed) reply.sendJson(counted, []);

@@ -39,7 +39,7 @@ export function modelEndpoint(
       const { headers } = request;
       const known = knownKeyOf(options, request);
       const key = known instanceof Promise ? await known : known;
-      const heldBody = bodyBudget.hold(key.id);
+      const heldBody = bodyBudget.hold(bodyHolderOf(key));
       const exchange = openExchange(options, operation, { id, key, headers, reply, observed, heldBody });
       response.on("close", () => {
         if (!response.writableFinished) exchange.cancel();
@@ -152,6 +152,11 @@ const signs = [
 ] as const;
 
 const headerLengthMax = 1_024;
+
+/** Several keys of one person share a part of the memory for bodies. */
+export function bodyHolderOf({ id, ownerId }: KnownKey): string {
+  return ownerId ?? id;
+}
 
 export async function keyOf(options: KeyOptions, request: IncomingMessage): Promise<KnownKey> {
   const key = await knownKeyOf(options, request);

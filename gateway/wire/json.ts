@@ -15,6 +15,22 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Parses a part of a message. Returns null for invalid JSON and for more than 64 KiB, which would delay other requests. */
+export function parseShortJson(bytes: Buffer, start: number, end: number): unknown {
+  return end - start > shortBytesMax ? null : parseJson(bytes.toString("utf8", start, end));
+}
+
+const shortBytesMax = 64 * 1024;
+
+/** Returns null for deep nesting, which `JSON.parse` accepts and `JSON.stringify` does not. */
+export function stringifyJson(value: object): string | null {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Finds the positions of a JSON object's members (RFC 8259) without building values. Checks only part of the
  * syntax, so the positions are correct only if `JSON.parse` accepts the text.

@@ -1,5 +1,5 @@
 import type { Edit } from "./bytes.ts";
-import { parseJson, isKey, scanMembers, openBracket } from "./json.ts";
+import { parseShortJson, isKey, scanMembers, openBracket } from "./json.ts";
 
 type ScannedAnswer = {
   /** Replace the model name with the slug, or add the slug. */
@@ -22,10 +22,9 @@ export function scanAnswer(
   const scanned: ScannedAnswer = { edits: [], usage: null, serviceTier: null, list: null, hasList: false };
   const result = scanMembers(bytes, range.start, range.end, Infinity, (keyStart, keyEnd, start, end) => {
     if (isKey(bytes, keyStart, keyEnd, "model")) scanned.edits.push({ start, end, text });
-    else if (isKey(bytes, keyStart, keyEnd, "usage"))
-      scanned.usage = parseJson(bytes.toString("utf8", start, end));
+    else if (isKey(bytes, keyStart, keyEnd, "usage")) scanned.usage = parseShortJson(bytes, start, end);
     else if (isKey(bytes, keyStart, keyEnd, "service_tier"))
-      scanned.serviceTier = parseJson(bytes.toString("utf8", start, end));
+      scanned.serviceTier = parseShortJson(bytes, start, end);
     else if (isKey(bytes, keyStart, keyEnd, listName)) {
       scanned.hasList = bytes[start] === openBracket;
       scanned.list = { start, end };

@@ -69,6 +69,8 @@ for (const count of [300, 900]) {
   documents[`${count} arguments`] = `{ usageRecord(${repeat(count, (n) => `a${n}: 1`)}) { id } }`;
   documents[`${count} variables`] = `query(${repeat(count, (n) => `$v${n}: Int`)}) { __typename }`;
 }
+documents["5 sums and a page"] =
+  `{ ${repeat(5, (n) => `a${n}: usageSummary(groupBy: []) { requests }`)} usageRecords { ${record} } }`;
 documents["30,000 tokens"] = `{ ${"a ".repeat(30_000)} }`;
 documents["a comma 60,000 times, and nothing"] = ",".repeat(60_000);
 documents["a long string"] = `{ usageRecord(id: "${"x".repeat(60_000)}) { id } }`;

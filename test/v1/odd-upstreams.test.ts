@@ -39,6 +39,22 @@ async function send(path: "messages" | "responses", body: object, sent: string) 
 }
 let promptCount = 0;
 
+for (const [title, values] of [
+  ["two million small values", "{},".repeat(2_000_000)],
+  [
+    "values nested 100,000 levels deep",
+    `${"[".repeat(100_000)}${"]".repeat(100_000)},${" ".repeat(300_000)}`,
+  ],
+]) {
+  test(`a translated answer with ${title} is rejected`, async (t) => {
+    const sent = `{"choices":[],"more":[${values}0]}`;
+    const { answer, record } = await send("messages", { model: "chat/model" }, sent);
+    t.is(answer.status, 502);
+    t.regex(answer.text, /too complex/);
+    t.like(record, { status: "FAILED", errorReason: "answer_too_long" });
+  });
+}
+
 test("a probability of -Infinity passes, as does the requested usage", async (t) => {
   const chunk = `{"id":"x","model":"x","choices":[{"index":0,"delta":{"content":"Hi"},"logprobs":{"content":[{"logprob":-Infinity}]}}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`;
   upstream.scripts.set("-Infinity", (response) => {

@@ -84,6 +84,14 @@ assertFailure(
   said,
 );
 
+const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+assertFailure(
+  "deeply nested details of an error are omitted",
+  (response) => void response.writeHead(400).end(`{"error":{"message":"${said}","details":{"a":${deep}}}}`),
+  clientError(400, null),
+  said,
+);
+
 test("an upstream that quotes our credential does not reveal it to the client", async (t) => {
   const quotes = [
     { message: `Bad request with Bearer ${upstreamSecret}.` },

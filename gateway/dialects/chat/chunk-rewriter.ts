@@ -1,5 +1,5 @@
 import { readChatUsage, type TokenUsage } from "../../wire/token-usage.ts";
-import { isKey, parseJson, scanMembers } from "../../wire/json.ts";
+import { isKey, parseShortJson, scanMembers } from "../../wire/json.ts";
 import type { OutputMeter } from "../dialect.ts";
 
 export type RewrittenChunks = {
@@ -168,10 +168,10 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
       chunk.kind = "error";
       return false;
     }
-    if (isKey(events, keyStart, keyEnd, "usage")) usage = parse(events, valueStart, valueEnd);
+    if (isKey(events, keyStart, keyEnd, "usage")) usage = parseShortJson(events, valueStart, valueEnd);
     // Some upstreams write the tier in every chunk, but the tier matters only with usage.
     if (mayHoldMore && isKey(events, keyStart, keyEnd, "service_tier")) {
-      serviceTier = parse(events, valueStart, valueEnd);
+      serviceTier = parseShortJson(events, valueStart, valueEnd);
     }
     if (isKey(events, keyStart, keyEnd, "choices")) {
       chunk.isEmpty = /^\[\s*\]$/.test(events.toString("latin1", valueStart, valueEnd));
@@ -211,10 +211,6 @@ function endsObject(text: string, next: number): boolean {
   let at = next - 1;
   while (at >= 0 && text.charCodeAt(at) <= 0x20) at--;
   return text[at] === "}";
-}
-
-function parse(events: Buffer, start: number, end: number): unknown {
-  return parseJson(events.toString("utf8", start, end));
 }
 
 const repeatedNames = ["id", "object", "created", "usage"];

@@ -1,6 +1,6 @@
 import type { MemoryStore } from "../../kept-responses/memory-store.ts";
 import type { KeptItems } from "../../kept-responses/response-store.ts";
-import { isObject } from "../../wire/json.ts";
+import { isObject, parseJson, stringifyJson } from "../../wire/json.ts";
 
 type RecentResponsesOptions = { store: MemoryStore; connectionId: string; keyId: string; countMax: number };
 
@@ -16,15 +16,18 @@ export class RecentResponses {
 
   /**
    * @param request the body with its resolved input
-   * @param event the event that ends the response, as JSON
+   * @param event the event that ends the response. An upstream may send invalid JSON, which cannot be kept.
    */
   keep(streamId: string | null, request: Buffer, event: string): void {
-    const { response } = JSON.parse(event) as { response?: unknown };
+    const parsed = parseJson(event);
+    const response = isObject(parsed) ? parsed["response"] : null;
     if (!isObject(response) || typeof response["id"] !== "string" || response["store"] === true) return;
     const { store, keyId, countMax } = this.#options;
     this.#drop(streamId);
     const output = Array.isArray(response["output"]) ? response["output"].filter(canReturn) : [];
-    const kept = { response: noBytes, input: request, output: Buffer.from(JSON.stringify(output)) };
+    const text = stringifyJson(output);
+    if (text === null) return;
+    const kept = { response: noBytes, input: request, output: Buffer.from(text) };
     if (!store.keep(keyId, this.#storedId(response["id"]), kept)) return;
     this.#ids.set(streamId, response["id"]);
     const [oldest = null] = this.#ids.keys();

@@ -12,6 +12,8 @@ type ResponsesSocketOptions = Omit<SocketTurnOptions, "connection"> & {
   /** The connection below the WebSocket. */
   socket: Duplex;
   keyId: string;
+  /** The holder of the turns' bodies in the body budget. */
+  bodyHolder: string;
 };
 
 /** Turns with the same `stream_id` run one after another. Turns with different IDs run concurrently. */
@@ -84,7 +86,7 @@ export class ResponsesSocket implements Connection {
   }
 
   #hold(): HeldBody {
-    return this.#options.endpoint.bodyBudget.hold(this.#options.keyId);
+    return this.#options.endpoint.bodyBudget.hold(this.#options.bodyHolder);
   }
 
   #arrive(bytes: number): void {

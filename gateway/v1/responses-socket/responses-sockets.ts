@@ -5,9 +5,10 @@ import type { WebSocket, WebSocketServer } from "ws";
 import type { Operation } from "../../completions/operation.ts";
 import { responses } from "../../dialects/responses/responses.ts";
 import { GatewayError } from "../../errors.ts";
+import type { KnownKey } from "../../keys/authenticate-key.ts";
 import { MemoryStore } from "../../kept-responses/memory-store.ts";
 import { endpoint, type RequestHandler } from "../endpoint.ts";
-import { type ModelEndpointOptions, keyOf } from "../model-endpoint.ts";
+import { bodyHolderOf, type ModelEndpointOptions, keyOf } from "../model-endpoint.ts";
 import { RecentResponses } from "./recent-responses.ts";
 import { ResponsesSocket, stopping } from "./responses-socket.ts";
 
@@ -80,7 +81,7 @@ export class ResponsesSockets {
         this.#checkCount(key.id);
         shakeHands(server, request, socket, head, (webSocket) => {
           response.detachSocket(socket as Socket);
-          this.#add(key.id, request, webSocket, socket);
+          this.#add(key, request, webSocket, socket);
         });
         if (observed) observer?.answered(observed, 101);
       },
@@ -101,7 +102,8 @@ export class ResponsesSockets {
     }
   }
 
-  #add(keyId: string, request: IncomingMessage, webSocket: WebSocket, socket: Duplex): void {
+  #add(key: KnownKey, request: IncomingMessage, webSocket: WebSocket, socket: Duplex): void {
+    const { id: keyId } = key;
     const recent = new RecentResponses({
       store: this.#recent,
       connectionId: String(this.#connectionCount++),
@@ -115,6 +117,7 @@ export class ResponsesSockets {
       webSocket,
       socket,
       keyId,
+      bodyHolder: bodyHolderOf(key),
       recent,
     });
     this.#open.set(opened, { keyId });
