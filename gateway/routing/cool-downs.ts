@@ -41,6 +41,8 @@ export class CoolDowns {
 
   /** Never shortens an existing cool-down. */
   start(candidate: CoolingCandidate & { providerName: string }, ms: number, why: CoolDownCause): void {
+    // Providers also return 403 for a prompt that they reject, which must not divert other requests.
+    if (why.code === "http_403") return;
     const now = this.#now();
     for (const [name, { until }] of this.#current) if (until <= now) this.#current.delete(name);
     const name = codesOfModels.has(why.code) ? modelOf(candidate) : credentialOf(candidate);

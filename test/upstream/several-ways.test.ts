@@ -56,6 +56,14 @@ for (const status of [429, 503, 529]) {
   });
 }
 
+test("a 403 diverts only its own request, because it may concern the prompt", async (t) => {
+  const answers = [answersWith(403, { "retry-after": "300" }), sendCompletion];
+  const other = await addModel(t, gateway, sendCompletion);
+  const own = await addModel(t, gateway, (response) => answers.shift()?.(response), [other.slug]);
+  t.like((await askModel(gateway, own.slug)).record, { provider: other.name, attempts: 2 });
+  t.like((await askModel(gateway, own.slug)).record, { provider: own.name, attempts: 1 });
+});
+
 test("a fallback answers if the provider is unreachable, in streams, too", async (t) => {
   const other = await addModel(t, gateway, (response) => {
     beginStream(response);
