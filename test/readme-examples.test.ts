@@ -78,7 +78,6 @@ const openaiVersion = "3.57.0";
 const version = (minor: number): PythonVersion => [3, minor];
 
 test("the README's Python example works as it stands", async (t) => {
-  t.timeout(180_000);
   const registry = { name: "pypi" as const, pythonAtLeast: version(10), pythonBelow: version(15) };
   const installed = await installTool({
     package: "openai",

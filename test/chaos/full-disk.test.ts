@@ -35,7 +35,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
   const { ledger } = clients;
   const progress = (answers: number) => {
     const before = ledger.complete.length;
-    return eventually(() => ledger.complete.length >= before + answers, 60_000);
+    return eventually(() => ledger.complete.length >= before + answers);
   };
   await progress(plan.answers);
   const failedBefore = failuresOf(ledger);

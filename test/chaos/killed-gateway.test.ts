@@ -14,7 +14,7 @@ async function killUnderLoad(stage: Stage, patienceMs: number) {
   const clients = startClients({ url, key, model, count: plan.clients });
   for (let kill = 0; kill < plan.kills; kill++) {
     const before = clients.ledger.complete.length;
-    await eventually(() => clients.ledger.complete.length >= before + plan.answers, 120_000);
+    await eventually(() => clients.ledger.complete.length >= before + plan.answers);
     const { child, exited } = stage.gateway();
     child.kill("SIGKILL");
     await exited;

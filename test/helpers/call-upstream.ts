@@ -9,6 +9,7 @@ import type {
 } from "../../gateway/upstream/upstream-call.ts";
 import { Upstreams } from "../../gateway/upstream/upstreams.ts";
 import type { Endpoint } from "../../gateway/providers/provider.ts";
+import { hangMs } from "./eventually.ts";
 
 /** Permits connections to any address by default. Closes the connections after the test. */
 export function createUpstreams(
@@ -86,8 +87,8 @@ export type Outcome = {
 };
 
 const patience = {
-  connectTimeoutMs: 10_000,
-  firstByteTimeoutMs: 20_000,
-  idleTimeoutMs: 20_000,
-  totalTimeoutMs: 30_000,
+  connectTimeoutMs: hangMs,
+  firstByteTimeoutMs: hangMs,
+  idleTimeoutMs: hangMs,
+  totalTimeoutMs: hangMs,
 };

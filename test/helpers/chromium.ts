@@ -8,6 +8,7 @@ import {
   type Page,
 } from "playwright-core";
 import { findChromium } from "./chromium-program.ts";
+import { hangMs } from "./eventually.ts";
 import type { TestGateway } from "./test-gateway.ts";
 import { administrator, reusePort } from "./test-gateway.ts";
 
@@ -53,7 +54,7 @@ export async function openConsole(
     ...options,
   });
   const page = Object.assign(await context.newPage(), { complaints: [] as string[] });
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(hangMs);
   page.on("pageerror", (error) => page.complaints.push(`error: ${error.stack ?? error.message}`));
   page.on("dialog", (dialog) => {
     page.complaints.push(`dialog: ${dialog.message()}`);

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+/** Only a hang takes this long: a busy machine is slow, but not this slow. */
+export const hangMs = 120_000;
+
 /** Polls a condition until its result is not null, undefined or false. Prefer an event if there is one. */
 export async function eventually<Value>(
   ask: () => Value | null | undefined | false | Promise<Value | null | undefined | false>,
-  timeoutMs = 10_000,
+  timeoutMs = hangMs,
 ): Promise<Value> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

@@ -35,7 +35,7 @@ export function startGatewayProcess(
       if (child.exitCode !== null) throw new Error(`The gateway ended: ${said.stderr}`);
       // The startup output ends with an empty line.
       return said.stdout.endsWith("\n\n") ? /listening at (http\S+)/.exec(said.stdout)?.[1] : undefined;
-    }, 40_000);
+    });
   return { child, stdout: () => said.stdout, stderr: () => said.stderr, exited, listening };
 }
 

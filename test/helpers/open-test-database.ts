@@ -4,6 +4,7 @@ import type { ModelRow } from "../../db/entities/model.ts";
 import type { ProviderRow } from "../../db/entities/provider.ts";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import type { UserRow } from "../../db/entities/user.ts";
+import { hangMs } from "./eventually.ts";
 import { createMigratedDatabase, type DatabaseKind } from "./test-database.ts";
 
 export async function openTestDatabase(
@@ -19,7 +20,7 @@ export async function openDatabaseAt(
   url: string,
   limits: Partial<DatabaseLimits> = {},
 ): Promise<Database> {
-  const all = { connectionsMax: 10, connectTimeoutMs: 20_000, operationTimeoutMs: 20_000, ...limits };
+  const all = { connectionsMax: 10, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs, ...limits };
   const database = await Database.open(url, all);
   t.teardown(() => database.close());
   await database.migrate();

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { RowDataPacket } from "mysql2/promise";
 import { Database } from "../../db/database.ts";
+import { hangMs } from "./eventually.ts";
 
 /**
  * Migrates one database of each kind for tests to copy. A copy takes a quarter of a migration's CPU time.
@@ -37,7 +38,7 @@ export async function serverSchema(kind: string): Promise<string> {
 const folder = process.env.TEST_SCHEMAS;
 
 async function migrate(url: string): Promise<void> {
-  const limits = { connectionsMax: 2, connectTimeoutMs: 20_000, operationTimeoutMs: 20_000 };
+  const limits = { connectionsMax: 2, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
   const database = await Database.open(url, limits);
   await database.migrate();
   await database.close();

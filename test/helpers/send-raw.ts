@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { hangMs } from "./eventually.ts";
 import type { Answer } from "./post-chat.ts";
 
 export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Promise<Answer> {
@@ -19,7 +20,7 @@ export async function openSocket(url: string): Promise<Socket> {
   return socket;
 }
 
-export function readAnswer(socket: Socket, timeoutMs = 20_000): Promise<Answer> {
+export function readAnswer(socket: Socket, timeoutMs = hangMs): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const chunks: Buffer[] = [];
   const timer = setTimeout(() => reject(new Error(`No answer within ${timeoutMs} ms`)), timeoutMs);

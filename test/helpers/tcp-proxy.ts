@@ -1,17 +1,13 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
-import { Transform } from "node:stream";
 import type { ExecutionContext } from "ava";
 
-/** Starts a proxy to a port of 127.0.0.1. `delayMs` delays each chunk that a client sends. */
-export async function startTcpProxy(
-  t: Pick<ExecutionContext, "teardown">,
-  port: number,
-  { delayMs = 0 } = {},
-): Promise<TcpProxy> {
+/** Starts a proxy to a port of 127.0.0.1. */
+export async function startTcpProxy(t: Pick<ExecutionContext, "teardown">, port: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const links = new Set<[Socket, Socket]>();
   let accepted = 0;
+  let sent = 0;
   const server = createServer((client) => {
     accepted++;
     const upstream = connect(port, "127.0.0.1");
@@ -26,7 +22,8 @@ export async function startTcpProxy(
     }
     const link: [Socket, Socket] = [client, upstream];
     links.add(link);
-    client.pipe(delayed(delayMs)).pipe(upstream).pipe(client);
+    client.on("data", () => sent++);
+    client.pipe(upstream).pipe(client);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   t.teardown(() => {
@@ -36,6 +33,7 @@ export async function startTcpProxy(
   return {
     port: (server.address() as AddressInfo).port,
     acceptedCount: () => accepted,
+    sentChunks: () => sent,
     swallow() {
       for (const [client, upstream] of links) {
         client.unpipe().resume();
@@ -46,15 +44,11 @@ export async function startTcpProxy(
   };
 }
 
-function delayed(delayMs: number): Transform {
-  return new Transform({
-    transform: (chunk, _encoding, done) => void setTimeout(() => done(null, chunk), delayMs),
-  });
-}
-
 export type TcpProxy = {
   port: number;
   acceptedCount(): number;
+  /** The number of chunks that clients sent. Small statements have a chunk each. */
+  sentChunks(): number;
   /** Drops all data of current connections without closing them. New connections work. */
   swallow(): void;
 };

@@ -9,6 +9,7 @@ import { createLog } from "../../gateway/log.ts";
 import { type Runtime, systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway, type RunningGateway } from "../../gateway/start/start-gateway.ts";
 import { watchConservation } from "./conservation.ts";
+import { hangMs } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 import { createMigratedDatabase, type DatabaseKind } from "./test-database.ts";
 import { createTestFolder } from "./test-folder.ts";
@@ -28,9 +29,9 @@ export async function startTestGateway(
     USAGE_FLUSH_INTERVAL_MS: "20",
     DRAIN_TIMEOUT_MS: "2000",
     // Test files share a machine, so a slow server must not count as unavailable.
-    DATABASE_TIMEOUT_MS: "20000",
-    DATABASE_CONNECT_TIMEOUT_MS: "20000",
-    VALKEY_TIMEOUT_MS: "20000",
+    DATABASE_TIMEOUT_MS: String(hangMs),
+    DATABASE_CONNECT_TIMEOUT_MS: String(hangMs),
+    VALKEY_TIMEOUT_MS: String(hangMs),
     ...options.environment,
   };
   const log: string[] = [];

@@ -198,7 +198,7 @@ suite("the image contains only expected files, and its user owns only the data",
 suite("the image serves as user 1000 on a read-only root and drains on SIGTERM", async (t) => {
   // In production, a first start prints no key.
   const running = await runImage(t, undefined, ["PORT=0", "NODE_ENV=development"]);
-  const url = await eventually(() => /listening at (http\S+)/.exec(running.said.stdout)?.[1], 30_000);
+  const url = await eventually(() => /listening at (http\S+)/.exec(running.said.stdout)?.[1]);
   const key = await eventually(() => /sk-gateway-[0-9A-Za-z]{49}/.exec(running.said.stdout)?.[0]);
   const processId = await running.processId();
   t.regex(await readFile(`/proc/${processId}/status`, "utf8"), /^Uid:\t1000\t1000\t1000\t1000$/m);
@@ -217,7 +217,7 @@ suite("the image serves as user 1000 on a read-only root and drains on SIGTERM",
 suite("the image's start compiles no file, because the build filled the compile cache", async (t) => {
   const environment = ["PORT=0", "NODE_DEBUG_NATIVE=COMPILE_CACHE"];
   const { said, exited, processId } = await runImage(t, undefined, environment);
-  await eventually(() => said.stdout.includes("listening at"), 30_000);
+  await eventually(() => said.stdout.includes("listening at"));
   process.kill(await processId(), "SIGTERM");
   t.is(await exited, 0);
   const reads = [...said.stderr.matchAll(/reading cache from \S+ for .*/g)].map(([line]) => line);

@@ -34,7 +34,6 @@ for (const [index, [whose, variable]] of Object.entries(variables).entries()) {
 /** @param variable the environment variable of the budget, or null for the key's budget */
 function spendExactly(kind: DatabaseKind, whose: string, variable: string | null) {
   test(`${kind}: a ${whose}'s budget is exact over 10,000 requests of mixed prices`, async (t) => {
-    t.timeout(120_000);
     const environment = {
       // The refreshes are frequent enough to coincide with unshipped records.
       BUDGET_REFRESH_INTERVAL_MS: "20",

@@ -18,7 +18,6 @@ const intervalMs = 250;
 // SQLite supports one process.
 for (const kind of databaseKinds.filter((each) => each !== "sqlite")) {
   test(`${kind}: three processes exceed 600 a minute by at most the documented margin`, async (t) => {
-    t.timeout(180_000);
     let now = Date.UTC(2026, 11, 1);
     const runtime = { now: () => now };
     // The interval is long, because the test triggers the exchanges itself.
@@ -147,7 +146,6 @@ const boundMs = 1_000;
 
 if (serverKind) {
   test.serial("without Valkey three processes exceed the limit by at most the stated margin", async (t) => {
-    t.timeout(120_000);
     const three = await startThreeProcesses(t, { limits: { requestsPerMinute } });
     const answers = await three.ask(500, 8);
     const through = answers.filter(({ status }) => status === 200);
@@ -166,7 +164,6 @@ if (serverKind) {
 
 if (serverKind && valkeyProgram) {
   test.serial("with Valkey three processes admit exactly 600 of 600 a minute", async (t) => {
-    t.timeout(120_000);
     const { url } = await startValkey(t);
     const three = await startThreeProcesses(t, {
       limits: { requestsPerMinute },

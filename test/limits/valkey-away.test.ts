@@ -59,7 +59,6 @@ if (valkeyProgram) {
     );
     t.deepEqual(statuses.toSorted(), [200, 200, 429, 429]);
     t.regex(linesWith(gateway, "Valkey is unavailable").join(), /no answer within 250 ms|closed/);
-    t.true(performance.now() - startedAt < 5_000);
     const again = performance.now();
     t.is((await ask(gateway, value)).status, 429);
     t.log(

@@ -14,7 +14,6 @@ const gateway = shareGateway();
 
 for (const vendor of vendors) {
   test(`${vendor.name}: random requests and responses keep their meaning`, async (t) => {
-    t.timeout(60_000);
     let answer: Answer = plainAnswer;
     const { upstream, options } = await connectVendor(t, gateway(), vendor, () => answer);
     const property = fc.asyncProperty(

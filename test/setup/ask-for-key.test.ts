@@ -37,7 +37,6 @@ for (const shell of shellNames) {
   const declare = findProgram(shell) && findProgram("script") ? test.serial : test.skip;
 
   declare(`the setup pasted into ${shell} prompts for the key without echo or history`, async (t) => {
-    t.timeout(120_000);
     const { value: key } = await createKey(gateway(), ["demo/echo"]);
     const { home, terminal, readHistory } = await openHome(t, shell);
     // The command must work with interactive comments off and history expansion on.
@@ -61,7 +60,6 @@ for (const shell of ["bash", "zsh"]) {
   const declare = findProgram(shell) && findProgram("script") ? test.serial : test.skip;
 
   declare(`${shell} keeps a setup with a key, pasted in brackets, out of its history`, async (t) => {
-    t.timeout(120_000);
     const { value: key } = await createKey(gateway(), ["demo/echo"]);
     const { home, terminal, readHistory } = await openHome(t, shell);
     if (shell === "zsh") terminal.paste("setopt histignorespace incappendhistory\n");
@@ -79,7 +77,6 @@ for (const shell of ["bash", "zsh"]) {
 (findProgram("script") ? test.serial : test.skip)(
   "Ctrl-C changes nothing and restores the terminal's echo",
   async (t) => {
-    t.timeout(120_000);
     const { home, terminal } = await openHome(t, "bash");
     const before = await readTree(home);
     terminal.paste(generate(null));

@@ -45,7 +45,6 @@ const style = fc.record({
 });
 
 test("every awk merges the new settings into any file and keeps the rest", (t) => {
-  t.timeout(120_000);
   fc.assert(
     fc.property(
       fc.constantFrom(...findAwks()),

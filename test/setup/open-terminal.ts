@@ -23,7 +23,7 @@ export async function openTerminal(
   const terminal = {
     screen: () => screen,
     type: (text: string) => void program.stdin.write(text),
-    waitFor: (pattern: RegExp) => eventually(() => pattern.test(screen), 50_000),
+    waitFor: (pattern: RegExp) => eventually(() => pattern.test(screen)),
     paste: (text: string) => void program.stdin.write(text.replaceAll("\n", "\r")),
     close: async () => {
       const closed = once(program, "close");

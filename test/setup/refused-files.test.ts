@@ -120,7 +120,6 @@ const settings = fc.record({
 });
 
 test("the content of existing files is never run and is kept", async (t) => {
-  t.timeout(120_000);
   const claudeCode = generateOffline("claude-code");
   const codex = generateOffline("codex");
   await fc.assert(

@@ -113,7 +113,6 @@ for (const [row, shell] of shells.entries()) {
   const tools = toolIds.filter((_, column) => isFull || column % shells.length === row);
   const declare = findProgram(shell) ? test : test.skip;
   declare(`in ${shell}, one line sets up, repeats, checks and undoes ${tools.length} tools`, async (t) => {
-    t.timeout(120_000);
     const { home, run } = await createSetupHome(t);
     const { value: key } = await createKey(gateway(), ["demo/echo"]);
     // In a new home folder, fish creates its own folders. `before` must contain them.
@@ -157,10 +156,4 @@ test("a check fails for an unconnected model", async (t) => {
   const { code, stderr } = await run("dash", line, { GATEWAY_API_KEY: key });
   t.is(code, 1);
   t.regex(stderr, /not connected to demo\/other/);
-});
-
-test("a script takes a few milliseconds", (t) => {
-  const started = performance.now();
-  for (let count = 0; count < 100; count++) linesFor("opencode");
-  t.true((performance.now() - started) / 100 < 50);
 });

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { ServerResponse } from "node:http";
 import test, { type ExecutionContext } from "ava";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
-import { eventually } from "../helpers/eventually.ts";
+import { eventually, hangMs } from "../helpers/eventually.ts";
 import { openChat } from "../helpers/open-chat.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { createPromptedUpstream, type PromptedUpstream } from "../helpers/prompted-upstream.ts";
@@ -86,12 +86,7 @@ const departures: Departure[] = [
 ];
 
 /** Sends a request and disconnects. Returns the milliseconds until the upstream connection closes. */
-async function leave(
-  t: ExecutionContext,
-  departure: Departure,
-  keyValue: string,
-  prompt: string,
-): Promise<number> {
+async function leave(departure: Departure, keyValue: string, prompt: string): Promise<number> {
   const answering = Promise.withResolvers<ServerResponse>();
   upstream.scripts.set(prompt, (response) => {
     departure.answer(response);
@@ -103,20 +98,18 @@ async function leave(
 
   const socket = response.socket;
   if (socket === null) throw new Error("The upstream's socket has gone by itself.");
-  const closed = once(socket, "close", { signal: AbortSignal.timeout(5_000) });
+  const closed = once(socket, "close", { signal: AbortSignal.timeout(hangMs) });
   const leftAt = performance.now();
   chat.request.destroy();
   await closed;
-  const delayMs = performance.now() - leftAt;
-  t.true(delayMs < 1_000, `${departure.when}: the upstream went on for ${delayMs} ms`);
-  return delayMs;
+  return performance.now() - leftAt;
 }
 
 for (const departure of departures) {
   test(`a client that leaves ${departure.when} stops the upstream and is cancelled`, async (t) => {
     const key = await createKey(gateway, ["test/model"]);
 
-    await leave(t, departure, key.value, t.title);
+    await leave(departure, key.value, t.title);
 
     const records = await usageOf(gateway, key.id);
     t.is(records.length, 1);
@@ -178,7 +171,7 @@ test.serial("100 clients that leave stop their upstreams at once", async (t) => 
   const delaysMs: number[] = [];
   for (let index = 0; index < 100; index++) {
     const departure = departures[index % departures.length];
-    if (departure) delaysMs.push(await leave(t, departure, key.value, `${t.title} ${index}`));
+    if (departure) delaysMs.push(await leave(departure, key.value, `${t.title} ${index}`));
   }
 
   const sorted = delaysMs.toSorted((left, right) => left - right);

@@ -181,21 +181,6 @@ test("the most recently used connection is reused first", async (t) => {
   );
 });
 
-test("an idle connection closes before the upstream would close it", async (t) => {
-  const upstreams = createUpstreams(t);
-  const { url, connections } = await createRawUpstream(t, ({ socket }) =>
-    socket.write(hello.replace("content", "keep-alive: timeout=4\r\ncontent")),
-  );
-  await callUpstream(upstreams, url).outcome;
-  await wait(500);
-  await callUpstream(upstreams, url).outcome;
-  t.is(connections.length, 1);
-  const idleSince = performance.now();
-  await eventually(() => connections[0]?.isClosed);
-  t.true(performance.now() - idleSince >= 1_900);
-  t.true(performance.now() - idleSince < 3_900);
-});
-
 test("connections to unlisted origins close once they are free", async (t) => {
   const upstreams = createUpstreams(t);
   const answers: (() => void)[] = [];

@@ -89,7 +89,7 @@ for (const form of forms) {
     await eventually(() => countOf(events) >= pieces / 10);
     collectGarbage();
     const before = process.memoryUsage();
-    await eventually(() => countOf(events) === pieces, 30_000);
+    await eventually(() => countOf(events) === pieces);
     collectGarbage();
     const heapMore = process.memoryUsage().heapUsed - before.heapUsed;
     // The limit is about 91 bytes per event.
@@ -213,7 +213,7 @@ async function standstill(streams: Stream[]): Promise<void> {
     times = counts.join() === last ? times + 1 : 0;
     last = counts.join();
     return times >= 10;
-  }, 30_000);
+  });
 }
 
 /** Collects the events. Equal consecutive events share an entry. */
