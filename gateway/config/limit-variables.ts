@@ -36,6 +36,7 @@ export const limitVariables = {
   responsesBytesMax: { variable: "RESPONSES_BYTES_MAX", value: 128 * 1024 * 1024 },
   responsesSocketsMax: { variable: "RESPONSES_SOCKETS_MAX", value: 1_000 },
   responsesSocketsPerKeyMax: { variable: "RESPONSES_SOCKETS_PER_KEY_MAX", value: 100 },
+  responsesSocketsPerPersonMax: { variable: "RESPONSES_SOCKETS_PER_PERSON_MAX", value: 200 },
   responsesSocketTurnsMax: { variable: "RESPONSES_SOCKET_TURNS_MAX", value: 16 },
   responsesSocketMsMax: { variable: "RESPONSES_SOCKET_MS_MAX", value: 3_600_000 },
   keyCacheEntriesMax: { variable: "KEY_CACHE_ENTRIES_MAX", value: 100_000 },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError, toGatewayError } from "../errors.ts";
-import { type HeldBody, ClientGoneError, readBody } from "../http/read-body.ts";
+import { type HeldBody, ClientGoneError, readPlainBody } from "../http/read-body.ts";
 import { createId } from "../ids.ts";
 import { expectJson, isSameOrigin } from "../http/browser-request.ts";
 import type { Services } from "../services.ts";
@@ -70,7 +70,7 @@ async function letIn({ sessions }: Services, request: IncomingMessage, path: str
   const query = /\?.*/s.exec(request.url ?? "")?.[0] ?? "";
   if (query.length > documentBytesMax) throw tooLarge();
   if (method === "POST") expectJson(headers);
-  const body = method === "POST" ? (await readBody(request, documentBytesMax, held)).toString() : null;
+  const body = method === "POST" ? (await readPlainBody(request, documentBytesMax, held)).toString() : null;
   // The response is JSON regardless of the client's `Accept` header.
   const form = "application/graphql-response+json";
   const accept = headers.accept?.includes(form) ? form : "application/json";

@@ -1,68 +1,73 @@
 import type { IncomingMessage } from "node:http";
-import type { Transform } from "node:stream";
-import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import { GatewayError } from "../errors.ts";
 import { GrowingBody } from "../wire/bytes.ts";
+import { decodeBody, isDecodable, tooLarge } from "./decode-body.ts";
+import { DecoderSlots, type DecoderSlot } from "./decoder-slots.ts";
 
 /**
- * `bytesMax` limits the body before and after decompression. Rejects with a `GatewayError`, or with
- * `ClientGoneError` if the client disconnects.
+ * Reads and decompresses a body. `bytesMax` limits the body before and after decompression. Rejects with a
+ * `GatewayError`, or with `ClientGoneError` if the client disconnects.
  */
 export function readBody(request: IncomingMessage, bytesMax: number, held: HeldBody): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const refuse = (error: unknown) => {
-    held.release();
-    discardRest(request);
-    reject(error);
-    return promise;
-  };
-  // If the client has already disconnected, no event will settle the promise.
-  if (request.destroyed) {
-    reject(new ClientGoneError());
-    return promise;
-  }
-  const { "content-encoding": encoding = "identity", "content-length": length } = request.headers;
-  const createDecoder = encoding === "identity" ? null : decoders.get(encoding.toLowerCase());
-  if (createDecoder === undefined) return refuse(unsupportedEncoding(encoding));
-  if (Number(length) > bytesMax) return refuse(tooLarge(bytesMax));
+  const encoding = encodingOf(request);
+  if (encoding === "identity") return receiveBody(request, bytesMax, held);
+  if (!isDecodable(encoding)) return refuseBody(request, held, unsupportedEncoding(encoding));
+  return readEncodedBody({ request, encoding, bytesMax, held });
+}
 
-  const decoder = createDecoder && createDecoder();
-  const body = new GrowingBody(decoder ? bytesMax : Math.min(Number(length ?? Infinity), bytesMax));
-  const fail = (error: unknown) => {
-    request.removeAllListeners("data");
-    decoder?.destroy();
-    body.clear();
-    void refuse(error);
-  };
-  let receivedBytes = 0;
-  const append = (chunk: Buffer) => {
-    const lengthMax = decoder ? Math.min(bytesMax, decodedBytesMax(receivedBytes)) : bytesMax;
+/** Like `readBody`, but refuses compressed bodies, because a decoder needs more memory than it receives. */
+export function readPlainBody(request: IncomingMessage, bytesMax: number, held: HeldBody): Promise<Buffer> {
+  if (encodingOf(request) === "identity") return receiveBody(request, bytesMax, held);
+  const message = "This URL accepts no Content-Encoding. Send the body uncompressed.";
+  return refuseBody(request, held, new GatewayError("unsupported_encoding", message));
+}
+
+function encodingOf({ headers }: IncomingMessage): string {
+  return headers["content-encoding"]?.toLowerCase() ?? "identity";
+}
+
+type EncodedRequest = { request: IncomingMessage; encoding: string; bytesMax: number; held: HeldBody };
+
+async function readEncodedBody({ request, encoding, bytesMax, held }: EncodedRequest): Promise<Buffer> {
+  const bytes = await receiveBody(request, bytesMax, held);
+  try {
+    return await decodeBody({ bytes, encoding, bytesMax, held });
+  } catch (error) {
+    if (held.isReleased) throw new ClientGoneError();
+    held.release();
+    throw error;
+  }
+}
+
+function refuseBody(request: IncomingMessage, held: HeldBody, error: unknown): Promise<never> {
+  held.release();
+  if (request.destroyed) return Promise.reject(new ClientGoneError());
+  discardRest(request);
+  return Promise.reject(error);
+}
+
+function receiveBody(request: IncomingMessage, bytesMax: number, held: HeldBody): Promise<Buffer> {
+  // If the client has already disconnected, no event will settle the promise.
+  if (request.destroyed) return Promise.reject(new ClientGoneError());
+  const { "content-length": length } = request.headers;
+  if (Number(length) > bytesMax) return refuseBody(request, held, tooLarge(bytesMax));
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const body = new GrowingBody(Math.min(Number(length ?? Infinity), bytesMax));
+  request.on("data", (chunk: Buffer) => {
     try {
-      if (body.length + chunk.length > lengthMax) throw tooLarge(bytesMax);
+      if (body.length + chunk.length > bytesMax) throw tooLarge(bytesMax);
       held.add(chunk.length);
       body.append(chunk);
     } catch (error) {
-      fail(error);
+      request.removeAllListeners("data");
+      body.clear();
+      refuseBody(request, held, error).catch(reject);
     }
-  };
-  if (decoder) {
-    request.on("data", (chunk: Buffer) => {
-      receivedBytes += chunk.length;
-      if (receivedBytes > bytesMax) return fail(tooLarge(bytesMax));
-      if (decoder.write(chunk)) return;
-      request.pause();
-      decoder.once("drain", () => request.resume());
-    });
-    request.on("end", () => decoder.end());
-    decoder.on("error", () => fail(invalidCompression(encoding)));
-  }
-  const source = decoder ?? request;
-  source.on("data", append);
-  source.on("end", () => resolve(body.bytes));
+  });
+  request.on("end", () => resolve(body.bytes));
   const leave = () => {
     if (request.complete) return;
     held.release();
-    decoder?.destroy();
     reject(new ClientGoneError());
   };
   request.on("error", leave);
@@ -70,39 +75,12 @@ export function readBody(request: IncomingMessage, bytesMax: number, held: HeldB
   return promise;
 }
 
-const decoders: ReadonlyMap<string, () => Transform> = new Map([
-  ["gzip", () => createGunzip({ chunkSize })],
-  ["x-gzip", () => createGunzip({ chunkSize })],
-  ["br", () => createBrotliDecompress({ chunkSize })],
-  // RFC 9659 allows a window of at most 8 MB. The default would allocate up to 128 MB.
-  ["zstd", () => createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: 23 } })],
-]);
-
-/** Each chunk waits for a thread of the pool, so small chunks are slow. */
-const chunkSize = 65_536;
-
-/** Stops compression bombs early. Real requests expand less than `expansionMax` times. */
-function decodedBytesMax(receivedBytes: number): number {
-  return Math.max(expandedBytesFree, receivedBytes * expansionMax);
-}
-
-const expandedBytesFree = 1_048_576;
-const expansionMax = 200;
-
 function unsupportedEncoding(encoding: string): GatewayError {
   const name = /^[\w, -]{1,40}$/.test(encoding)
     ? `Content-Encoding ${encoding}`
     : "request's Content-Encoding";
   const message = `The ${name} is not supported. Use gzip, br or zstd, or send the body uncompressed.`;
   return new GatewayError("unsupported_encoding", message);
-}
-
-function invalidCompression(encoding: string): GatewayError {
-  const name = encoding.toLowerCase();
-  return new GatewayError(
-    "invalid_body",
-    `The request body is not valid ${name}. Check its Content-Encoding.`,
-  );
 }
 
 /** The client has disconnected, so no response can be sent. */
@@ -123,18 +101,12 @@ function discardRest(request: IncomingMessage): void {
 
 const discardTimeoutMs = 10_000;
 
-function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError(
-    "request_too_large",
-    `The request body is larger than ${bytesMax} bytes. Send a smaller request.`,
-  );
-}
+/** A person may use at most half of the memory, and one of the person's keys at most seven eighths of that half. */
+export type BodyHolder = { person: string; key: string };
 
-/**
- * Bounds the bytes of request bodies that this process holds in memory. Each holder, such as an API key, may
- * use at most half.
- */
+/** Bounds the bytes that this process holds for request bodies, with their decoders. */
 export class BodyBudget {
+  readonly decoders = new DecoderSlots();
   readonly #bytesMax: number;
   readonly #bytesByHolder = new Map<string, number>();
   #bytes = 0;
@@ -144,40 +116,53 @@ export class BodyBudget {
   }
 
   /** The caller must release the returned body. */
-  hold(holder: string): HeldBody {
-    return new HeldBody(this, holder);
+  hold(holder: string | BodyHolder): HeldBody {
+    return new HeldBody(this, typeof holder === "string" ? { person: holder, key: holder } : holder);
   }
 
   /** Throws `service_unavailable` if the bytes do not fit. */
-  add(holder: string, bytes: number): void {
-    const held = (this.#bytesByHolder.get(holder) ?? 0) + bytes;
-    if (held > this.#bytesMax / 2 || this.#bytes + bytes > this.#bytesMax) throw bodiesInFlight();
-    this.#bytesByHolder.set(holder, held);
+  add({ person, key }: BodyHolder, bytes: number): void {
+    const held = (this.#bytesByHolder.get(person) ?? 0) + bytes;
+    const ofKey = key === person ? 0 : (this.#bytesByHolder.get(key) ?? 0) + bytes;
+    const isFull = held > this.#bytesMax / 2 || ofKey > (this.#bytesMax * 7) / 16;
+    if (isFull || this.#bytes + bytes > this.#bytesMax) throw bodiesInFlight();
+    this.#bytesByHolder.set(person, held);
+    if (key !== person) this.#bytesByHolder.set(key, ofKey);
     this.#bytes += bytes;
   }
 
-  subtract(holder: string, bytes: number): void {
-    const held = (this.#bytesByHolder.get(holder) ?? 0) - bytes;
-    // Emptying a Map on every request would keep V8's garbage collector busy.
-    if (held > 0 || this.#bytesByHolder.size <= holdersKept) this.#bytesByHolder.set(holder, held);
-    else this.#bytesByHolder.delete(holder);
+  subtract({ person, key }: BodyHolder, bytes: number): void {
+    this.#subtract(person, bytes);
+    if (key !== person) this.#subtract(key, bytes);
     this.#bytes -= bytes;
   }
 
   get bytes(): number {
     return this.#bytes;
   }
+
+  #subtract(holder: string, bytes: number): void {
+    const held = (this.#bytesByHolder.get(holder) ?? 0) - bytes;
+    // Emptying a Map on every request would keep V8's garbage collector busy.
+    if (held > 0 || this.#bytesByHolder.size <= holdersKept) this.#bytesByHolder.set(holder, held);
+    else this.#bytesByHolder.delete(holder);
+  }
 }
 
 export class HeldBody {
   readonly #budget: BodyBudget;
-  readonly #holder: string;
+  readonly #holder: BodyHolder;
   #bytes = 0;
   #isReleased = false;
+  #releaseListener: (() => void) | null = null;
 
-  constructor(budget: BodyBudget, holder: string) {
+  constructor(budget: BodyBudget, holder: BodyHolder) {
     this.#budget = budget;
     this.#holder = holder;
+  }
+
+  get isReleased(): boolean {
+    return this.#isReleased;
   }
 
   /** Throws `service_unavailable` if the bytes do not fit or the request has ended. */
@@ -187,11 +172,29 @@ export class HeldBody {
     this.#bytes += bytes;
   }
 
+  subtract(bytes: number): void {
+    if (this.#isReleased) return;
+    this.#bytes -= bytes;
+    this.#budget.subtract(this.#holder, bytes);
+  }
+
+  /** Throws `service_unavailable` if the request has ended or too many bodies wait. */
+  joinDecoders(): DecoderSlot {
+    if (this.#isReleased) throw bodiesInFlight();
+    return this.#budget.decoders.join(this.#holder.person);
+  }
+
+  /** Replaces the listener. */
+  onRelease(listener: (() => void) | null): void {
+    this.#releaseListener = listener;
+  }
+
   /** Can be called more than once. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
     if (this.#bytes > 0) this.#budget.subtract(this.#holder, this.#bytes);
+    this.#releaseListener?.();
   }
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type BodyBudget, ClientGoneError, readBody } from "../http/read-body.ts";
+import { type BodyBudget, ClientGoneError, readPlainBody } from "../http/read-body.ts";
 
 export type CallRequest = IncomingMessage & {
   /** tRPC uses this text instead of reading the socket. */
@@ -29,7 +29,7 @@ export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
     const held = bodyBudget.hold(mayBeLarge ? "console" : "strangers");
     response.on("close", () => held.release());
     try {
-      const bytes = await readBody(request, mayBeLarge ? callBodyBytesMax : strangersBodyBytesMax, held);
+      const bytes = await readPlainBody(request, mayBeLarge ? callBodyBytesMax : strangersBodyBytesMax, held);
       request.body = bytes.toString();
     } catch (error) {
       if (error instanceof ClientGoneError) return;

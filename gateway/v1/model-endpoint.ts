@@ -14,7 +14,13 @@ import type { Reply } from "../completions/reply.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
-import { type BodyBudget, ClientGoneError, type HeldBody, readBody } from "../http/read-body.ts";
+import {
+  type BodyBudget,
+  type BodyHolder,
+  ClientGoneError,
+  type HeldBody,
+  readBody,
+} from "../http/read-body.ts";
 import type { KeptResponses } from "../kept-responses/kept-responses.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import { endpoint, type EndpointContext, logOurTrouble, type RequestHandler } from "./endpoint.ts";
@@ -154,8 +160,8 @@ const signs = [
 const headerLengthMax = 1_024;
 
 /** Several keys of one person share a part of the memory for bodies. */
-export function bodyHolderOf({ id, ownerId }: KnownKey): string {
-  return ownerId ?? id;
+export function bodyHolderOf({ id, ownerId }: KnownKey): BodyHolder {
+  return { person: ownerId ?? id, key: id };
 }
 
 export async function keyOf(options: KeyOptions, request: IncomingMessage): Promise<KnownKey> {

@@ -14,6 +14,7 @@ import { endpoint, type EndpointOptions, type RequestHandler } from "./endpoint.
 import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
 import { keptResponseEndpoints } from "./kept-responses.ts";
 import { modelDetail, modelList } from "./models.ts";
+import { findHostProblem } from "../http/find-host-problem.ts";
 import { quotable, wantsPage } from "../http/browser-request.ts";
 
 /** The public API. Unmatched paths fall through to the next handler. */
@@ -54,17 +55,8 @@ export function createV1Router(options: ModelEndpointOptions): Router.Router {
 /** Checks the Host header, and corrects a doubled or missing `/v1`, a common error in clients' base URLs. */
 const forgiveBaseUrl: Router.RequestHandler = (request, _response, next) => {
   const { url = "/" } = request;
-  // RFC 9112, section 3.2, requires status 400 for a missing Host header. Node's own rejection would lack the
-  // gateway's error format.
-  if (request.headers.host === undefined && request.httpVersion === "1.1") {
-    return next(new GatewayError("invalid_body", "The request has no Host header. Send a Host header."));
-  }
-  // Node uses the first Host header, but a proxy may have checked another.
-  if (countHosts(request.rawHeaders) > 1) {
-    return next(
-      new GatewayError("invalid_body", "The request has more than one Host header. Send one Host header."),
-    );
-  }
+  const problem = findHostProblem(request);
+  if (problem !== null) return next(problem);
   if (url.startsWith("/v1/v1/")) request.url = url.slice("/v1".length);
   else if (
     /^\/(chat\/completions|embeddings|models|messages|responses)(?=[/?]|$)/.test(url) &&
@@ -74,15 +66,6 @@ const forgiveBaseUrl: Router.RequestHandler = (request, _response, next) => {
     request.url = `/v1${url}`;
   next();
 };
-
-function countHosts(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name?.length === "host".length && name.toLowerCase() === "host") count++;
-  }
-  return count;
-}
 
 export function unknownUrl(options: EndpointOptions): RequestHandler {
   return endpoint(

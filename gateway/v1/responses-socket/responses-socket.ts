@@ -2,7 +2,7 @@ import { keyOf } from "../model-endpoint.ts";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { GatewayError, toGatewayError } from "../../errors.ts";
-import type { HeldBody } from "../../http/read-body.ts";
+import type { BodyHolder, HeldBody } from "../../http/read-body.ts";
 import { createId } from "../../ids.ts";
 import { readTurn, SocketTurn, type SocketTurnOptions } from "./socket-turn.ts";
 import { type Connection, SocketReply } from "./socket-reply.ts";
@@ -13,7 +13,7 @@ type ResponsesSocketOptions = Omit<SocketTurnOptions, "connection"> & {
   socket: Duplex;
   keyId: string;
   /** The holder of the turns' bodies in the body budget. */
-  bodyHolder: string;
+  bodyHolder: BodyHolder;
 };
 
 /** Turns with the same `stream_id` run one after another. Turns with different IDs run concurrently. */
@@ -92,7 +92,7 @@ export class ResponsesSocket implements Connection {
   #arrive(bytes: number): void {
     this.#heardAt = performance.now();
     try {
-      this.#arriving.add(bytes);
+      this.#arriving.add(bytes + chunkBytes);
     } catch (thrown) {
       this.#refuse(toGatewayError(thrown), tryAgainLater);
     }
@@ -166,6 +166,9 @@ export class ResponsesSocket implements Connection {
     this.#options.recent.close();
   }
 }
+
+/** The memory that a chunk takes besides its bytes until its frame is complete, with the chunk's last fragment. */
+const chunkBytes = 512;
 
 /** Uses OpenAI's code, after which Codex opens a new connection. */
 function tooOld(msMax: number): GatewayError {

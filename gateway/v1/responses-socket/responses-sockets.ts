@@ -6,6 +6,8 @@ import type { Operation } from "../../completions/operation.ts";
 import { responses } from "../../dialects/responses/responses.ts";
 import { GatewayError } from "../../errors.ts";
 import type { KnownKey } from "../../keys/authenticate-key.ts";
+import { findHostProblem } from "../../http/find-host-problem.ts";
+import type { BodyHolder } from "../../http/read-body.ts";
 import { MemoryStore } from "../../kept-responses/memory-store.ts";
 import { endpoint, type RequestHandler } from "../endpoint.ts";
 import { bodyHolderOf, type ModelEndpointOptions, keyOf } from "../model-endpoint.ts";
@@ -19,7 +21,7 @@ import { ResponsesSocket, stopping } from "./responses-socket.ts";
 export class ResponsesSockets {
   readonly #options: ModelEndpointOptions;
   readonly #operation: Operation;
-  readonly #open = new Map<ResponsesSocket, { keyId: string }>();
+  readonly #open = new Map<ResponsesSocket, BodyHolder>();
   readonly #recent: MemoryStore;
   readonly #checks: NodeJS.Timeout;
   #server: Promise<WebSocketServer> | null = null;
@@ -75,10 +77,12 @@ export class ResponsesSockets {
     return endpoint(
       this.#options,
       async ({ request, response, observed }) => {
+        const problem = findHostProblem(request);
+        if (problem !== null) throw problem;
         const key = await keyOf(this.#options, request);
         const server = await this.#load();
         if (this.#isEnding) throw stopping();
-        this.#checkCount(key.id);
+        this.#checkCount(bodyHolderOf(key));
         shakeHands(server, request, socket, head, (webSocket) => {
           response.detachSocket(socket as Socket);
           this.#add(key, request, webSocket, socket);
@@ -89,12 +93,17 @@ export class ResponsesSockets {
     );
   }
 
-  #checkCount(keyId: string): void {
-    const { responsesSocketsMax, responsesSocketsPerKeyMax } = this.#options.limits;
-    const count = [...this.#open.values()].filter((each) => each.keyId === keyId).length;
-    if (count >= responsesSocketsPerKeyMax) {
+  #checkCount({ person, key }: BodyHolder): void {
+    const { responsesSocketsMax, responsesSocketsPerKeyMax, responsesSocketsPerPersonMax } =
+      this.#options.limits;
+    const holders = [...this.#open.values()];
+    if (holders.filter((each) => each.key === key).length >= responsesSocketsPerKeyMax) {
       const subject = `The API key has ${responsesSocketsPerKeyMax} open WebSockets.`;
       throw tooManySockets(`${subject} Close one, or raise RESPONSES_SOCKETS_PER_KEY_MAX.`);
+    }
+    if (holders.filter((each) => each.person === person).length >= responsesSocketsPerPersonMax) {
+      const subject = `The key's owner has ${responsesSocketsPerPersonMax} open WebSockets.`;
+      throw tooManySockets(`${subject} Close one, or raise RESPONSES_SOCKETS_PER_PERSON_MAX.`);
     }
     if (this.#open.size >= responsesSocketsMax) {
       const subject = `The gateway has ${responsesSocketsMax} open WebSockets.`;
@@ -104,6 +113,7 @@ export class ResponsesSockets {
 
   #add(key: KnownKey, request: IncomingMessage, webSocket: WebSocket, socket: Duplex): void {
     const { id: keyId } = key;
+    const bodyHolder = bodyHolderOf(key);
     const recent = new RecentResponses({
       store: this.#recent,
       connectionId: String(this.#connectionCount++),
@@ -117,10 +127,10 @@ export class ResponsesSockets {
       webSocket,
       socket,
       keyId,
-      bodyHolder: bodyHolderOf(key),
+      bodyHolder,
       recent,
     });
-    this.#open.set(opened, { keyId });
+    this.#open.set(opened, bodyHolder);
     webSocket.on("close", () => this.#open.delete(opened));
   }
 
@@ -134,6 +144,8 @@ export class ResponsesSockets {
           // A compressed frame can expand a thousandfold.
           perMessageDeflate: false,
           maxPayload: this.#options.limits.requestBodyBytesMax,
+          maxFragments,
+          maxBufferedChunks,
         }),
     );
     return this.#server;
@@ -158,6 +170,11 @@ function shakeHands(
   server.off("wsClientError", refuse);
   if (problem !== null) throw invalidHandshake();
 }
+
+/** The memory for each fragment exceeds 100 bytes. Clients send a message in one. */
+const maxFragments = 64;
+/** Enough for 32 MB in packets of 1,400 bytes. Joining many more would block the process. */
+const maxBufferedChunks = 24_576;
 
 function invalidHandshake(): GatewayError {
   const message = "The WebSocket handshake is invalid. Check its Sec-WebSocket headers.";
