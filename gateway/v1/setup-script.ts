@@ -50,7 +50,7 @@ function answer({ method, url = "", headers }: IncomingMessage, publicUrl: strin
   }
 }
 
-/** A script has up to 50 KB. */
+/** A script has up to 60 KB. */
 const scriptsMax = 50;
 /** Excludes long Host headers. */
 const keyCharactersMax = 4_500;
