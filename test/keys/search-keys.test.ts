@@ -1,13 +1,12 @@
+import { randomBytes } from "node:crypto";
 import test from "ava";
 import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { findLeaks } from "../helpers/find-leaks.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 import { generateKeyValue } from "../../gateway/keys/key-value.ts";
-import { systemRuntime } from "../../gateway/runtime.ts";
-import { createLog } from "../../gateway/log.ts";
 
-const unknownValue = generateKeyValue(systemRuntime(createLog("silent")));
+const unknownValue = generateKeyValue({ randomBytes });
 
 for (const kind of databaseKinds) {
   test(`${kind}: a key is found by its value, masked value, last characters and ID`, async (t) => {
