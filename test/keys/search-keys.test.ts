@@ -9,7 +9,7 @@ import { generateKeyValue } from "../../gateway/keys/key-value.ts";
 const unknownValue = generateKeyValue({ randomBytes });
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a key is found by its value, masked value, last characters and ID`, async (t) => {
+  test(`${kind}: a value, masked value, ending or ID finds its key`, async (t) => {
     const { admin } = await startTestGateway(t, { kind });
     const { key, value } = await admin.keys.create.mutate({ name: "Leaked" });
     await admin.keys.create.mutate({ name: "Other" });

@@ -1,9 +1,8 @@
 import type { Dialect, SetupModel, Workload } from "../../../../gateway/setup/setup-input.ts";
 
 /**
- * Selects the largest model for hard tasks, the smallest for light tasks, and one in between for daily use. Models of
- * the tool's own API come first. A family's own order decides within a family, the price between families. Demo,
- * unsuitable and unpriced models are a last resort. Null without models.
+ * Selects the largest model for hard tasks, the smallest for light ones, and one in between for daily use. The tool's
+ * API comes first, then a family's own order, then the price. Null without models.
  */
 export function chooseModels(
   connected: SetupModel[],
