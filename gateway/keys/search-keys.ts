@@ -9,7 +9,7 @@ import { isKeyValue } from "./key-value.ts";
 /** `text` may also be a masked value, the last four characters of a value, or a key's ID. */
 export type KeySearch = { value: string } | { text: string };
 
-export type KeyMatch = {
+type KeyMatch = {
   by: "value" | "lastFour" | "id";
   /** Whether a rotation replaced the matching value. It stays valid until `validUntil`. */
   isOldValue: boolean;
