@@ -56,9 +56,9 @@ function sqliteOptions(path: string): DataSourceOptions {
     type: "better-sqlite3",
     database: path,
     enableWAL: true,
+    // The driver blocks the event loop, so longer waits for a lock are in `sqlite-operations.ts`.
+    timeout: busyTimeoutMs,
     prepareDatabase: (connection: Sqlite.Database) => {
-      // Writes wait instead of failing, because another process may be migrating the database.
-      connection.pragma("busy_timeout = 5000");
       // With a write-ahead log, a crash of the process loses nothing. A power failure can lose the last transactions.
       connection.pragma("synchronous = NORMAL");
       // Statements that may be slow call this function for each row (see `usage-queries.ts`), because better-sqlite3
@@ -74,6 +74,8 @@ function sqliteOptions(path: string): DataSourceOptions {
     },
   };
 }
+
+const busyTimeoutMs = 5;
 
 /**
  * Restricts an existing database to its owner, because it holds hashes and email addresses. The umask

@@ -53,6 +53,11 @@ export async function createServices(config: Config, runtime: Runtime, observer:
   const secrets = config.jwtSecrets ?? [jwtKey()];
 
   const database = await openDatabase(config);
+  const { writeHealth } = database;
+  writeHealth.onChange = (error) => {
+    if (error) log.error({ error }, "cannot write to the database: will retry");
+    else log.info("can write to the database again");
+  };
   const closers: Closer[] = [() => database.close()];
   /** Writes pending data and closes everything in reverse order. Requests must have ended. */
   const close = async () => {
@@ -100,7 +105,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       observer,
       database,
       /** The reason why this process cannot serve, for operators. Null if it can. */
-      trouble: () => dataKeyLoader?.trouble ?? null,
+      trouble: () => dataKeyLoader?.trouble ?? troubleOf(database),
       firstKeyValue,
       limits,
       runtime,
@@ -110,6 +115,14 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     await close();
     throw error;
   }
+}
+
+/**
+ * An unavailable server is no reason, because it would take all processes out of service at once, although they can
+ * serve known keys. SQLite belongs to this machine.
+ */
+function troubleOf({ isSqlite, writeHealth: { trouble } }: Database): string | null {
+  return isSqlite && trouble !== null ? `The last write to the database failed. ${trouble}` : null;
 }
 
 type Base = {
