@@ -45,7 +45,7 @@ function rollBack(sqlite: Sqlite.Database): boolean {
   try {
     if (sqlite.inTransaction) sqlite.exec("ROLLBACK");
   } catch {
-    // What counts is whether a transaction is open.
+    // The caller learns from the result whether a transaction is open.
   }
   return !sqlite.inTransaction;
 }

@@ -2,7 +2,7 @@ import { DatabaseUnavailableError } from "./database-errors.ts";
 
 /** Remembers whether the last write failed, and repeats a small write until one succeeds. */
 export class WriteHealth {
-  /** Why the last write failed, or null if it succeeded. */
+  /** The reason why the last write failed, or null if it succeeded. */
   trouble: string | null = null;
   /** Runs when writes begin to fail, and with null when they succeed again. */
   onChange: ((error: DatabaseUnavailableError | null) => void) | null = null;

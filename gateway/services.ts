@@ -118,7 +118,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
 }
 
 /**
- * An unavailable server is no reason, because it would take all processes out of service at once, although they can
+ * An unavailable server does not count, because all processes would leave service at once, although they can
  * serve known keys. SQLite belongs to this machine.
  */
 function troubleOf({ isSqlite, writeHealth: { trouble } }: Database): string | null {

@@ -42,27 +42,24 @@ test.serial("sqlite: a foreign lock delays writes, but neither reads nor the eve
   t.is(await database.read(({ users }) => users.count()), ids.length);
 });
 
-test.serial(
-  "sqlite: a lock longer than the timeout fails the write, which never happens later",
-  async (t) => {
-    const url = await createMigratedDatabase(t, "sqlite");
-    const database = await openDatabaseAt(t, url, { operationTimeoutMs: 300 });
-    const other = lock(t, url);
-    const insert = (id: string) => database.write(({ users }) => users.insert(userRow(id)));
-    const results = await Promise.allSettled([insert("usr_1"), insert("usr_2")]);
-    t.deepEqual(
-      results.map((result) => result.status === "rejected" && (result.reason as Error).name),
-      ["DatabaseUnavailableError", "DatabaseUnavailableError"],
-    );
-    t.not(database.writeHealth.trouble, null);
-    other.exec("ROLLBACK");
-    await insert("usr_3");
-    t.is(database.writeHealth.trouble, null);
-    t.is(await database.read(({ users }) => users.count()), 1);
-  },
-);
+test.serial("sqlite: a write that times out at a foreign lock never happens later", async (t) => {
+  const url = await createMigratedDatabase(t, "sqlite");
+  const database = await openDatabaseAt(t, url, { operationTimeoutMs: 300 });
+  const other = lock(t, url);
+  const insert = (id: string) => database.write(({ users }) => users.insert(userRow(id)));
+  const results = await Promise.allSettled([insert("usr_1"), insert("usr_2")]);
+  t.deepEqual(
+    results.map((result) => result.status === "rejected" && (result.reason as Error).name),
+    ["DatabaseUnavailableError", "DatabaseUnavailableError"],
+  );
+  t.not(database.writeHealth.trouble, null);
+  other.exec("ROLLBACK");
+  await insert("usr_3");
+  t.is(database.writeHealth.trouble, null);
+  t.is(await database.read(({ users }) => users.count()), 1);
+});
 
-test.serial("sqlite: without other writes, a small write ends the trouble", async (t) => {
+test.serial("sqlite: a small write clears the failure without other writes", async (t) => {
   const url = await createMigratedDatabase(t, "sqlite");
   const database = await openDatabaseAt(t, url, { operationTimeoutMs: 300 });
   const changes: (string | null)[] = [];
