@@ -19,6 +19,7 @@ import { UsageRecordRepository } from "./repositories/usage-record-repository.ts
 import { UsageRollUpRepository } from "./repositories/usage-roll-up-repository.ts";
 import { UserRepository } from "./repositories/user-repository.ts";
 import { WithheldModelRepository } from "./repositories/withheld-model-repository.ts";
+import { type SideReadLimits, SideReads } from "./side/side-reads.ts";
 import { keepUsagePartitions, type PartitionPlan } from "./usage-partitions.ts";
 
 /**
@@ -30,6 +31,7 @@ export class Database {
   readonly #timeoutMs: number;
   readonly #isSqlite: boolean;
   readonly #openWithoutHurry: () => Promise<DataSource>;
+  readonly #sideReads: SideReads | null;
   #tail: Promise<unknown> = Promise.resolve();
 
   private constructor(dataSource: DataSource, url: string, limits: DatabaseLimits) {
@@ -37,6 +39,9 @@ export class Database {
     this.#timeoutMs = limits.operationTimeoutMs;
     this.#isSqlite = dataSource.options.type === "better-sqlite3";
     this.#openWithoutHurry = () => openDataSource(url, { ...limits, connectionsMax: 2 });
+    const path = url.slice("sqlite:".length);
+    this.#sideReads =
+      this.#isSqlite && path !== ":memory:" ? new SideReads({ dataSource, path, limits }) : null;
   }
 
   /** If migrations are pending, call `migrate` before the first read or write. */
@@ -70,6 +75,22 @@ export class Database {
     return this.#run(() => work(repositoriesOf(this.#dataSource.manager)));
   }
 
+  /**
+   * A `read` that may be slow. On SQLite, another thread answers, so that it delays no stream. It must not call `ask`.
+   * @param asker people take turns, each with one question
+   */
+  async ask<Result>(
+    asker: { id: string } | null,
+    work: (repositories: Repositories) => Promise<Result>,
+  ): Promise<Result> {
+    if (!this.#sideReads) return this.read(work);
+    try {
+      return await this.#sideReads.read(asker?.id ?? "", (manager) => work(repositoriesOf(manager)));
+    } catch (error) {
+      throw fromDriverError(error);
+    }
+  }
+
   write<Result>(work: (repositories: Repositories) => Promise<Result>): Promise<Result> {
     return this.#run(() => this.#transaction(work));
   }
@@ -88,6 +109,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    await this.#sideReads?.close();
     await this.#tail;
     // A frozen server would never confirm the end of the connection.
     await withTimeout(this.#dataSource.destroy(), this.#timeoutMs).catch(() => {});
@@ -131,7 +153,7 @@ export class Database {
   }
 }
 
-export type DatabaseLimits = DataSourceLimits & { operationTimeoutMs: number };
+export type DatabaseLimits = DataSourceLimits & SideReadLimits;
 
 export type Repositories = ReturnType<typeof repositoriesOf>;
 
