@@ -19,7 +19,7 @@ import { UsageRecordRepository } from "./repositories/usage-record-repository.ts
 import { UsageRollUpRepository } from "./repositories/usage-roll-up-repository.ts";
 import { UserRepository } from "./repositories/user-repository.ts";
 import { WithheldModelRepository } from "./repositories/withheld-model-repository.ts";
-import { type SideReadLimits, SideReads } from "./side/side-reads.ts";
+import { SideReads } from "./side/side-reads.ts";
 import { keepUsagePartitions, type PartitionPlan } from "./usage-partitions.ts";
 
 /**
@@ -153,7 +153,7 @@ export class Database {
   }
 }
 
-export type DatabaseLimits = DataSourceLimits & SideReadLimits;
+export type DatabaseLimits = DataSourceLimits & { operationTimeoutMs: number };
 
 export type Repositories = ReturnType<typeof repositoriesOf>;
 

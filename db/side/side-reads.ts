@@ -2,13 +2,7 @@ import type { DataSource, EntityManager } from "typeorm";
 import { FairQueue } from "./fair-queue.ts";
 import { SideThread } from "./side-thread.ts";
 
-export type SideReadLimits = {
-  operationTimeoutMs: number;
-  questionsWaitingMax?: number;
-  questionsPerPersonMax?: number;
-};
-
-type SideReadsOptions = { dataSource: DataSource; path: string; limits: SideReadLimits };
+type SideReadsOptions = { dataSource: DataSource; path: string; limits: { operationTimeoutMs: number } };
 
 /** Reads SQLite in another thread, because its driver would block the one that relays streams. */
 export class SideReads {
@@ -18,11 +12,10 @@ export class SideReads {
   readonly #queue: FairQueue;
 
   constructor({ dataSource, path, limits }: SideReadsOptions) {
-    const { operationTimeoutMs, questionsWaitingMax = 500, questionsPerPersonMax = 50 } = limits;
     this.#dataSource = dataSource;
-    this.#timeoutMs = operationTimeoutMs;
+    this.#timeoutMs = limits.operationTimeoutMs;
     this.#thread = new SideThread(path);
-    this.#queue = new FairQueue({ waitingMax: questionsWaitingMax, perPersonMax: questionsPerPersonMax });
+    this.#queue = new FairQueue({ waitingMax: questionsMax, perPersonMax: questionsPerPersonMax });
   }
 
   /** The time limit starts with the question's turn. It ends the thread, because a statement may hang. */
@@ -44,3 +37,6 @@ export class SideReads {
     return this.#thread.close();
   }
 }
+
+const questionsMax = 500;
+const questionsPerPersonMax = 50;

@@ -44,7 +44,7 @@ test("questions beside writes do not let the write-ahead log grow", async (t) =>
   t.true(statSync(`${path}-wal`).size < 12_000_000, `${statSync(`${path}-wal`).size} bytes`);
 });
 
-test("a thread that cannot open the file fails its question, and the next one starts another", async (t) => {
+test("a thread that cannot open the file fails its question only", async (t) => {
   const url = await createMigratedDatabase(t, "sqlite");
   const path = url.slice("sqlite:".length);
   const database = await openDatabaseAt(t, url);
@@ -70,7 +70,7 @@ test("a closed database refuses questions", async (t) => {
   );
 });
 
-test("one person's many questions delay another person's by one, and too many are refused", async (t) => {
+test("one person's questions delay another's by one, and too many are refused", async (t) => {
   const queue = new FairQueue({ waitingMax: 10, perPersonMax: 6 });
   const order: string[] = [];
   const ask = (person: string) =>

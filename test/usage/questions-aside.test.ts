@@ -24,7 +24,7 @@ const documents = {
   "by day": `{ usageSummary(groupBy: [PROVIDER], interval: DAY) { ${summary} } }`,
 };
 
-test("on SQLite, no question about the history runs a statement in the thread that relays streams", async (t) => {
+test("on SQLite, no question about the history runs in the thread that relays streams", async (t) => {
   const { url, accessToken, console: client } = await start(t, isFull ? 1_000_000 : 2_000);
   const questions: Record<string, () => Promise<unknown>> = {
     ...Object.fromEntries(
