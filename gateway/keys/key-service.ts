@@ -79,9 +79,8 @@ export class KeyService {
   }
 
   count(person: Person, query: KeyFilter): Promise<KeyCounts> {
-    return this.#database.ask(person, (repositories) =>
-      countKeys(repositories, person, query, this.#runtime.now()),
-    );
+    const now = this.#runtime.now();
+    return this.#database.ask(person, (repositories) => countKeys(repositories, person, query, now));
   }
 
   get(person: Person, id: string): Promise<ApiKey> {
