@@ -18,6 +18,7 @@ import { UsageRecordRepository } from "./repositories/usage-record-repository.ts
 import { UsageRollUpRepository } from "./repositories/usage-roll-up-repository.ts";
 import { UserRepository } from "./repositories/user-repository.ts";
 import { WithheldModelRepository } from "./repositories/withheld-model-repository.ts";
+import { SideReads } from "./side/side-reads.ts";
 import { SqliteOperations, untilFree } from "./sqlite-operations.ts";
 import { keepUsagePartitions, type PartitionPlan } from "./usage-partitions.ts";
 import { WriteHealth } from "./write-health.ts";
@@ -32,6 +33,7 @@ export class Database {
   readonly #sqlite: SqliteOperations | null;
   readonly #openWithoutHurry: () => Promise<DataSource>;
   readonly writeHealth = new WriteHealth(() => this.write(({ changes }) => changes.lock()));
+  readonly #sideReads: SideReads | null;
 
   private constructor(dataSource: DataSource, url: string, limits: DatabaseLimits) {
     this.#dataSource = dataSource;
@@ -39,6 +41,8 @@ export class Database {
     const isSqlite = dataSource.options.type === "better-sqlite3";
     this.#sqlite = isSqlite ? new SqliteOperations(dataSource, this.#timeoutMs) : null;
     this.#openWithoutHurry = () => openDataSource(url, { ...limits, connectionsMax: 2 });
+    const path = url.slice("sqlite:".length);
+    this.#sideReads = isSqlite && path !== ":memory:" ? new SideReads({ dataSource, path, limits }) : null;
   }
 
   /** If migrations are pending, call `migrate` before the first read or write. */
@@ -88,6 +92,22 @@ export class Database {
     }
   }
 
+  /**
+   * A `read` that may be slow. On SQLite, another thread answers, so that it delays no stream. It must not call `ask`.
+   * @param asker people take turns, each with one question
+   */
+  async ask<Result>(
+    asker: { id: string } | null,
+    work: (repositories: Repositories) => Promise<Result>,
+  ): Promise<Result> {
+    if (!this.#sideReads) return this.read(work);
+    try {
+      return await this.#sideReads.read(asker?.id ?? "", (manager) => work(repositoriesOf(manager)));
+    } catch (error) {
+      throw fromDriverError(error);
+    }
+  }
+
   get isSqlite(): boolean {
     return this.#sqlite !== null;
   }
@@ -102,6 +122,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    await this.#sideReads?.close();
     this.writeHealth.close();
     await this.#sqlite?.ended();
     // A frozen server would never confirm the end of the connection.

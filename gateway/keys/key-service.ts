@@ -65,7 +65,7 @@ export class KeyService {
     query: KeyListQuery,
   ): Promise<{ items: ListedApiKey[]; nextCursor: string | null }> {
     const { status, cursor: beforeId, limit = keysPerPage } = query;
-    const { found, marks } = await this.#database.read(async (repositories) => {
+    const { found, marks } = await this.#database.ask(person, async (repositories) => {
       const filter = await toKeyFilter(repositories, person, query, this.#runtime.now());
       const some = { status, beforeId, limit: limit + 1 };
       const found = filter ? await repositories.apiKeys.list({ ...filter, ...some }) : [];
@@ -79,7 +79,8 @@ export class KeyService {
   }
 
   count(person: Person, query: KeyFilter): Promise<KeyCounts> {
-    return this.#database.read((repositories) => countKeys(repositories, person, query, this.#runtime.now()));
+    const now = this.#runtime.now();
+    return this.#database.ask(person, (repositories) => countKeys(repositories, person, query, now));
   }
 
   get(person: Person, id: string): Promise<ApiKey> {
