@@ -94,7 +94,12 @@ export class StreamRelay implements UpstreamEvents, Answer {
 
   onEnd(): void {
     if (this.#error) return this.#error.finish();
-    this.#finishWith(() => this.#relay(this.#read(() => this.#reading.end()), performance.now()));
+    this.#finishWith(() =>
+      this.#relay(
+        this.#read(() => this.#reading.end()),
+        performance.now(),
+      ),
+    );
   }
 
   onError(error: GatewayError): void {
@@ -121,7 +126,10 @@ export class StreamRelay implements UpstreamEvents, Answer {
       const arrivedAt = performance.now();
       const bytes = concat(arrived);
       this.#bytesInTurn += bytes.length;
-      this.#relay(this.#read(() => this.#reading.push(bytes)), arrivedAt);
+      this.#relay(
+        this.#read(() => this.#reading.push(bytes)),
+        arrivedAt,
+      );
     }
     if (this.#last && !this.#isYielding && !this.#exchange.isOver) this.#last();
   }
@@ -140,7 +148,11 @@ export class StreamRelay implements UpstreamEvents, Answer {
     this.#bytesInTurn = 0;
     this.#isYielding = false;
     try {
-      if (this.#isPartial) this.#relay(this.#read(() => this.#continued()), performance.now());
+      if (this.#isPartial)
+        this.#relay(
+          this.#read(() => this.#continued()),
+          performance.now(),
+        );
       this.#relayArrived();
     } catch (thrown) {
       this.#exchange.fail(toAnswerError(thrown));
