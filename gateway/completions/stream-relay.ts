@@ -1,33 +1,12 @@
 import type { BytesOrText } from "../wire/bytes.ts";
 import type { TokenUsage } from "../wire/token-usage.ts";
+import type { StreamPiece, StreamReading } from "./stream-reading.ts";
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { ErrorCollector } from "./read-upstream-error.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
 import { compressed, badAnswer, toAnswerError } from "../wire/bad-answer.ts";
-
-/** Converts an upstream's stream to the client's events. */
-export type StreamReading = {
-  /** The required media type of the upstream's stream, without parameters. */
-  readonly contentType: string;
-  readonly output: { readonly tokens: number };
-  push(bytes: Buffer): StreamPiece;
-  /** Continues after a partial piece. */
-  proceed?(): StreamPiece;
-  /** Runs when the upstream's body ends. */
-  end(): StreamPiece;
-};
-
-export type StreamPiece = {
-  /** The next bytes for the client. May be empty. */
-  bytes: BytesOrText;
-  usage: TokenUsage | null;
-  /** `done` for a complete stream, or an error. Null if the stream continues. */
-  ending: "done" | GatewayError | null;
-  /** Whether the reading must `proceed` in a later turn of the event loop, before the next `push`. */
-  isPartial?: boolean;
-};
 
 type StreamRelayOptions = { pingIntervalMs: number; clientStallTimeoutMs: number };
 
@@ -52,6 +31,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
   /** Whether the rest waits for the next turn. Bytes that arrive meanwhile wait too. */
   #isYielding = false;
   #isPartial = false;
+  #isEnded = false;
   #turn: NodeJS.Immediate | undefined;
   /** The end of the upstream's body, or its error, that arrived while the relay yielded. */
   #last: (() => void) | null = null;
@@ -109,7 +89,15 @@ export class StreamRelay implements UpstreamEvents, Answer {
   onOver(): void {
     clearTimeout(this.#timer);
     clearImmediate(this.#turn);
+    if (this.#arrived.length > 0) this.#countRest();
+  }
+
+  /** Counts the bytes that arrived while the relay yielded, for the usage record. The client does not get them. */
+  #countRest(): void {
+    const rest = concat(this.#arrived);
     this.#arrived = [];
+    if (this.#isPartial || this.#isEnded) return;
+    this.usage = this.#read(() => this.#reading.push(rest)).usage ?? this.usage;
   }
 
   /** Runs `last` once everything that arrived is relayed. */
@@ -184,6 +172,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
 
   #relay({ bytes, usage, ending, isPartial = false }: StreamPiece, arrivedAt: number): void {
     this.#isPartial = isPartial;
+    this.#isEnded = ending !== null;
     if (usage) this.usage = usage;
     if (ending === "done") return this.#succeed(bytes, arrivedAt);
     if (bytes.length > 0) this.#write(bytes, arrivedAt);

@@ -6,7 +6,7 @@ import type { ChunkDelta } from "../wire/chat-completion.ts";
 import type { EventDecoder, UpstreamEvent } from "../wire/server-sent-events.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { cutOff, toAnswerError, tooLong } from "../wire/bad-answer.ts";
-import type { StreamPiece, StreamReading } from "./stream-relay.ts";
+import type { StreamPiece, StreamReading } from "./stream-reading.ts";
 
 type TranslatedStreamOptions = {
   translation: Pick<ChatTranslation, "streamContentType" | "createDecoder" | "createStreamReader">;
