@@ -1,11 +1,12 @@
 import { badAnswer } from "./bad-answer.ts";
+import { parseWithExactInputs } from "./exact-numbers.ts";
 import { countValues, isObject, scanMembers } from "./json.ts";
 
 /** Parses one event of an upstream's stream. Throws for an event that is not an object or has too many values. */
 export function parseEvent(data: string): Record<string, unknown> {
   // A short text cannot contain enough values to delay other requests.
   if (data.length > uncountedLengthMax) checkComplexity(Buffer.from(data), eventValuesMax);
-  const event: unknown = JSON.parse(data);
+  const event = parseWithExactInputs(data);
   if (!isObject(event)) throw badAnswer("malformed");
   return event;
 }
@@ -13,7 +14,7 @@ export function parseEvent(data: string): Record<string, unknown> {
 /** Parses a whole answer of an upstream. Throws for an answer with too many values. */
 export function parseAnswer(bytes: Buffer): unknown {
   if (bytes.length > uncountedLengthMax) checkComplexity(bytes, answerValuesMax);
-  return JSON.parse(bytes.toString("utf8"));
+  return parseWithExactInputs(bytes.toString("utf8"));
 }
 
 /** Parses a part of an answer. Returns null for invalid JSON and for too many values. */
