@@ -22,6 +22,7 @@ import { KeyCache, LastUsed } from "./keys/authenticate-key.ts";
 import { KeyService } from "./keys/key-service.ts";
 import { KeyUsageReader } from "./keys/key-usage.ts";
 import { startKeptResponses } from "./kept-responses/kept-responses.ts";
+import { KeyExpiry } from "./keys/key-expiry.ts";
 import { Revocation } from "./keys/revocation.ts";
 import { startLimits } from "./limits/start-limits.ts";
 import { CredentialService } from "./models/credential-service.ts";
@@ -181,6 +182,9 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     coolDownMsMax: limits.upstreamCoolDownMsMax,
     retryWaitMsMax: limits.upstreamRetryWaitMsMax,
   };
+  const openExchanges = new OpenExchanges();
+  const keyExpiry = new KeyExpiry({ now, openExchanges });
+  closers.push(() => keyExpiry.close());
   const unknownPerHourMax = limits.usageUnknownModelsPerHourMax;
   return {
     lastUsed,
@@ -196,7 +200,7 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     attempts,
     recordedModelNames: new RecordedModelNames({ catalogue, now, unknownPerHourMax }),
     privateAddressWarnings: new PrivateAddressWarnings({ log, guard }),
-    openExchanges: new OpenExchanges(),
+    openExchanges,
     bodyBudget: new BodyBudget(limits.requestBodiesBytesMax),
   };
 }
