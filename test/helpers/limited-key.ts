@@ -33,7 +33,13 @@ export function limitsOf(environment: Record<string, string> = {}) {
   return readConfig(environment).limits;
 }
 
-export const noBudgets = { check() {}, spend() {} };
+export const noBudgets = {
+  applyTo: () => false,
+  check() {},
+  findBlocking: () => null,
+  reserve: () => null,
+  spend() {},
+};
 
 export function overRecord(apiKeyId: string, more: Partial<UsageRecord> = {}): UsageRecord {
   return usageRow("req_1", { apiKeyId, ...more });
