@@ -206,6 +206,11 @@ export class Limiter {
     };
   }
 
+  /** Requests that wait for others to return what they reserved. */
+  get waitingRequests(): number {
+    return this.#room.size;
+  }
+
   get meters(): ReadonlyMap<string, Meter> {
     return this.#meters;
   }

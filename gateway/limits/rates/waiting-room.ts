@@ -41,6 +41,10 @@ export class WaitingRoom {
     return this.#lines.size === 0;
   }
 
+  get size(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+  }
+
   /** Whether a request must queue behind others. The waiter at the head of the line does not. */
   hasAhead(line: string, waiter: Waiter): boolean {
     return waiter.blocking?.line !== line && this.#lines.has(line);
