@@ -38,6 +38,7 @@ export const noBudgets = {
   check() {},
   findBlocking: () => null,
   reserve: () => null,
+  linesOf: () => [],
   spend() {},
 };
 

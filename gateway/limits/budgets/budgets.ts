@@ -3,15 +3,14 @@ import { allKeys } from "../../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../../db/repositories/daily-costs-query.ts";
 import type { Person } from "../../auth/person.ts";
 import type { Blocking } from "../rates/waiting-room.ts";
-import type { LimitHolder } from "../../errors.ts";
 import type { Settings } from "../../config/limit-variables.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
-import { type Ledger, periodAt } from "./ledger.ts";
+import { periodAt } from "./ledger.ts";
 import { BudgetWatch, type SharedBudgetUse, SharedBudgets } from "./shared-budgets.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";
-import { type Budget, type BudgetPeriod, type EnforcedLimits, toSharedBudgets } from "../key-limits.ts";
-import { budgetReserved, budgetSpent, isLoading } from "./budget-errors.ts";
-import { Reservations } from "./reservations.ts";
+import { type BudgetPeriod, type EnforcedLimits, toSharedBudgets } from "../key-limits.ts";
+import { budgetSpent, isLoading } from "./budget-errors.ts";
+import { type BudgetedHolder, budgetLine, Reservations } from "./reservations.ts";
 import { Spending } from "./spending.ts";
 
 export type SharedBudgetUses = { person: SharedBudgetUse[]; gateway: SharedBudgetUse[] };
@@ -79,20 +78,7 @@ export class Budgets {
    */
   findBlocking(key: BudgetedKey, cost: number, mustWait: (line: string) => boolean): Blocking | null {
     if (cost === 0 || !this.applyTo(key)) return null;
-    const now = this.#options.now();
-    for (const { id, holder, budgets, ledger } of this.#holdersOf(key)) {
-      const reserved = this.#reserved.of(id);
-      if (!ledger || reserved === 0) continue;
-      const line = budgetLine(id);
-      const isLate = mustWait(line);
-      for (const budget of budgets) {
-        const { amount, endsAt } = ledger.in(budget.period, now);
-        if (isLate || amount + reserved + cost > budget.amount) {
-          return { line, refusal: () => budgetReserved(holder, budget, endsAt) };
-        }
-      }
-    }
-    return null;
+    return this.#reserved.findBlocking(this.#holdersOf(key), { cost, now: this.#options.now(), mustWait });
   }
 
   /** Returns a function that ends the reservation, or null without a budget or a cost. */
@@ -100,6 +86,11 @@ export class Budgets {
     if (cost === 0 || !this.applyTo(key)) return null;
     const ids = this.#holdersOf(key).map(({ id }) => id);
     return this.#reserved.add(ids, cost);
+  }
+
+  /** The lines in which requests of the key wait for a budget. */
+  linesOf({ id, ownerId }: Pick<BudgetedKey, "id" | "ownerId">): string[] {
+    return [id, ownerId ?? [], allKeys].flat().map(budgetLine);
   }
 
   /** The number of holders for which requests in flight reserve a cost. */
@@ -193,20 +184,6 @@ export class Budgets {
     return holders;
   }
 }
-
-type BudgetedHolder = {
-  holder: LimitHolder;
-  id: string;
-  budgets: readonly Budget[];
-  ledger: Ledger | undefined;
-};
-
-/** The lines of waiting requests in which a request of the key can wait for a budget. */
-export function budgetLinesOf({ id, ownerId }: Pick<BudgetedKey, "id" | "ownerId">): string[] {
-  return [id, ownerId ?? [], allKeys].flat().map(budgetLine);
-}
-
-const budgetLine = (id: string) => `budget ${id}`;
 
 /** Null without a budget. The longest period is a month, because each refresh reads the whole period. */
 function shareBudgets(

@@ -37,3 +37,6 @@ export function startSafely(asking: Asking, start: () => void): void {
 export function estimateTokens(bodyBytes: number): number {
   return Math.ceil(bodyBytes / 4);
 }
+
+/** The name of the line in which requests wait for a holder's tokens. */
+export const tokenLine = (id: string): string => `tokens ${id}`;

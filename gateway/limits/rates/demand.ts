@@ -1,7 +1,7 @@
 import { type Prices, toCost } from "../../usage/counting/cost.ts";
 import type { Usual } from "./usual-use.ts";
 
-/** What is known about a request before its answer. */
+/** The known properties of a request before its answer. */
 export type Demand = Readonly<{
   prices: Prices;
   inputTokens: number;

@@ -1,7 +1,7 @@
 import { toGatewayError } from "../../errors.ts";
 import type { Settings } from "../../config/limit-variables.ts";
-import { type Asking, type Counting, estimateTokens, startSafely } from "./asking.ts";
-import { type Budgets, budgetLinesOf } from "../budgets/budgets.ts";
+import { type Asking, type Counting, estimateTokens, startSafely, tokenLine } from "./asking.ts";
+import type { UsageRecord } from "../../usage/recording/spool.ts";
 import { Admission, FairQueue, type QueueSlot } from "./admission.ts";
 import { type Demand, estimateCost } from "./demand.ts";
 import { UsualUse } from "./usual-use.ts";
@@ -31,7 +31,15 @@ type LimiterOptions = {
   exact?: ExactCounts | null;
 };
 
-type LimitingBudgets = Pick<Budgets, "applyTo" | "check" | "findBlocking" | "reserve" | "spend">;
+/** The part of `Budgets` that the limiter uses. Costs are in nano-dollars. */
+type LimitingBudgets = {
+  applyTo(key: LimitedKey): boolean;
+  check(key: LimitedKey): void;
+  findBlocking(key: LimitedKey, cost: number, mustWait: (line: string) => boolean): Blocking | null;
+  reserve(key: LimitedKey, cost: number): (() => void) | null;
+  linesOf(key: LimitedKey): string[];
+  spend(key: LimitedKey, record: UsageRecord): void;
+};
 
 export class Limiter {
   readonly #options: LimiterOptions;
@@ -192,7 +200,7 @@ export class Limiter {
   #wake(key: LimitedKey, holders: readonly HolderLimits[]): void {
     if (this.#room.isEmpty) return;
     for (const { id } of holders) this.#room.wake(tokenLine(id));
-    for (const line of budgetLinesOf(key)) this.#room.wake(line);
+    for (const line of this.#options.budgets.linesOf(key)) this.#room.wake(line);
   }
 
   /** The current use of a key with limits, as known to this process. */
@@ -230,5 +238,3 @@ type LimitStatus = {
   tokensInMinute: number;
   concurrentRequests: number;
 };
-
-const tokenLine = (id: string) => `tokens ${id}`;

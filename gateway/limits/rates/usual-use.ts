@@ -1,6 +1,6 @@
 import type { UsageRecord } from "../../usage/recording/spool.ts";
 
-/** What the recent requests of a key used, on average. */
+/** The average use of a key's recent requests. */
 export type Usual = {
   outputTokens: number;
   /** The share of input tokens that came from the provider's cache, from 0 to 1. */

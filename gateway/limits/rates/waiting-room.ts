@@ -103,7 +103,8 @@ export class WaitingRoom {
 
   /** Room also appears as the minute passes, and when other processes' counts arrive. */
   #wakeAll(): void {
-    for (const name of [...this.#lines.keys()]) this.wake(name);
+    const names = Array.from(this.#lines.keys());
+    for (const name of names) this.wake(name);
   }
 
   #removeFrom(name: string, waiter: Waiter): void {
