@@ -3,6 +3,7 @@ import { GatewayError } from "../errors.ts";
 import { toAnswerError } from "../wire/bad-answer.ts";
 import { Attempts } from "../routing/attempts.ts";
 import { resolveRoute } from "../routing/catalogue.ts";
+import { describeDemand } from "./describe-demand.ts";
 import type { Exchange } from "./exchange.ts";
 import type { AnswerContext, ModelRequest, Operation, ReceivedRequest } from "./operation.ts";
 
@@ -24,7 +25,7 @@ export function answerRequest(
   exchange.resolved(route);
 
   // 3. Admit: the limiter checks rates and budgets, and starts, queues or rejects the request.
-  context.limiter.admit(exchange, bytes.length, () => {
+  const start = () => {
     // 4. Attempt: another attempt follows only if no upstream processed the request.
     const attempts = new Attempts(context.attempts, route.candidates, {
       prepare(candidate) {
@@ -43,7 +44,9 @@ export function answerRequest(
       failed: (thrown) => exchange.fail(toAnswerError(thrown)),
     });
     attempts.begin();
-  });
+  };
+  const { body } = request.value;
+  context.limiter.admit(exchange, bytes.length, start, () => describeDemand(route, body, bytes.length));
   request.letGo();
 
   // 6. Record: the relay ends the exchange, which writes the usage record before the client's last bytes.
