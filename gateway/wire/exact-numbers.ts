@@ -1,8 +1,8 @@
 import { isObject } from "./json.ts";
 
 /**
- * Parses JSON, and keeps the text of each number that JavaScript would write differently, such as 1.0 or an
- * integer above 2^53. `JSON.stringify` writes the text unchanged.
+ * Parses JSON, and keeps the text of numbers that JavaScript would change, such as 1.0 or 2^53 + 1.
+ * `JSON.stringify` writes the text unchanged.
  */
 export function parseExact(text: string): unknown {
   return inexactNumber.test(text) ? JSON.parse(text, keepText as Reviver) : JSON.parse(text);

@@ -4,11 +4,16 @@ import { countValues, isObject, scanMembers } from "./json.ts";
 
 /** Parses one event of an upstream's stream. Throws for an event that is not an object or has too many values. */
 export function parseEvent(data: string): Record<string, unknown> {
-  // A short text cannot contain enough values to delay other requests.
-  if (data.length > uncountedLengthMax) checkComplexity(Buffer.from(data), eventValuesMax);
-  const event = parseWithExactInputs(data);
+  const event = parseValue(data);
   if (!isObject(event)) throw badAnswer("malformed");
   return event;
+}
+
+/** Parses an event that may be any value. Throws for too many values. */
+export function parseValue(data: string): unknown {
+  // A short text cannot contain enough values to delay other requests.
+  if (data.length > uncountedLengthMax) checkComplexity(Buffer.from(data), eventValuesMax);
+  return parseWithExactInputs(data);
 }
 
 /** Parses a whole answer of an upstream. Throws for an answer with too many values. */

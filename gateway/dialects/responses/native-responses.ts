@@ -3,7 +3,7 @@ import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
 import { isKey, isObject, listOf, scanMembers } from "../../wire/json.ts";
 import { readChatDetails, readTokenUsage, type TokenUsage } from "../../wire/token-usage.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
-import { parseEvent, parsePart } from "../../wire/parse-upstream.ts";
+import { parseEvent, parsePart, parseValue } from "../../wire/parse-upstream.ts";
 import { badAnswer, upstreamReported } from "../../wire/bad-answer.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import { unsupported } from "../../wire/parameter-errors.ts";
@@ -50,7 +50,7 @@ export class ResponseEvents implements EventForm {
   }
 
   read({ name, data }: UpstreamEvent): ReturnType<EventForm["read"]> {
-    if (name === "error") return { data: null, ending: readError(parseEvent(data)) };
+    if (name === "error") return { data: null, ending: readError(parseValue(data)) };
     const bytes = Buffer.from(data);
     const edits: Edit[] = [];
     const result = scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd, start, end) => {
