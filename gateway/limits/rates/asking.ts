@@ -1,8 +1,9 @@
 import { type GatewayError, toGatewayError } from "../../errors.ts";
+import type { UsageRecord } from "../../usage/recording/spool.ts";
 import type { Admission, QueueSlot } from "./admission.ts";
 import type { HolderLimits, TokenEstimate } from "./holder-limits.ts";
 import type { LimitedKey } from "./limit-holders.ts";
-import type { Waiter } from "./waiting-room.ts";
+import type { Blocking, Waiter } from "./waiting-room.ts";
 
 /** A request as the limiter sees it. */
 export type Asking = {
@@ -10,6 +11,16 @@ export type Asking = {
   /** Runs before the decision, because a rejected request has an admission too. */
   admitting(admission: Admission): void;
   fail(error: GatewayError): void;
+};
+
+/** The part of `Budgets` that the limiter uses. Costs are in nano-dollars. */
+export type LimitingBudgets = {
+  applyTo(key: LimitedKey): boolean;
+  check(key: LimitedKey): void;
+  findBlocking(key: LimitedKey, cost: number, mustWait: (line: string) => boolean): Blocking | null;
+  reserve(key: LimitedKey, cost: number): (() => void) | null;
+  linesOf(key: LimitedKey): string[];
+  spend(key: LimitedKey, record: UsageRecord): void;
 };
 
 /** A request and what it needs, until it is admitted or refused. */

@@ -1,13 +1,20 @@
 import { toGatewayError } from "../../errors.ts";
 import type { Settings } from "../../config/limit-variables.ts";
-import { type Asking, type Counting, estimateTokens, startSafely, tokenLine } from "./asking.ts";
-import type { UsageRecord } from "../../usage/recording/spool.ts";
+import {
+  type Asking,
+  type Counting,
+  estimateTokens,
+  type LimitingBudgets,
+  startSafely,
+  tokenLine,
+} from "./asking.ts";
 import { Admission, FairQueue, type QueueSlot } from "./admission.ts";
 import { type Demand, estimateCost } from "./demand.ts";
 import { UsualUse } from "./usual-use.ts";
 import { type Blocking, type Waiter, WaitingRoom } from "./waiting-room.ts";
 import { type LimitedKey, LimitHolders } from "./limit-holders.ts";
 import type { Meter } from "./meter.ts";
+import { admitNothing, checkEarly, countRequest } from "./early-checks.ts";
 import {
   checkLimits,
   checkSize,
@@ -29,16 +36,6 @@ type LimiterOptions = {
   sharedBy?: () => number;
   /** Counts of all processes together. Null without Valkey. */
   exact?: ExactCounts | null;
-};
-
-/** The part of `Budgets` that the limiter uses. Costs are in nano-dollars. */
-type LimitingBudgets = {
-  applyTo(key: LimitedKey): boolean;
-  check(key: LimitedKey): void;
-  findBlocking(key: LimitedKey, cost: number, mustWait: (line: string) => boolean): Blocking | null;
-  reserve(key: LimitedKey, cost: number): (() => void) | null;
-  linesOf(key: LimitedKey): string[];
-  spend(key: LimitedKey, record: UsageRecord): void;
 };
 
 export class Limiter {
@@ -104,6 +101,19 @@ export class Limiter {
     const cost = hasBudget && demand ? estimateCost(demand, { ...usual, outputTokens: output }, now()) : 0;
     const counting: Counting = { asking, admission, holders, tokens, cost, slot, waiter };
     void this.#attempt(counting);
+  }
+
+  /** Throws the error of a limit or budget that is exceeded already, before work. Counts nothing: `admit` follows. */
+  check(asking: Asking): void {
+    const holders = this.#holders.of(asking.key);
+    asking.admitting(admitNothing(holders, this.#options.now));
+    this.#options.budgets.check(asking.key);
+    checkEarly(holders, this.#options);
+  }
+
+  /** Counts a request that calls no model, without tokens and budgets. Throws the error of an exceeded rate. */
+  countRequest(key: LimitedKey): Promise<void> {
+    return countRequest(this.#holders.of(key), this.#options);
   }
 
   /** Returns a promise while Valkey decides, or null. Throws like `admit`. */
