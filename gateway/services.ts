@@ -164,7 +164,8 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     recorder,
   });
   closers.push(closeLimits);
-  const { keptResponses, close: closeKept } = await startKeptResponses(config, { runtime, secretBox });
+  const kept = await startKeptResponses(config, { runtime, secretBox });
+  const { keptResponses, memoryStore, close: closeKept } = kept;
   closers.push(closeKept);
   const catalogue = new Catalogue({ database, secretBox, limits, log });
   const keyCache = new KeyCache({
@@ -195,6 +196,7 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     limiter,
     exchangeLimits,
     keptResponses,
+    memoryStore,
     catalogue,
     keyCache,
     attempts,

@@ -2,12 +2,17 @@ import type { Demand } from "../limits/rates/demand.ts";
 import type { Route } from "../routing/catalogue.ts";
 import { attachmentNames, attachmentTokens, textMembers } from "../usage/counting/estimate-input-tokens.ts";
 import { isObject } from "../wire/json.ts";
+import type { KeptConversation } from "./operation.ts";
 
-/** Describes the size and price of a request for the reservation of its cost. Null without a candidate. */
+/**
+ * Describes the size and price of a request for the reservation of its cost. Null without a candidate.
+ * @param kept the conversation that the request continues
+ */
 export function describeDemand(
   route: Route,
   body: Record<string, unknown>,
   bodyBytes: number,
+  kept: KeptConversation = { bytes: 0, tokens: null },
 ): Demand | null {
   // The fallbacks' prices differ, but most requests do not need them.
   const candidate = route.candidates[0]?.[0];
@@ -15,7 +20,7 @@ export function describeDemand(
   const isEmbedding = body["messages"] === undefined && candidate.prices.outputPrice === null;
   return {
     prices: candidate.prices,
-    inputTokens: guessInputTokens(body, bodyBytes),
+    inputTokens: guessInputTokens(body, bodyBytes) + (kept.tokens ?? Math.ceil(kept.bytes / bytesPerToken)),
     outputTokensMax: isEmbedding ? 0 : readOutputMax(body),
   };
 }
