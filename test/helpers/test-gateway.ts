@@ -32,6 +32,7 @@ export async function startTestGateway(
     DATABASE_TIMEOUT_MS: String(hangMs),
     DATABASE_CONNECT_TIMEOUT_MS: String(hangMs),
     VALKEY_TIMEOUT_MS: String(hangMs),
+    USAGE_QUERY_TIMEOUT_MS: String(hangMs),
     ...options.environment,
   };
   const log: string[] = [];
