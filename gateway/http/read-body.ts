@@ -104,6 +104,14 @@ const discardTimeoutMs = 10_000;
 /** A person may use at most half of the memory, and one of the person's keys at most seven eighths of that half. */
 export type BodyHolder = { person: string; key: string };
 
+/** Clients without a valid key or token together, who may use a sixteenth of the memory. */
+export const strangers: BodyHolder = { person: "strangers", key: "strangers" };
+
+/** The holder of a signed-in person's calls of the console's APIs. */
+export function consoleOf(userId: string): BodyHolder {
+  return { person: userId, key: `console of ${userId}` };
+}
+
 /** Bounds the bytes that this process holds for request bodies, with their decoders. */
 export class BodyBudget {
   readonly decoders = new DecoderSlots();
@@ -124,7 +132,8 @@ export class BodyBudget {
   add({ person, key }: BodyHolder, bytes: number): void {
     const held = (this.#bytesByHolder.get(person) ?? 0) + bytes;
     const ofKey = key === person ? 0 : (this.#bytesByHolder.get(key) ?? 0) + bytes;
-    const isFull = held > this.#bytesMax / 2 || ofKey > (this.#bytesMax * 7) / 16;
+    const share = person === strangers.person ? 1 / 16 : 1 / 2;
+    const isFull = held > this.#bytesMax * share || ofKey > (this.#bytesMax * 7) / 16;
     if (isFull || this.#bytes + bytes > this.#bytesMax) throw bodiesInFlight();
     this.#bytesByHolder.set(person, held);
     if (key !== person) this.#bytesByHolder.set(key, ofKey);
@@ -176,6 +185,11 @@ export class HeldBody {
     if (this.#isReleased) return;
     this.#bytes -= bytes;
     this.#budget.subtract(this.#holder, bytes);
+  }
+
+  /** For memory of the same holder that outlasts this body. The caller must release it. */
+  holdMore(): HeldBody {
+    return this.#budget.hold(this.#holder);
   }
 
   /** Throws `service_unavailable` if the request has ended or too many bodies wait. */
