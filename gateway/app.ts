@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { ApplicationOptions } from "./application.ts";
+import { joinEarlyChunks } from "./http/early-body.ts";
 import { health, type Readiness } from "./v1/health.ts";
 import { createV1Router, errorHandler } from "./v1/router.ts";
 
@@ -12,6 +13,7 @@ export function createApp(options: AppOptions): RequestListener {
   const probes = health(readiness);
   const application = lateApplication(options);
   return (request, response) => {
+    joinEarlyChunks(request, response, services.bodyBudget);
     v1(request, response, () => probes(request, response, () => void application(request, response)));
   };
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError, toGatewayError } from "../errors.ts";
-import { ClientGoneError, consoleOf, readPlainBody } from "../http/read-body.ts";
+import { consoleOf } from "../http/body-budget.ts";
+import { ClientGoneError, readPlainBody } from "../http/read-body.ts";
 import { createId } from "../ids.ts";
 import { expectJson, isSameOrigin } from "../http/browser-request.ts";
 import type { Services } from "../services.ts";

@@ -2,7 +2,7 @@ import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import { GatewayError } from "../errors.ts";
 import { GrowingBody } from "../wire/bytes.ts";
-import type { HeldBody } from "./read-body.ts";
+import type { HeldBody } from "./body-budget.ts";
 
 type EncodedBody = {
   bytes: Buffer;

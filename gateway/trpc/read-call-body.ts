@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type BodyBudget, ClientGoneError, consoleOf, readPlainBody, strangers } from "../http/read-body.ts";
+import { type BodyBudget, consoleOf, strangers } from "../http/body-budget.ts";
+import { ClientGoneError, readPlainBody } from "../http/read-body.ts";
 
 export type CallRequest = IncomingMessage & {
   /** tRPC uses this text instead of reading the socket. */

@@ -5,7 +5,8 @@ import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:
 import test, { type ExecutionContext } from "ava";
 import { GatewayError } from "../../gateway/errors.ts";
 import { decodeBody } from "../../gateway/http/decode-body.ts";
-import { BodyBudget, ClientGoneError, readBody } from "../../gateway/http/read-body.ts";
+import { BodyBudget } from "../../gateway/http/body-budget.ts";
+import { ClientGoneError, readBody } from "../../gateway/http/read-body.ts";
 import { eventually } from "../helpers/eventually.ts";
 
 const bytesMax = 200_000;

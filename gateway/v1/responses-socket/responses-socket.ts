@@ -2,7 +2,7 @@ import { keyOf } from "../model-endpoint.ts";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { GatewayError, toGatewayError } from "../../errors.ts";
-import type { BodyHolder, HeldBody } from "../../http/read-body.ts";
+import type { BodyHolder, HeldBody } from "../../http/body-budget.ts";
 import { createId } from "../../ids.ts";
 import { readTurn, SocketTurn, type SocketTurnOptions } from "./socket-turn.ts";
 import { type Connection, SocketReply } from "./socket-reply.ts";

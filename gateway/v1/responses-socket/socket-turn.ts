@@ -5,7 +5,7 @@ import type { FollowUp, Operation } from "../../completions/operation.ts";
 import { parseBody, type BodyLimits } from "../../dialects/parse-body.ts";
 import { responses } from "../../dialects/responses/responses.ts";
 import { toGatewayError } from "../../errors.ts";
-import type { HeldBody } from "../../http/read-body.ts";
+import type { HeldBody } from "../../http/body-budget.ts";
 import { createId } from "../../ids.ts";
 import { readFollowUp } from "../../kept-responses/follow-up.ts";
 import type { KnownKey } from "../../keys/authenticate-key.ts";
