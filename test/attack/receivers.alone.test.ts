@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import type { Socket } from "node:net";
 import test, { type ExecutionContext } from "ava";
@@ -21,7 +21,10 @@ const brotliOf = (window: number) =>
 /** The compressed bodies expand to 32 MB, with the largest window that the gateway accepts or a larger one. */
 const bodies: Record<string, { encoding: string; bytes: Buffer }> = {
   identity: { encoding: "identity", bytes: Buffer.alloc(isFull ? 64 * 1024 : 8 * 1024, " ") },
-  gzip: { encoding: "gzip", bytes: gzipSync(expanded) },
+  gzip: {
+    encoding: "gzip",
+    bytes: gzipSync(expanded.subarray(0, isFull ? expanded.length : 8 * 1024 * 1024)),
+  },
   "br with a window of 4 MB": { encoding: "br", bytes: brotliOf(22) },
   "br with a window of 16 MB": { encoding: "br", bytes: brotliOf(24) },
   zstd: { encoding: "zstd", bytes: zstdCompressSync(expanded) },
@@ -76,22 +79,19 @@ const receivers: Record<string, Receiver> = {
   WebSocket: webSocket,
 };
 
-for (const [name, attackers] of Object.entries({ "one person": 1, "two persons": 2 })) {
-  test.serial(`100 connections of ${name} to each receiver take little memory`, async (t) => {
-    const { hostile, victim } = await startWithSmallHeap(t, attackers);
+for (const [path, send] of Object.entries(receivers)) {
+  test.serial(`${connections} connections to ${path} take little memory in each encoding`, async (t) => {
+    const { hostile, victim } = await startWithSmallHeap(t, isFull ? 2 : 1);
     const { stage, baseMb } = hostile;
-    for (const [path, send] of Object.entries(receivers)) {
-      for (const [bodyName, body] of Object.entries(bodies)) {
-        forgetPeak(stage);
-        const answers = await send(hostile, body);
-        const answer = await postChat(stage, victim.key, chatBody(stage.model));
-        const title = `${path}, ${bodyName}`;
-        t.is(stage.gateway().child.exitCode, null, stage.gateway().stderr());
-        t.is(answer.status, 200, `${title}: another person's key is answered`);
-        const growthMb = Math.round(memoryOf(stage, "VmHWM") - baseMb);
-        t.log(figures(title, { growthMb, answers: [...answers].join(" ") }));
-        t.true(growthMb < growthMbMax, `${title}: resident memory grew by ${growthMb} MB`);
-      }
+    for (const [bodyName, body] of Object.entries(bodies)) {
+      const answers = await send(hostile, body);
+      const answer = await postChat(stage, victim.key, chatBody(stage.model));
+      const title = `${path}, ${bodyName}`;
+      t.is(stage.gateway().child.exitCode, null, stage.gateway().stderr());
+      t.is(answer.status, 200, `${title}: another person's key is answered`);
+      const growthMb = Math.round(memoryOf(stage, "VmHWM") - baseMb);
+      t.log(figures(title, { growthMb, answers: [...answers].join(" ") }));
+      t.true(growthMb < growthMbMax, `${title}: resident memory grew by ${growthMb} MB`);
     }
   });
 }
@@ -202,11 +202,6 @@ async function addMember({ url, console, model }: Stage, name: string): Promise<
 function memoryOf(stage: Stage, name: "VmRSS" | "VmHWM"): number {
   const status = readFileSync(`/proc/${stage.gateway().child.pid}/status`, "utf8");
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
-}
-
-/** Sets `VmHWM` to the current size. */
-function forgetPeak(stage: Stage): void {
-  writeFileSync(`/proc/${stage.gateway().child.pid}/clear_refs`, "5");
 }
 
 function never(): never {
