@@ -43,14 +43,15 @@ async function readEncodedBody({ request, encoding, bytesMax, held }: EncodedReq
 function refuseBody(request: IncomingMessage, held: HeldBody, error: unknown): Promise<never> {
   held.release();
   forgetEarlyBytes(request);
-  if (request.destroyed) return Promise.reject(new ClientGoneError());
+  if (request.destroyed && !request.readableEnded) return Promise.reject(new ClientGoneError());
   discardRest(request);
   return Promise.reject(error);
 }
 
 function receiveBody(request: IncomingMessage, bytesMax: number, held: HeldBody): Promise<Buffer> {
   // If the client has already disconnected, no event will settle the promise.
-  if (request.destroyed) return Promise.reject(new ClientGoneError());
+  // Node also destroys a request whose body was read whole, here as early chunks.
+  if (request.destroyed && !request.readableEnded) return Promise.reject(new ClientGoneError());
   const { "content-length": length } = request.headers;
   if (Number(length) > bytesMax) return refuseBody(request, held, tooLarge(bytesMax));
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
