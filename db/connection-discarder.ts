@@ -7,8 +7,9 @@ import type { Logger, QueryRunner } from "typeorm";
  * connection. The class is a logger, because TypeORM reports every failed query to its logger.
  */
 export class ConnectionDiscarder implements Logger {
-  logQueryError(error: string | Error, _query: string, _parameters?: unknown, runner?: QueryRunner): void {
-    if (!runner || !isHopeless(error)) return;
+  logQueryError(error: string | Error, query: string, _parameters?: unknown, runner?: QueryRunner): void {
+    // After a failed ROLLBACK, the transaction may still be open.
+    if (!runner || !(query === "ROLLBACK" || isHopeless(error))) return;
     // The promise is already resolved, so the connection closes before TypeORM can return it to the pool.
     void runner.connect().then((connection: PoolConnection & { stream: Socket }) => {
       connection.destroy();

@@ -1,7 +1,6 @@
 import { chmodSync } from "node:fs";
 import type Sqlite from "better-sqlite3";
 import { DataSource, type DataSourceOptions } from "typeorm";
-import { QueryTooLongError } from "./database-errors.ts";
 import { ApiKey, ApiKeyModel, ApiKeyValue, ApiKeyWithheldModel } from "./entities/api-key.ts";
 import { AuditEntry } from "./entities/audit-entry.ts";
 import { Change, Counter } from "./entities/change.ts";
@@ -16,6 +15,7 @@ import { UsageRollUp } from "./entities/usage-roll-up.ts";
 import { Invitation, Session, User } from "./entities/user.ts";
 import { migrations } from "./migrations/migrations.ts";
 import type { MysqlLimits } from "./mysql-options.ts";
+import { addSqliteFunctions } from "./sqlite-functions.ts";
 
 /** Opens the database at a URL: `sqlite:<path>` (created if missing) or `mysql://…` (see mysql-url.ts). */
 export async function openDataSource(url: string, limits: DataSourceLimits): Promise<DataSource> {
@@ -56,24 +56,17 @@ function sqliteOptions(path: string): DataSourceOptions {
     type: "better-sqlite3",
     database: path,
     enableWAL: true,
+    // The driver blocks the event loop, so longer waits for a lock are in `sqlite-operations.ts`.
+    timeout: busyTimeoutMs,
     prepareDatabase: (connection: Sqlite.Database) => {
-      // Writes wait instead of failing, because another process may be migrating the database.
-      connection.pragma("busy_timeout = 5000");
       // With a write-ahead log, a crash of the process loses nothing. A power failure can lose the last transactions.
       connection.pragma("synchronous = NORMAL");
-      // Statements that may be slow call this function for each row (see `usage-queries.ts`), because better-sqlite3
-      // cannot interrupt a statement.
-      connection.function("in_time", (deadline) => {
-        if (performance.now() > Number(deadline)) throw new QueryTooLongError("The query timed out.");
-        return 1;
-      });
-      // SQLite's own function converts only ASCII letters, but name searches ignore the case of all letters.
-      connection.function("lower", { deterministic: true }, (text) =>
-        typeof text === "string" ? text.toLowerCase() : text,
-      );
+      addSqliteFunctions(connection);
     },
   };
 }
+
+const busyTimeoutMs = 5;
 
 /**
  * Restricts an existing database to its owner, because it holds hashes and email addresses. The umask

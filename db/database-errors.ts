@@ -37,12 +37,18 @@ export function isDeadlock(error: unknown): boolean {
   return driverCode(error) === "ER_LOCK_DEADLOCK";
 }
 
+/** Whether another process locks the SQLite database. The caller can repeat the operation. */
+export function isBusy(error: unknown): boolean {
+  return driverCode(error)?.startsWith("SQLITE_BUSY") ?? false;
+}
+
 function driverCode(error: unknown): string | undefined {
   for (let each = error, depth = 0; each instanceof Error && depth < 4; depth++) {
     const { code, errno, driverError } = each as { code?: unknown; errno?: unknown; driverError?: unknown };
     if (typeof code === "string") return code;
-    // mysql2 has no name for this MariaDB error.
+    // mysql2 has no names for these MariaDB errors.
     if (errno === 1969) return "ER_STATEMENT_TIMEOUT";
+    if (errno === 1927) return "ER_CONNECTION_KILLED";
     each = driverError ?? each.cause;
   }
   return undefined;
@@ -71,10 +77,16 @@ const unavailableCodes = new Set([
   "ETIMEDOUT",
   "ER_ACCESS_DENIED_ERROR",
   "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",
+  "ER_CONNECTION_KILLED",
   "ER_CON_COUNT_ERROR",
+  "ER_DISK_FULL",
+  "ER_ERROR_DURING_COMMIT",
+  "ER_ERROR_ON_WRITE",
   "ER_LOCK_WAIT_TIMEOUT",
   "ER_OPTION_PREVENTS_STATEMENT",
+  "ER_QUERY_INTERRUPTED",
   "ER_READ_ONLY_MODE",
+  "ER_RECORD_FILE_FULL",
   "ER_RUN_HOOK_ERROR",
   "ER_SERVER_SHUTDOWN",
   "HANDSHAKE_NO_SSL_SUPPORT",
@@ -92,4 +104,5 @@ function driverMessage(error: unknown): string {
 }
 
 /** SQLite's extended codes add the cause, as in SQLITE_IOERR_WRITE. */
-const unavailableSqlite = /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|READONLY)(_|$)/;
+const unavailableSqlite =
+  /^SQLITE_(BUSY|CANTOPEN|CORRUPT|FULL|IOERR|LOCKED|NOMEM|NOTADB|PROTOCOL|READONLY)(_|$)/;

@@ -13,13 +13,15 @@ import { LimitUseRepository } from "./repositories/limit-use-repository.ts";
 import { ModelRepository } from "./repositories/model-repository.ts";
 import { ProviderHalfHourRepository } from "./repositories/provider-half-hour-repository.ts";
 import { ProviderRepository } from "./repositories/provider-repository.ts";
-import { compile, sqliteOf } from "./repositories/raw-sql.ts";
 import { SessionRepository } from "./repositories/session-repository.ts";
 import { UsageRecordRepository } from "./repositories/usage-record-repository.ts";
 import { UsageRollUpRepository } from "./repositories/usage-roll-up-repository.ts";
 import { UserRepository } from "./repositories/user-repository.ts";
 import { WithheldModelRepository } from "./repositories/withheld-model-repository.ts";
+import { SideReads } from "./side/side-reads.ts";
+import { SqliteOperations, untilFree } from "./sqlite-operations.ts";
 import { keepUsagePartitions, type PartitionPlan } from "./usage-partitions.ts";
+import { WriteHealth } from "./write-health.ts";
 
 /**
  * A `write` is one transaction, and runs `work` again after a deadlock. A `read` has no transaction, so its
@@ -28,22 +30,27 @@ import { keepUsagePartitions, type PartitionPlan } from "./usage-partitions.ts";
 export class Database {
   readonly #dataSource: DataSource;
   readonly #timeoutMs: number;
-  readonly #isSqlite: boolean;
+  readonly #sqlite: SqliteOperations | null;
   readonly #openWithoutHurry: () => Promise<DataSource>;
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly writeHealth = new WriteHealth(() => this.write(({ changes }) => changes.lock()));
+  readonly #sideReads: SideReads | null;
 
   private constructor(dataSource: DataSource, url: string, limits: DatabaseLimits) {
     this.#dataSource = dataSource;
     this.#timeoutMs = limits.operationTimeoutMs;
-    this.#isSqlite = dataSource.options.type === "better-sqlite3";
+    const isSqlite = dataSource.options.type === "better-sqlite3";
+    this.#sqlite = isSqlite ? new SqliteOperations(dataSource, this.#timeoutMs) : null;
     this.#openWithoutHurry = () => openDataSource(url, { ...limits, connectionsMax: 2 });
+    const path = url.slice("sqlite:".length);
+    this.#sideReads = isSqlite && path !== ":memory:" ? new SideReads({ dataSource, path, limits }) : null;
   }
 
   /** If migrations are pending, call `migrate` before the first read or write. */
   static async open(url: string, limits: DatabaseLimits): Promise<Database> {
     try {
       const answerTimeoutMs = limits.operationTimeoutMs;
-      return new Database(await openDataSource(url, { ...limits, answerTimeoutMs }), url, limits);
+      const open = () => openDataSource(url, { ...limits, answerTimeoutMs });
+      return new Database(await untilFree(performance.now() + answerTimeoutMs, open), url, limits);
     } catch (error) {
       throw fromDriverError(error);
     }
@@ -52,7 +59,7 @@ export class Database {
   /** Applies the pending migrations and returns their names. */
   async migrate(): Promise<string[]> {
     if ((await this.pendingMigrations()).length === 0) return [];
-    if (this.#isSqlite) return migrate(this.#dataSource);
+    if (this.#sqlite) return this.#sqlite.migrate(migrate);
     // Migrating a large table can take longer than `operationTimeoutMs`.
     const dataSource = await this.#openWithoutHurry();
     try {
@@ -63,19 +70,46 @@ export class Database {
   }
 
   pendingMigrations(): Promise<string[]> {
-    return pendingMigrations(this.#dataSource);
+    return untilFree(performance.now() + this.#timeoutMs, () => pendingMigrations(this.#dataSource));
   }
 
   read<Result>(work: (repositories: Repositories) => Promise<Result>): Promise<Result> {
-    return this.#run(() => work(repositoriesOf(this.#dataSource.manager)));
+    const { manager } = this.#dataSource;
+    return this.#run(
+      () => this.#sqlite?.read(() => work(repositoriesOf(manager))) ?? work(repositoriesOf(manager)),
+    );
   }
 
-  write<Result>(work: (repositories: Repositories) => Promise<Result>): Promise<Result> {
-    return this.#run(() => this.#transaction(work));
+  async write<Result>(work: (repositories: Repositories) => Promise<Result>): Promise<Result> {
+    const workOn = (manager: EntityManager) => work(repositoriesOf(manager));
+    try {
+      const result = await this.#run(() => this.#sqlite?.write(workOn) ?? this.#transaction(workOn));
+      this.writeHealth.succeeded();
+      return result;
+    } catch (error) {
+      this.writeHealth.failed(error);
+      throw error;
+    }
+  }
+
+  /**
+   * A `read` that may be slow. On SQLite, another thread answers, so that it delays no stream. It must not call `ask`.
+   * @param asker people take turns, each with one question
+   */
+  async ask<Result>(
+    asker: { id: string } | null,
+    work: (repositories: Repositories) => Promise<Result>,
+  ): Promise<Result> {
+    if (!this.#sideReads) return this.read(work);
+    try {
+      return await this.#sideReads.read(asker?.id ?? "", (manager) => work(repositoriesOf(manager)));
+    } catch (error) {
+      throw fromDriverError(error);
+    }
   }
 
   get isSqlite(): boolean {
-    return this.#isSqlite;
+    return this.#sqlite !== null;
   }
 
   /** Returns the names of the dropped partitions. `operationTimeoutMs` applies to each statement. */
@@ -88,25 +122,20 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await this.#tail;
+    await this.#sideReads?.close();
+    this.writeHealth.close();
+    await this.#sqlite?.ended();
     // A frozen server would never confirm the end of the connection.
     await withTimeout(this.#dataSource.destroy(), this.#timeoutMs).catch(() => {});
   }
 
   async #transaction<Result>(
-    work: (repositories: Repositories) => Promise<Result>,
+    work: (manager: EntityManager) => Promise<Result>,
     attempt = 1,
   ): Promise<Result> {
     try {
-      const inTransaction = (manager: EntityManager) => {
-        lockSqlite(manager);
-        return work(repositoriesOf(manager));
-      };
-      // SQLite's transactions are always serializable. Given an isolation level, TypeORM would send a PRAGMA, after
-      // which SQLite recompiles every statement.
-      if (this.#isSqlite) return await this.#dataSource.transaction(inTransaction);
       // Above READ COMMITTED, MySQL locks gaps between rows, and writers of unrelated rows block one another.
-      return await this.#dataSource.transaction("READ COMMITTED", inTransaction);
+      return await this.#dataSource.transaction("READ COMMITTED", work);
     } catch (error) {
       if (!isDeadlock(error) || attempt === deadlockAttemptsMax) throw error;
       await pause(Math.random() * Math.min(10 * 2 ** attempt, deadlockPauseMsMax));
@@ -115,19 +144,11 @@ export class Database {
   }
 
   async #run<Result>(operation: () => Promise<Result>): Promise<Result> {
-    const result = this.#isSqlite ? this.#enqueue(operation) : operation();
     try {
-      return await withTimeout(result, this.#timeoutMs);
+      return await withTimeout(operation(), this.#timeoutMs);
     } catch (error) {
       throw fromDriverError(error);
     }
-  }
-
-  /** TypeORM has one SQLite connection, so a concurrent operation would run inside the open transaction. */
-  #enqueue<Result>(operation: () => Promise<Result>): Promise<Result> {
-    const result = this.#tail.then(operation);
-    this.#tail = result.catch(() => {});
-    return result;
   }
 }
 
@@ -157,15 +178,6 @@ function repositoriesOf(manager: EntityManager) {
     users: new UserRepository(manager),
     withheldModels: new WithheldModelRepository(manager),
   };
-}
-
-/**
- * SQLite's transactions start as readers, and a later write fails if another process wrote in between. TypeORM
- * cannot send BEGIN IMMEDIATE, so a DELETE of no rows acquires the write lock first.
- */
-function lockSqlite(manager: EntityManager): void {
-  const sqlite = sqliteOf(manager);
-  if (sqlite) compile(sqlite, "DELETE FROM counters WHERE FALSE").run();
 }
 
 /** Throws a `DatabaseUnavailableError`, because a frozen server never answers. */

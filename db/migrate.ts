@@ -1,5 +1,6 @@
-import Sqlite from "better-sqlite3";
+import { setTimeout as pause } from "node:timers/promises";
 import { type DataSource, MigrationExecutor, type QueryRunner } from "typeorm";
+import { lockFile } from "./file-lock.ts";
 
 /**
  * Applies the pending migrations and returns their names. Throws if another process is still migrating after
@@ -38,20 +39,20 @@ export async function pendingMigrations(dataSource: DataSource): Promise<string[
 
 async function lock(runner: QueryRunner): Promise<() => Promise<void>> {
   const { options } = runner.connection;
-  return options.type === "better-sqlite3" ? lockFile(`${options.database}.migrating`) : lockServer(runner);
+  return options.type === "better-sqlite3" ? holdFile(`${options.database}.migrating`) : lockServer(runner);
 }
 
 /**
  * Locks a file beside the database, because a lock on the database would block the migration's own
  * transactions. The system releases the lock when the process dies.
  */
-async function lockFile(path: string): Promise<() => Promise<void>> {
-  const holder = new Sqlite(path, { timeout: lockTimeoutMs });
-  holder.exec("BEGIN EXCLUSIVE");
-  return async () => {
-    holder.exec("ROLLBACK");
-    holder.close();
-  };
+async function holdFile(path: string): Promise<() => Promise<void>> {
+  for (const deadline = performance.now() + lockTimeoutMs; performance.now() < deadline;) {
+    const held = lockFile(path);
+    if (held) return async () => held.release();
+    await pause(lockPauseMs);
+  }
+  throw stillMigrating();
 }
 
 /**
@@ -63,9 +64,7 @@ async function lockServer(runner: QueryRunner): Promise<() => Promise<void>> {
   const name = "CONCAT('gateway_migrate_', LEFT(DATABASE(), 40))";
   const [row] = await runner.query(`SELECT GET_LOCK(${name}, ${lockTimeoutMs / 1000}) AS locked`);
   if (Number(row?.locked) !== 1) {
-    throw new Error(
-      `Another process is still migrating the database after ${lockTimeoutMs / 1000} s. Retry later.`,
-    );
+    throw stillMigrating();
   }
   return async () => {
     // A broken connection has already released the lock.
@@ -73,4 +72,11 @@ async function lockServer(runner: QueryRunner): Promise<() => Promise<void>> {
   };
 }
 
+function stillMigrating(): Error {
+  return new Error(
+    `Another process is still migrating the database after ${lockTimeoutMs / 1000} s. Retry later.`,
+  );
+}
+
 const lockTimeoutMs = 60_000;
+const lockPauseMs = 20;

@@ -22,6 +22,7 @@ import { KeyCache, LastUsed } from "./keys/authenticate-key.ts";
 import { KeyService } from "./keys/key-service.ts";
 import { KeyUsageReader } from "./keys/key-usage.ts";
 import { startKeptResponses } from "./kept-responses/kept-responses.ts";
+import { KeyExpiry } from "./keys/key-expiry.ts";
 import { Revocation } from "./keys/revocation.ts";
 import { startLimits } from "./limits/start-limits.ts";
 import { CredentialService } from "./models/credential-service.ts";
@@ -53,6 +54,11 @@ export async function createServices(config: Config, runtime: Runtime, observer:
   const secrets = config.jwtSecrets ?? [jwtKey()];
 
   const database = await openDatabase(config);
+  const { writeHealth } = database;
+  writeHealth.onChange = (error) => {
+    if (error) log.error({ error }, "cannot write to the database: will retry");
+    else log.info("can write to the database again");
+  };
   const closers: Closer[] = [() => database.close()];
   /** Writes pending data and closes everything in reverse order. Requests must have ended. */
   const close = async () => {
@@ -100,7 +106,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       observer,
       database,
       /** The reason why this process cannot serve, for operators. Null if it can. */
-      trouble: () => dataKeyLoader?.trouble ?? null,
+      trouble: () => dataKeyLoader?.trouble ?? troubleOf(database),
       firstKeyValue,
       limits,
       runtime,
@@ -110,6 +116,14 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     await close();
     throw error;
   }
+}
+
+/**
+ * An unavailable server does not count, because all processes would leave service at once, although they can
+ * serve known keys. SQLite belongs to this machine.
+ */
+function troubleOf({ isSqlite, writeHealth: { trouble } }: Database): string | null {
+  return isSqlite && trouble !== null ? `The last write to the database failed. ${trouble}` : null;
 }
 
 type Base = {
@@ -150,7 +164,8 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     recorder,
   });
   closers.push(closeLimits);
-  const { keptResponses, close: closeKept } = await startKeptResponses(config, { runtime, secretBox });
+  const kept = await startKeptResponses(config, { runtime, secretBox });
+  const { keptResponses, memoryStore, close: closeKept } = kept;
   closers.push(closeKept);
   const catalogue = new Catalogue({ database, secretBox, limits, log });
   const keyCache = new KeyCache({
@@ -168,6 +183,9 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     coolDownMsMax: limits.upstreamCoolDownMsMax,
     retryWaitMsMax: limits.upstreamRetryWaitMsMax,
   };
+  const openExchanges = new OpenExchanges();
+  const keyExpiry = new KeyExpiry({ now, openExchanges });
+  closers.push(() => keyExpiry.close());
   const unknownPerHourMax = limits.usageUnknownModelsPerHourMax;
   return {
     lastUsed,
@@ -178,12 +196,13 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     limiter,
     exchangeLimits,
     keptResponses,
+    memoryStore,
     catalogue,
     keyCache,
     attempts,
     recordedModelNames: new RecordedModelNames({ catalogue, now, unknownPerHourMax }),
     privateAddressWarnings: new PrivateAddressWarnings({ log, guard }),
-    openExchanges: new OpenExchanges(),
+    openExchanges,
     bodyBudget: new BodyBudget(limits.requestBodiesBytesMax),
   };
 }

@@ -1,4 +1,4 @@
-import { type EntityManager, In, IsNull, LessThan, Not } from "typeorm";
+import { type EntityManager, In, IsNull, LessThan, Not, Raw } from "typeorm";
 import {
   ApiKey,
   ApiKeyModel,
@@ -51,6 +51,14 @@ export class ApiKeyRepository {
     return this.#details(
       await this.#manager.find(ApiKey, { where: matching(filter), order: { id: "DESC" }, take }),
     );
+  }
+
+  /** The keys with a value that ends in `lastFour`, newest first. */
+  async listByLastFour(lastFour: string, owner: OwnerScope, take: number): Promise<ApiKeyDetails[]> {
+    const ending = (column: string) =>
+      `${column} IN (SELECT api_key_id FROM api_key_values WHERE last_four = :lastFour)`;
+    const where = { id: Raw(ending, { lastFour }), ...ownedBy(owner) };
+    return this.#details(await this.#manager.find(ApiKey, { where, order: { id: "DESC" }, take }));
   }
 
   count(filter: ApiKeyFilter): Promise<number> {

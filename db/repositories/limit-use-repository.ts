@@ -20,12 +20,12 @@ export class LimitUseRepository {
   async ofOthers(processId: string, { from, before, subjectIds }: OthersQuery): Promise<OthersUse[]> {
     if (subjectIds?.length === 0) return [];
     const these = subjectIds ? `AND subject_id IN (${subjectIds.map(() => "?").join(", ")})` : "";
-    const rows = await readRaw(this.#manager, {
+    const query = {
       sql: `SELECT subject_id, second, SUM(requests) AS requests, SUM(tokens) AS tokens FROM limit_uses
         WHERE second >= ? AND second < ? AND process_id <> ? ${these} GROUP BY subject_id, second`,
       parameters: [from, before ?? Number.MAX_SAFE_INTEGER, processId, ...(subjectIds ?? [])],
-    });
-    return rows.map(({ subject_id: subjectId, second, requests, tokens }) => ({
+    };
+    return readRaw(this.#manager, query, ({ subject_id: subjectId, second, requests, tokens }) => ({
       subjectId: String(subjectId),
       second: Number(second),
       requests: Number(requests),
@@ -35,11 +35,12 @@ export class LimitUseRepository {
 
   /** The number of other processes with any use since the second `from`. */
   async countOthers(processId: string, from: number): Promise<number> {
-    const [row] = await readRaw(this.#manager, {
+    const query = {
       sql: `SELECT COUNT(DISTINCT process_id) AS others FROM limit_uses WHERE second >= ? AND process_id <> ?`,
       parameters: [from, processId],
-    });
-    return Number(row?.["others"] ?? 0);
+    };
+    const [count = 0] = await readRaw(this.#manager, query, ({ others }) => Number(others ?? 0));
+    return count;
   }
 
   async deleteBefore(second: number): Promise<void> {

@@ -3,8 +3,21 @@ import type { EntityManager, EntityMetadata, ObjectLiteral } from "typeorm";
 
 export type Query = { sql: string; parameters: unknown[] };
 
-/** SQLite's connection, which runs a statement at a fraction of TypeORM's cost. Null on MySQL. */
+/** A query runner that reads SQLite in another thread: see `side-query-runner.ts`. */
+export type SideReader = {
+  readRows<Row>(query: Query, convert: (row: RawRow) => Row): Promise<Row[]>;
+};
+
+function sideReaderOf({ queryRunner }: EntityManager): SideReader | null {
+  return queryRunner && "readRows" in queryRunner ? (queryRunner as unknown as SideReader) : null;
+}
+
+/**
+ * SQLite's connection, which runs a statement at a fraction of TypeORM's cost. Null on MySQL, and for questions that
+ * another thread answers.
+ */
 export function sqliteOf(manager: EntityManager): Sqlite.Database | null {
+  if (sideReaderOf(manager)) return null;
   const { driver } = manager.connection;
   return "databaseConnection" in driver ? (driver.databaseConnection as Sqlite.Database) : null;
 }
@@ -24,9 +37,19 @@ export function compile(sqlite: Sqlite.Database, sql: string): Sqlite.Statement 
 const compiled = new WeakMap<Sqlite.Database, Map<string, Sqlite.Statement>>();
 const compiledMax = 100;
 
-export async function readRaw(manager: EntityManager, { sql, parameters }: Query): Promise<RawRow[]> {
+export async function readRaw<Row>(
+  manager: EntityManager,
+  query: Query,
+  convert: (row: RawRow) => Row,
+): Promise<Row[]> {
+  const side = sideReaderOf(manager);
+  if (side) return side.readRows(query, convert);
+  const { sql, parameters } = query;
   const sqlite = sqliteOf(manager);
-  return sqlite ? sqlite.prepare<unknown[], RawRow>(sql).all(...parameters) : manager.query(sql, parameters);
+  const rows = sqlite
+    ? sqlite.prepare<unknown[], RawRow>(sql).all(...parameters)
+    : await manager.query<RawRow[]>(sql, parameters);
+  return rows.map(convert);
 }
 
 export type RawRow = Record<string, unknown>;

@@ -1,4 +1,5 @@
 import { firstTokenBoundsMs, latencyBoundsMs, type UsageResolution } from "../entities/usage-roll-up.ts";
+import { monotonicMs } from "../monotonic-ms.ts";
 import { type Query, toRaw } from "./raw-sql.ts";
 import {
   type Conditions,
@@ -172,8 +173,8 @@ type Parts = { select: string; from: string; where: Conditions; rest: string };
 
 /** Builds a statement that the database aborts after `timeoutMs`. */
 function timed({ kind, timeoutMs }: SqlDialect, { select, from, where, rest }: Parts): Query {
-  // better-sqlite3 cannot interrupt a statement, so a function checks the clock for each row: see `data-source.ts`.
-  if (kind === "better-sqlite3") where.add("in_time(?)", performance.now() + timeoutMs);
+  // better-sqlite3 cannot interrupt a statement, so a function checks the clock for each row: see `sqlite-functions.ts`.
+  if (kind === "better-sqlite3") where.add("in_time(?)", monotonicMs() + timeoutMs);
   const { sql, parameters } = where;
   if (kind === "mysql") {
     return {

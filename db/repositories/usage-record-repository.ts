@@ -30,9 +30,9 @@ export class UsageRecordRepository {
   /** Lists the newest records first. Throws a `QueryTooLongError`. */
   async list(page: UsagePage, timeoutMs: number): Promise<UsageRecordRow[]> {
     const { connection } = this.#manager;
-    const rows = await readRaw(this.#manager, pageQuery({ kind: connection.options.type, timeoutMs }, page));
     const metadata = connection.getMetadata(UsageRecord);
-    return rows.map((row) => fromRaw<UsageRecordRow>(metadata, row));
+    const query = pageQuery({ kind: connection.options.type, timeoutMs }, page);
+    return readRaw(this.#manager, query, (row) => fromRaw<UsageRecordRow>(metadata, row));
   }
 
   /** Lists the newest records first. */
@@ -78,9 +78,9 @@ export class UsageRecordRepository {
     const sql = `SELECT * FROM usage_records WHERE id >= ? AND id < ? ORDER BY id LIMIT ${limit}`;
     // SQLite has one writer, so its transactions need no row locks.
     const lock = sqliteOf(this.#manager) ? "" : " FOR UPDATE";
-    const rows = await readRaw(this.#manager, { sql: sql + lock, parameters: [fromId, beforeId] });
     const metadata = connection.getMetadata(UsageRecord);
-    return rows.map((row) => fromRaw<UsageRecordRow>(metadata, row));
+    const query = { sql: sql + lock, parameters: [fromId, beforeId] };
+    return readRaw(this.#manager, query, (row) => fromRaw<UsageRecordRow>(metadata, row));
   }
 
   /** Updates the costs and prices of locked records. The caller corrects the roll-ups. */

@@ -20,8 +20,7 @@ export class UsageRollUpRepository {
   /** Sums roll-ups or records, depending on `query.of`. Throws a `QueryTooLongError`. */
   async sum(query: UsageSumQuery, timeoutMs: number): Promise<UsageSum[]> {
     const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
-    const rows = await readRaw(this.#manager, sumQuery(dialect, query));
-    return rows.map(toUsageSum);
+    return readRaw(this.#manager, sumQuery(dialect, query), toUsageSum);
   }
 
   /**
@@ -30,8 +29,7 @@ export class UsageRollUpRepository {
    */
   async days(query: UsageDaysQuery, timeoutMs: number): Promise<UsageDay[]> {
     const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
-    const rows = await readRaw(this.#manager, daysQuery(dialect, query));
-    return rows.map(({ starts_at: startsAt, requests }) => ({
+    return readRaw(this.#manager, daysQuery(dialect, query), ({ starts_at: startsAt, requests }) => ({
       startsAt: toMoment(startsAt),
       requests: Number(requests),
     }));
@@ -47,16 +45,16 @@ export class UsageRollUpRepository {
     timeoutMs: number,
   ): Promise<number> {
     const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
-    const [row] = await readRaw(this.#manager, countQuery(dialect, filter, from, to));
-    return Number(row?.["requests"] ?? 0);
+    const query = countQuery(dialect, filter, from, to);
+    const [count = 0] = await readRaw(this.#manager, query, ({ requests }) => Number(requests ?? 0));
+    return count;
   }
 
   /** The daily cost of each key or owner in nano-dollars, as budgets count it. May omit days without a cost. */
   async dailyCosts(of: DailyCostsOf): Promise<DailyCost[]> {
     if (of.ids.length === 0) return [];
     const query = dailyCostsQuery({ kind: this.#manager.connection.options.type }, of);
-    const rows = await readRaw(this.#manager, query);
-    return rows.map(({ id, starts_at: startsAt, cost }) => ({
+    return readRaw(this.#manager, query, ({ id, starts_at: startsAt, cost }) => ({
       id: String(id),
       startsAt: toMoment(startsAt),
       cost: Number(cost),

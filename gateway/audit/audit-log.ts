@@ -75,7 +75,7 @@ export class AuditLog {
   async list(query: AuditQuery): Promise<{ items: AuditEntry[]; nextCursor: string | null }> {
     const { cursor, from, to, limit = entriesPerPage, ...filter } = query;
     const ends = [cursor ?? [], to ? firstIdAt("aud", to.getTime()) : []].flat();
-    const rows = await this.#options.database.read(({ auditEntries }) =>
+    const rows = await this.#options.database.ask(null, ({ auditEntries }) =>
       auditEntries.list({
         ...filter,
         fromId: firstIdAt("aud", from?.getTime() ?? 0),

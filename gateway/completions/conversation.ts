@@ -14,7 +14,8 @@ import type { UpstreamEvents } from "../upstream/upstream-call.ts";
 import type { ChatRequestBody } from "../wire/chat-completion.ts";
 import { AnswerRelay } from "./answer-relay.ts";
 import type { ClientHeaders, ModelCall, Operation } from "./operation.ts";
-import { type StreamReading, StreamRelay } from "./stream-relay.ts";
+import type { StreamReading } from "./stream-reading.ts";
+import { StreamRelay } from "./stream-relay.ts";
 import { cutOff, tooLong } from "../wire/bad-answer.ts";
 import { translatedAnswer } from "./translated-answer.ts";
 import { TranslatedStream } from "./translated-stream.ts";
@@ -134,12 +135,15 @@ function relayTranslated(
   if (!request.stream) {
     const format = (answer: ChatAnswer) => dialect.formatAnswer(answer, envelope, request);
     const reading = translatedAnswer(translation.readAnswer, format, secret);
-    return new AnswerRelay(exchange, reading, upstreamAnswerBytesMax);
+    return new AnswerRelay(exchange, reading, Math.min(upstreamAnswerBytesMax, translatedBytesMax));
   }
   const writer = dialect.createStreamWriter(envelope, request);
   exchange.reply.streamWith(writer);
   return relayStream(call, new TranslatedStream({ translation, writer, eventBytesMax, secret }));
 }
+
+/** Translating an answer of this size takes some 200 ms. */
+const translatedBytesMax = 12 * 1024 * 1024;
 
 function relayStream({ context, exchange }: Call, reading: StreamReading): StreamRelay {
   const { streamPingIntervalMs: pingIntervalMs, clientStallTimeoutMs } = context.limits;

@@ -13,7 +13,7 @@ import type { Candidate } from "../routing/candidate.ts";
 import { type CollectedAnswer, collectAnswer } from "../upstream/collect-answer.ts";
 import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
 import { spliceModel } from "../wire/bytes.ts";
-import type { AnswerContext, ClientHeaders } from "./operation.ts";
+import type { AnswerContext, ReceivedRequest } from "./operation.ts";
 import { withClientHeaders } from "./conversation.ts";
 
 export type TokenCounting = {
@@ -49,12 +49,17 @@ export async function countRequestTokens(
   options: Pick<AnswerContext, "catalogue" | "limits" | "upstreams">,
   counting: TokenCounting,
   key: KnownKey,
-  { bytes, headers }: { bytes: Buffer; headers: ClientHeaders },
+  { bytes, headers, heldBody, findFollowUp }: ReceivedRequest,
   signal: AbortSignal,
 ): Promise<Buffer> {
   const { dialect } = counting;
-  const request = counting.read(bytes, options.limits);
+  let request = counting.read(bytes, options.limits);
   const route = resolveRoute(options.catalogue, key, request.model);
+  const followUp = await findFollowUp?.();
+  if (followUp) {
+    heldBody.add(Math.max(0, followUp.bytesLength - bytes.length));
+    request = counting.read(followUp.join(), options.limits);
+  }
   const candidate = route.candidates[0]?.[0];
   const endpoint = candidate && endpointOf(candidate, counting.endpointName);
   if (candidate && endpoint) {

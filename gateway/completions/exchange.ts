@@ -226,6 +226,12 @@ export class OpenExchanges {
     }
   }
 
+  /** Ends the requests whose key has expired. */
+  expire(now: number, error: GatewayError): void {
+    const expired = this.#open.filter(({ key: { validUntil } }) => validUntil !== null && validUntil <= now);
+    for (const exchange of expired) exchange.fail(error);
+  }
+
   /** Resolves when no request is in flight. After `timeoutMs`, the remaining requests end with `error`. */
   async drain(timeoutMs: number, error: GatewayError): Promise<void> {
     if (this.#open.length === 0) return;

@@ -42,15 +42,22 @@ export type ModelCall<Request extends ModelRequest = ModelRequest> = {
 
 /** A request that refers to earlier responses. */
 export type FollowUp = {
-  /** The body with the kept items in place of their references. */
-  bytes: Buffer;
+  /** The size of the joined body, which the limits count before anything is joined. */
+  bytesLength: number;
   previousResponseId: string | null;
   /**
    * The error for a response or item that the gateway does not keep, or null. Native requests ignore the error,
    * because the upstream may keep the response.
    */
   missing: GatewayError | null;
+  /** The part of the joined body that was kept. */
+  kept: KeptConversation;
+  /** The body with the kept items in place of their references. */
+  join(): Buffer;
 };
+
+/** `tokens` is what the upstream reported for the earlier response. Null if unknown. */
+export type KeptConversation = Readonly<{ bytes: number; tokens: number | null }>;
 
 type ResponseKeeper = {
   /** Returns whether the response is kept. */
@@ -65,10 +72,17 @@ export type AnswerContext = {
   upstreams: Upstreams;
   attempts: AttemptsOptions;
   limits: Settings;
-  limiter: Pick<Limiter, "admit">;
+  limiter: Pick<Limiter, "admit" | "check" | "countRequest">;
   privateAddressWarnings: Pick<PrivateAddressWarnings, "warn">;
   observer: RequestObserver | null;
   keptResponses: ResponseKeeper | null;
 };
 
-export type ReceivedRequest = { bytes: Buffer; headers: ClientHeaders; followUp: FollowUp | null };
+export type ReceivedRequest = {
+  bytes: Buffer;
+  headers: ClientHeaders;
+  /** Holds the memory of the joined body. */
+  heldBody: { add(bytes: number): void };
+  /** Finds the kept responses that the body refers to. Null if it cannot refer to any. */
+  findFollowUp: (() => Promise<FollowUp | null>) | null;
+};

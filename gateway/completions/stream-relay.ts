@@ -1,29 +1,12 @@
 import type { BytesOrText } from "../wire/bytes.ts";
 import type { TokenUsage } from "../wire/token-usage.ts";
+import type { StreamPiece, StreamReading } from "./stream-reading.ts";
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { ErrorCollector } from "./read-upstream-error.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
 import { compressed, badAnswer, toAnswerError } from "../wire/bad-answer.ts";
-
-/** Converts an upstream's stream to the client's events. */
-export type StreamReading = {
-  /** The required media type of the upstream's stream, without parameters. */
-  readonly contentType: string;
-  readonly output: { readonly tokens: number };
-  push(bytes: Buffer): StreamPiece;
-  /** Runs when the upstream's body ends. */
-  end(): StreamPiece;
-};
-
-export type StreamPiece = {
-  /** The next bytes for the client. May be empty. */
-  bytes: BytesOrText;
-  usage: TokenUsage | null;
-  /** `done` for a complete stream, or an error. Null if the stream continues. */
-  ending: "done" | GatewayError | null;
-};
 
 type StreamRelayOptions = { pingIntervalMs: number; clientStallTimeoutMs: number };
 
@@ -43,6 +26,15 @@ export class StreamRelay implements UpstreamEvents, Answer {
   #timer: NodeJS.Timeout | undefined;
   #lastWriteAt = 0;
   #isStalled = false;
+  /** The bytes since the last turn of the event loop that other requests had. */
+  #bytesInTurn = 0;
+  /** Whether the rest waits for the next turn. Bytes that arrive meanwhile wait too. */
+  #isYielding = false;
+  #isPartial = false;
+  #isEnded = false;
+  #turn: NodeJS.Immediate | undefined;
+  /** The end of the upstream's body, or its error, that arrived while the relay yielded. */
+  #last: (() => void) | null = null;
 
   constructor(exchange: Exchange, reading: StreamReading, options: StreamRelayOptions) {
     this.#exchange = exchange;
@@ -75,30 +67,89 @@ export class StreamRelay implements UpstreamEvents, Answer {
     if (this.#error) return this.#error.add(bytes);
     // The upstream may send data after the end of its stream.
     if (this.#exchange.isOver) return this.#exchange.call?.abort();
+    // The connection reuses its buffer in the next turn.
+    if (this.#isYielding) return void this.#arrived.push(Buffer.from(bytes));
     if (this.#arrived.push(bytes) === 1) queueMicrotask(() => this.#relayLater());
   }
 
   onEnd(): void {
     if (this.#error) return this.#error.finish();
-    this.#relayArrived();
-    if (!this.#exchange.isOver) this.#relay(this.#read(null), performance.now());
+    this.#finishWith(() =>
+      this.#relay(
+        this.#read(() => this.#reading.end()),
+        performance.now(),
+      ),
+    );
   }
 
   onError(error: GatewayError): void {
-    this.#relayArrived();
-    this.#exchange.fail(error);
+    this.#finishWith(() => this.#exchange.fail(error));
   }
 
   onOver(): void {
     clearTimeout(this.#timer);
+    clearImmediate(this.#turn);
+    if (this.#arrived.length > 0) this.#countRest();
+  }
+
+  /** Counts the bytes that arrived while the relay yielded, for the usage record. The client does not get them. */
+  #countRest(): void {
+    const rest = concat(this.#arrived);
+    this.#arrived = [];
+    if (this.#isPartial || this.#isEnded) return;
+    this.usage = this.#read(() => this.#reading.push(rest)).usage ?? this.usage;
+  }
+
+  /** Runs `last` once everything that arrived is relayed. */
+  #finishWith(last: () => void): void {
+    this.#last = last;
+    this.#relayArrived();
   }
 
   #relayArrived(): void {
+    if (this.#isYielding) return;
     const arrived = this.#arrived;
-    if (arrived.length === 0 || this.#exchange.isOver) return;
-    this.#arrived = [];
-    const arrivedAt = performance.now();
-    this.#relay(this.#read(concat(arrived)), arrivedAt);
+    if (arrived.length > 0 && !this.#exchange.isOver) {
+      this.#arrived = [];
+      const arrivedAt = performance.now();
+      const bytes = concat(arrived);
+      this.#bytesInTurn += bytes.length;
+      this.#relay(
+        this.#read(() => this.#reading.push(bytes)),
+        arrivedAt,
+      );
+    }
+    if (this.#last && !this.#isYielding && !this.#exchange.isOver) this.#last();
+  }
+
+  /** Lets other requests run before the rest of a burst is read. */
+  #yield(): void {
+    this.#isYielding = true;
+    this.#exchange.call?.pause();
+    this.#turn = setImmediate(() => this.#proceed());
+  }
+
+  #proceed(): void {
+    this.#turn = undefined;
+    // The client's `drain` continues.
+    if (this.#isStalled) return;
+    this.#bytesInTurn = 0;
+    this.#isYielding = false;
+    try {
+      if (this.#isPartial)
+        this.#relay(
+          this.#read(() => this.#continued()),
+          performance.now(),
+        );
+      this.#relayArrived();
+    } catch (thrown) {
+      this.#exchange.fail(toAnswerError(thrown));
+    }
+    if (!this.#isYielding && !this.#isStalled) this.#exchange.call?.resume();
+  }
+
+  #continued(): StreamPiece {
+    return this.#reading.proceed?.() ?? nothing;
   }
 
   /** Catches exceptions, because a microtask has no caller that does. */
@@ -111,19 +162,22 @@ export class StreamRelay implements UpstreamEvents, Answer {
   }
 
   /** Catches exceptions, because an uncaught one would end the process and all open streams. */
-  #read(bytes: Buffer | null): StreamPiece {
+  #read(read: () => StreamPiece): StreamPiece {
     try {
-      return bytes === null ? this.#reading.end() : this.#reading.push(bytes);
+      return read();
     } catch (thrown) {
       return { bytes: noBytes, usage: null, ending: toAnswerError(thrown) };
     }
   }
 
-  #relay({ bytes, usage, ending }: StreamPiece, arrivedAt: number): void {
+  #relay({ bytes, usage, ending, isPartial = false }: StreamPiece, arrivedAt: number): void {
+    this.#isPartial = isPartial;
+    this.#isEnded = ending !== null;
     if (usage) this.usage = usage;
     if (ending === "done") return this.#succeed(bytes, arrivedAt);
     if (bytes.length > 0) this.#write(bytes, arrivedAt);
-    if (ending) this.#exchange.fail(ending);
+    if (ending) return this.#exchange.fail(ending);
+    if ((isPartial || this.#bytesInTurn >= bytesInTurnMax) && !this.#exchange.isOver) this.#yield();
   }
 
   #write(chunks: BytesOrText, arrivedAt: number): void {
@@ -155,7 +209,8 @@ export class StreamRelay implements UpstreamEvents, Answer {
   #resume(): void {
     this.#isStalled = false;
     this.#lastWriteAt = performance.now();
-    this.#exchange.call?.resume();
+    if (!this.#isYielding) this.#exchange.call?.resume();
+    else if (this.#turn === undefined) this.#turn = setImmediate(() => this.#proceed());
   }
 
   /** Ends the request of a client that stopped reading without closing its connection. */
@@ -190,3 +245,6 @@ function concat(buffers: Buffer[]): Buffer {
 const pingComment = Buffer.from(": ping\n\n");
 
 const noBytes = Buffer.alloc(0);
+const nothing: StreamPiece = { bytes: noBytes, usage: null, ending: null };
+/** Tiny events of this size take some 50 ms. */
+const bytesInTurnMax = 256 * 1024;

@@ -3,7 +3,7 @@ import type { ChatAnswer, EmbeddingsAnswer } from "../providers/provider.ts";
 import type { AnswerReading } from "./answer-relay.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { badAnswer, toAnswerError } from "../wire/bad-answer.ts";
-import { countValues, scanMembers } from "../wire/json.ts";
+import { parseAnswer } from "../wire/parse-upstream.ts";
 
 /**
  * @param readAnswer may throw any error for a malformed answer
@@ -58,18 +58,3 @@ type TranslatedEmbeddingsOptions = {
   /** Supplies the token count if the upstream reports none, because clients require a count. */
   estimateInputTokens: () => number;
 };
-
-/** Counts the values of a long answer first, because parsing megabytes of small values would delay other requests. */
-function parseAnswer(bytes: Buffer): unknown {
-  if (bytes.length > uncountedBytesMax) {
-    const result = scanMembers(bytes, 0, bytes.length, depthMax, () => {}, countValues(valuesMax));
-    if (result === "too deep" || result === "too many values")
-      throw badAnswer("too complex", "answer_too_long");
-  }
-  return JSON.parse(bytes.toString("utf8"));
-}
-
-const uncountedBytesMax = 256 * 1024;
-const depthMax = 1_000;
-/** More than the log probabilities of a long answer. Parsing as many values takes some 100 ms. */
-const valuesMax = 1_000_000;

@@ -3,10 +3,10 @@ import type { StreamWriter } from "../dialects/dialect.ts";
 import type { ChatStreamReader, ChatTranslation } from "../providers/provider.ts";
 import { TokenMeter } from "../usage/counting/token-meter.ts";
 import type { ChunkDelta } from "../wire/chat-completion.ts";
-import type { EventDecoder } from "../wire/server-sent-events.ts";
+import type { EventDecoder, UpstreamEvent } from "../wire/server-sent-events.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { cutOff, toAnswerError, tooLong } from "../wire/bad-answer.ts";
-import type { StreamPiece, StreamReading } from "./stream-relay.ts";
+import type { StreamPiece, StreamReading } from "./stream-reading.ts";
 
 type TranslatedStreamOptions = {
   translation: Pick<ChatTranslation, "streamContentType" | "createDecoder" | "createStreamReader">;
@@ -24,6 +24,11 @@ export class TranslatedStream implements StreamReading {
   readonly #decoder: EventDecoder;
   readonly #reader: ChatStreamReader;
   #text = "";
+  /** Decoded events, of which those before `#next` are translated. */
+  #events: UpstreamEvent[] = [];
+  #next = 0;
+  /** The weight of the events since the last turn of the event loop. */
+  #weight = 0;
 
   constructor(options: TranslatedStreamOptions) {
     const { translation, eventBytesMax } = options;
@@ -34,23 +39,42 @@ export class TranslatedStream implements StreamReading {
   }
 
   push(bytes: Buffer): StreamPiece {
-    return this.#takePiece(() => this.#translate(bytes));
+    return this.#takePiece(() => {
+      this.#events = this.#decoder.push(bytes);
+      this.#next = 0;
+      return this.#translate();
+    });
+  }
+
+  proceed(): StreamPiece {
+    this.#weight = 0;
+    return this.#takePiece(() => this.#translate());
   }
 
   end(): StreamPiece {
     return this.#takePiece(() => (this.#reader.state === "unfinished" ? cutOff() : this.#finish()));
   }
 
-  #translate(bytes: Buffer): StreamPiece["ending"] {
+  #translate(): StreamPiece["ending"] {
     const { writer, eventBytesMax } = this.#options;
-    for (const event of this.#decoder.push(bytes)) {
+    while (this.#next < this.#events.length && this.#weight < weightMax) {
+      const event = this.#events[this.#next++];
+      if (event === undefined) break;
+      this.#weight += event.data.length + eventWeight;
       for (const choice of this.#reader.read(event)) {
         this.#count(choice.delta);
         this.#text += writer.write(choice, this.#reader.usage);
       }
       if (this.#reader.state === "ended") return this.#finish();
     }
+    if (this.#hasMore) return null;
+    this.#events = [];
+    this.#next = 0;
     return this.#decoder.isTooLong ? tooLong("one event", eventBytesMax) : null;
+  }
+
+  get #hasMore(): boolean {
+    return this.#next < this.#events.length;
   }
 
   #count({ content, refusal, reasoning_content: thought, tool_calls: calls }: ChunkDelta): void {
@@ -68,7 +92,9 @@ export class TranslatedStream implements StreamReading {
     const ending = this.#tryTo(translate);
     const bytes = this.#text === "" ? noBytes : Buffer.from(this.#text);
     this.#text = "";
-    return { bytes, usage: readTokenUsage(this.#reader.usage, this.#reader.usageDetails), ending };
+    const usage = readTokenUsage(this.#reader.usage, this.#reader.usageDetails);
+    const isPartial = ending === null && (this.#hasMore || this.#weight >= weightMax);
+    return { bytes, usage, ending, isPartial };
   }
 
   #tryTo(translate: () => StreamPiece["ending"]): StreamPiece["ending"] {
@@ -81,3 +107,7 @@ export class TranslatedStream implements StreamReading {
 }
 
 const noBytes = Buffer.alloc(0);
+/** The weight that is translated in one turn of the event loop, at least one event. Takes some 20 ms. */
+const weightMax = 1024 * 1024;
+/** The weight of an event without data. */
+const eventWeight = 256;

@@ -126,6 +126,30 @@ export const privateHosts = z
     "is not a list of host:port. Use a list such as localhost:11434,10.0.0.5:8000, or * for all hosts.",
   );
 
+export const corsOrigins = z
+  .string()
+  .transform((text) =>
+    text
+      .split(",")
+      .map((origin) => origin.trim().toLowerCase())
+      .filter(Boolean),
+  )
+  .refine(
+    (origins) => origins.every((origin) => origin === "*" || isOrigin(origin)),
+    "is not a list of origins. Use a list such as https://app.example.com,http://localhost:3000, or * for all origins.",
+  );
+
+/** An origin as browsers send it, so without a path, a final slash or a default port. */
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null &&
+    /^[a-z][a-z0-9+.-]*:$/.test(url.protocol) &&
+    text === `${url.protocol}//${url.host}` &&
+    /^[^*]+$/.test(url.host)
+  );
+}
+
 export const valkeyUrl = z
   .string()
   .refine(

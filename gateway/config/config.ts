@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import {
+  corsOrigins,
   databaseUrl,
   encryptionContext,
   httpUrl,
@@ -34,6 +35,8 @@ export type Config = Readonly<{
   trustedProxies: TrustedProxies;
   /** The public URL, without a trailing slash. Null if it is not configured. */
   publicUrl: string | null;
+  /** The origins whose pages may call `/v1`, or `*` for all. */
+  corsOrigins: string[];
   databaseUrl: string;
   dataDir: string;
   /** The 32-byte key for sealing secrets. Null if KMS or a key file in the data folder replaces it. */
@@ -86,6 +89,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     tracing: readTracing(data),
     trustedProxies: data.TRUSTED_PROXIES,
     publicUrl: data.PUBLIC_URL ?? null,
+    corsOrigins: data.CORS_ORIGINS,
     databaseUrl: data.DATABASE_URL ?? `sqlite:${resolve(dataDir, "gateway.db")}`,
     dataDir,
     makesFirstKey: data.NODE_ENV !== "production" && (data.DATABASE_URL ?? "sqlite:").startsWith("sqlite:"),
@@ -179,6 +183,7 @@ const variables = z.object({
   METRICS_HOST: z.string().optional(),
   TRUSTED_PROXIES: trustedProxiesSetting.default(0),
   PUBLIC_URL: httpUrl.optional(),
+  CORS_ORIGINS: corsOrigins.default([]),
   DATABASE_URL: databaseUrl.optional(),
   DATA_DIR: z.string().default("data"),
   MASTER_KEY: masterKey.optional(),

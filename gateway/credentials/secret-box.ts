@@ -43,7 +43,7 @@ export class SecretBox {
   }
 
   /** Throws `service_unavailable` while the box is locked. */
-  seal(secret: string, field: SealedField): string {
+  seal(secret: string | Buffer, field: SealedField): string {
     const key = this.#keys.get(this.#sealingKeyId ?? "");
     if (this.#sealingKeyId === null || !key) {
       const message = "The encryption key is not loaded yet. Retry later, or see /readyz for the reason.";
@@ -52,13 +52,19 @@ export class SecretBox {
     const iv = this.#randomBytes(ivBytes);
     const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes });
     cipher.setAAD(additionalData(field));
-    const ciphertext = Buffer.concat([cipher.update(secret, "utf8"), cipher.final()]);
+    const bytes = typeof secret === "string" ? Buffer.from(secret, "utf8") : secret;
+    const ciphertext = Buffer.concat([cipher.update(bytes), cipher.final()]);
     const parts = [iv, ciphertext, cipher.getAuthTag()].map((part) => part.toString("base64url"));
     return [version, this.#sealingKeyId, ...parts].join(".");
   }
 
   /** Throws if the key is missing, or if the envelope was changed or belongs to another field. */
   open(envelope: string, field: SealedField): string {
+    return this.openBytes(envelope, field).toString("utf8");
+  }
+
+  /** Throws like `open`. */
+  openBytes(envelope: string, field: SealedField): Buffer {
     const [form, keyId = "", ...encoded] = envelope.split(".");
     const [iv, ciphertext, tag] = encoded.map((part) => Buffer.from(part, "base64url"));
     if (
@@ -78,7 +84,7 @@ export class SecretBox {
     const decipher = createDecipheriv(algorithm, key, iv, { authTagLength: tagBytes });
     decipher.setAAD(additionalData(field));
     decipher.setAuthTag(tag);
-    return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString("utf8");
+    return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
   }
 }
 

@@ -1,7 +1,17 @@
 import type { FollowUp } from "../completions/operation.ts";
-import { type BodyLimits, parseBody } from "../dialects/parse-body.ts";
+import type { BodyLimits } from "../dialects/parse-body.ts";
 import { GatewayError } from "../errors.ts";
-import { isObject } from "../wire/json.ts";
+import {
+  countValues,
+  isKey,
+  isObject,
+  openBrace,
+  parseShortJson,
+  quote,
+  scanMembers,
+  type VisitMember,
+} from "../wire/json.ts";
+import { itemAt, joinItems, type JsonItems, listItems, splitItems, withCommas } from "../wire/json-items.ts";
 import type { KeptItems } from "./response-store.ts";
 
 export type FollowUpLimits = BodyLimits & Readonly<Record<"requestTranslatedBytesMax", number>>;
@@ -14,55 +24,129 @@ export function mayFollowUp(bytes: Buffer): boolean {
   return bytes.includes('"previous_response_id"') || bytes.includes('"item_reference"');
 }
 
+/** A follow-up, and the items of its joined input. */
+export type ResolvedFollowUp = FollowUp & { joinInput(): JsonItems };
+
 /**
- * Replaces a request's references to kept responses with their items. Null for a body without references, and
- * for an invalid body. Throws `request_too_large`, and `service_unavailable` from `find`.
+ * Finds the kept responses that a request refers to. Joins bytes and parses only short references. Null for a body
+ * without references, and for an invalid body. Throws `request_too_large`, and `service_unavailable` from `find`.
  */
 export async function readFollowUp(
   bytes: Buffer,
   limits: FollowUpLimits,
   find: FindResponse,
-): Promise<FollowUp | null> {
-  const body = parseIfValid(bytes, limits);
+): Promise<ResolvedFollowUp | null> {
+  const body = readBodyMembers(bytes, limits);
   if (body === null) return null;
-  const { previous_response_id: previous, input } = body;
-  const previousId = typeof previous === "string" ? previous : null;
-  const items: unknown[] = Array.isArray(input) ? input : [];
-  const references = items.flatMap((item) => referenceOf(item) ?? []);
-  if (previousId === null && references.length === 0) return null;
+  const { previousId } = body;
+  const references = body.items.map(referenceOf);
+  const referenced = references.filter((id) => id !== null);
+  if (previousId === null && referenced.length === 0) return null;
 
-  const ids = new Set([previousId, ...references.map(responseIdOf)].filter((id) => id !== null));
+  const ids = new Set([previousId, ...referenced.map(responseIdOf)].filter((id) => id !== null));
   const found = await findAll(ids, find);
-  const [firstReference = ""] = references;
+  const [firstReference = ""] = referenced;
   const missing = previousId === null ? itemNotFound(firstReference) : previousResponseNotFound(previousId);
-  if (found.size === 0) return { bytes, previousResponseId: previousId, missing };
-  return { ...resolve(body, found, limits.requestTranslatedBytesMax), previousResponseId: previousId };
+  if (found.size === 0) {
+    const joinInput = () => listItems(body.items);
+    const nothing = { bytes: 0, tokens: null };
+    return {
+      kept: nothing,
+      bytesLength: bytes.length,
+      previousResponseId: previousId,
+      missing,
+      join: () => bytes,
+      joinInput,
+    };
+  }
+  return resolve(body, references, found, limits.requestTranslatedBytesMax);
 }
 
+/** @param references the ID that each item of the input refers to, or null */
 function resolve(
-  { previous_response_id: previous, input, ...rest }: Record<string, unknown>,
+  { previousId, previousMember, others, items }: BodyMembers,
+  references: readonly (string | null)[],
   found: ReadonlyMap<string, KeptItems>,
   bytesMax: number,
-): Pick<FollowUp, "bytes" | "missing"> {
-  const items: unknown[] = Array.isArray(input) ? input : [];
-  const resolved = new ReferencedItems(found, bytesMax);
-  const list = new ItemList(bytesMax);
-  let missing: GatewayError | null = null;
-  const kept = typeof previous === "string" ? found.get(previous) : undefined;
-  if (kept) {
-    list.addAll(kept.input);
-    list.addAll(kept.output);
-  } else if (typeof previous === "string") missing = previousResponseNotFound(previous);
-  if (typeof input === "string") list.add(JSON.stringify({ role: "user", content: input }));
-  for (const item of items) {
-    const id = referenceOf(item);
+): ResolvedFollowUp {
+  const resolved = new ReferencedItems(found);
+  const kept = previousId === null ? undefined : found.get(previousId);
+  const previous = kept ? [kept.input, kept.output] : [];
+  let missing = previousId === null || kept ? null : previousResponseNotFound(previousId);
+  const own: Buffer[] = [];
+  for (const [index, item] of items.entries()) {
+    const id = references[index] ?? null;
     const text = id === null ? null : resolved.get(id);
     if (id !== null && text === null) missing ??= itemNotFound(id);
-    list.add(text ?? JSON.stringify(item));
+    own.push(text ?? item);
   }
-  const others = kept ? rest : { ...rest, previous_response_id: previous };
-  const members = JSON.stringify({ ...others, input: [] }).slice(0, -"]}".length);
-  return { bytes: Buffer.from(`${members}${list.text}]}`), missing };
+  const input = [...previous.map(({ bytes }) => bytes), ...own].filter(({ length }) => length > 0);
+  // A small body can refer to a large item many times.
+  if (lengthOf(input) + input.length > bytesMax) throw tooLarge(bytesMax);
+  const members = kept || previousMember === null ? others : [...others, previousMember];
+  const parts = [
+    Buffer.from("{"),
+    ...withCommas([...members, Buffer.from('"input":[')]),
+    ...withCommas(input),
+    Buffer.from("]}"),
+  ];
+  const keptBytes = lengthOf(previous.map(({ bytes }) => bytes));
+  return {
+    kept: { bytes: keptBytes, tokens: kept?.tokens || null },
+    bytesLength: lengthOf(parts),
+    previousResponseId: previousId,
+    missing,
+    join: () => Buffer.concat(parts),
+    joinInput: () => joinItems([...previous, listItems(own)]),
+  };
+}
+
+type BodyMembers = {
+  previousId: string | null;
+  /** The text of the member `previous_response_id`, with its name. */
+  previousMember: Buffer | null;
+  /** The text of the other members, without `input`. */
+  others: Buffer[];
+  /** The text of each item of `input`. */
+  items: Buffer[];
+};
+
+/** Null for an invalid body, as far as a scan finds out. Of several members with one name, the last counts. */
+function readBodyMembers(bytes: Buffer, limits: BodyLimits): BodyMembers | null {
+  const { requestJsonDepthMax, requestJsonValuesMax } = limits;
+  const others: Buffer[] = [];
+  const read: Omit<BodyMembers, "others"> = { previousId: null, previousMember: null, items: [] };
+  const visit: VisitMember = (keyStart, keyEnd, start, end) => {
+    const member = bytes.subarray(keyStart - 1, end);
+    if (isKey(bytes, keyStart, keyEnd, "input")) read.items = readInput(bytes, start, end);
+    else if (isKey(bytes, keyStart, keyEnd, "previous_response_id")) {
+      read.previousMember = member;
+      read.previousId = bytes[start] === quote ? String(parseShortJson(bytes, start, end)) : null;
+    } else others.push(member);
+  };
+  const count = countValues(requestJsonValuesMax);
+  const result = scanMembers(bytes, 0, bytes.length, requestJsonDepthMax, visit, count);
+  return result === "complete" ? { ...read, others } : null;
+}
+
+/** Returns the input items of a valid request. A text is the message of a user. */
+export function readInputItems(bytes: Buffer): JsonItems {
+  let items: Buffer[] = [];
+  scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd, start, end) => {
+    if (isKey(bytes, keyStart, keyEnd, "input")) items = readInput(bytes, start, end);
+  });
+  return listItems(items);
+}
+
+function readInput(bytes: Buffer, start: number, end: number): Buffer[] {
+  if (bytes[start] !== quote) return splitItems(bytes, start, end);
+  return [
+    Buffer.concat([Buffer.from('{"role":"user","content":'), bytes.subarray(start, end), Buffer.from("}")]),
+  ];
+}
+
+function lengthOf(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
 function readItemId(id: string): { responseId: string; isInput: boolean; index: number } | null {
@@ -76,17 +160,12 @@ export function isResponseId(id: string): boolean {
   return /^resp_[0-9a-hjkmnp-tv-z]{26}$/.test(id);
 }
 
-function parseIfValid(bytes: Buffer, limits: BodyLimits): Record<string, unknown> | null {
-  try {
-    return parseBody(bytes, limits, () => {});
-  } catch {
-    return null;
-  }
-}
-
-function referenceOf(item: unknown): string | null {
-  if (!isObject(item) || item["type"] !== "item_reference") return null;
-  const { id } = item;
+/** Real references are short. */
+function referenceOf(item: Buffer): string | null {
+  if (!item.includes('"item_reference"')) return null;
+  const parsed = parseShortJson(item, 0, item.length);
+  if (!isObject(parsed) || parsed["type"] !== "item_reference") return null;
+  const { id } = parsed;
   return typeof id === "string" ? id : null;
 }
 
@@ -103,64 +182,38 @@ async function findAll(ids: Set<string>, find: FindResponse): Promise<ReadonlyMa
 /** Real requests refer to fewer responses. */
 const lookupsMax = 1_000;
 
-/** Parses each response's input and output at most once. `bytesMax` bounds the parsed bytes of all responses. */
+/** Finds each item at most once. */
 class ReferencedItems {
   readonly #responses: ReadonlyMap<string, KeptItems>;
-  readonly #bytesMax: number;
-  #bytes = 0;
-  readonly #parsed = new Map<Buffer, unknown[]>();
+  readonly #items = new Map<string, Buffer | null>();
 
-  constructor(responses: ReadonlyMap<string, KeptItems>, bytesMax: number) {
+  constructor(responses: ReadonlyMap<string, KeptItems>) {
     this.#responses = responses;
-    this.#bytesMax = bytesMax;
   }
 
-  get(id: string): string | null {
+  get(id: string): Buffer | null {
+    let item = this.#items.get(id);
+    if (item === undefined) this.#items.set(id, (item = this.#find(id)));
+    return item;
+  }
+
+  #find(id: string): Buffer | null {
     const place = readItemId(id);
     const response = place && this.#responses.get(place.responseId);
-    if (!place || !response) return null;
-    const items = this.#parse(place.isInput ? response.input : response.output);
-    const item = items[place.index];
-    const isIt = isObject(item) && (item["id"] === id || (place.isInput && item["id"] === undefined));
-    return isIt ? JSON.stringify(item) : null;
-  }
-
-  #parse(bytes: Buffer): unknown[] {
-    let items = this.#parsed.get(bytes);
-    if (items === undefined) {
-      this.#bytes += bytes.length;
-      if (this.#bytes > this.#bytesMax) throw tooLarge(this.#bytesMax);
-      items = JSON.parse(bytes.toString("utf8")) as unknown[];
-      this.#parsed.set(bytes, items);
-    }
-    return items;
+    const item = response && itemAt(place.isInput ? response.input : response.output, place.index);
+    if (!item || item[0] !== openBrace) return null;
+    const ownId = readId(item);
+    return ownId === id || (place.isInput && ownId === undefined) ? item : null;
   }
 }
 
-/** Bounds the resolved input, because a small body can refer to a large item many times. */
-class ItemList {
-  readonly #bytesMax: number;
-  readonly #items: string[] = [];
-  #length = 0;
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
-
-  get text(): string {
-    return this.#items.join(",");
-  }
-
-  /** @param list a JSON array */
-  addAll(list: Buffer): void {
-    if (list.length > 2) this.add(list.toString("utf8", 1, list.length - 1));
-  }
-
-  add(text: string): void {
-    this.#length += text.length + 1;
-    if (this.#length > this.#bytesMax) throw tooLarge(this.#bytesMax);
-    this.#items.push(text);
-  }
+/** Returns undefined for an item without an ID. */
+function readId(item: Buffer): unknown {
+  let id: unknown;
+  scanMembers(item, 0, item.length, Infinity, (keyStart, keyEnd, start, end) => {
+    if (isKey(item, keyStart, keyEnd, "id")) id = parseShortJson(item, start, end);
+  });
+  return id;
 }
 
 function tooLarge(bytesMax: number): GatewayError {

@@ -1,4 +1,5 @@
-import { countBytes, type KeptResponse, type ResponseStore } from "./response-store.ts";
+import { countBytes, packResponse, unpackResponse } from "./pack-response.ts";
+import type { KeptResponse, ResponseStore } from "./response-store.ts";
 
 export type MemoryStoreOptions = {
   now: () => number;
@@ -7,7 +8,14 @@ export type MemoryStoreOptions = {
   keyBytesMax: number;
 };
 
-type Entry = KeptResponse & { keyId: string; id: string; bytes: number; usedAt: number };
+type Entry = Readonly<{
+  keyId: string;
+  id: string;
+  packed: Buffer;
+  bytes: number;
+  keptMs: number;
+  expiresAt: number;
+}>;
 
 export class MemoryStore implements ResponseStore {
   readonly #options: MemoryStoreOptions;
@@ -28,12 +36,13 @@ export class MemoryStore implements ResponseStore {
     return this.#bytes;
   }
 
-  keep(keyId: string, id: string, kept: KeptResponse): boolean {
+  /** @param keptMs the time after the last use for which the response is kept */
+  keep(keyId: string, id: string, kept: KeptResponse, keptMs = this.#options.keptMs): boolean {
     const { bytesMax, keyBytesMax, now } = this.#options;
     const bytes = countBytes(kept);
     if (bytes > Math.min(bytesMax, keyBytesMax)) return false;
-    this.#dropExpired();
-    this.#add({ ...kept, keyId, id, bytes, usedAt: now() });
+    this.#drop(id);
+    this.#add({ keyId, id, packed: packResponse(kept), bytes, keptMs, expiresAt: now() + keptMs });
     for (const oldId of this.#shelves.get(keyId)?.ids ?? []) {
       if ((this.#shelves.get(keyId)?.bytes ?? 0) <= keyBytesMax) break;
       this.#drop(oldId);
@@ -43,19 +52,17 @@ export class MemoryStore implements ResponseStore {
   }
 
   find(keyId: string, id: string): KeptResponse | null {
-    this.#dropExpired();
-    const entry = this.#entries.get(id);
-    if (entry?.keyId !== keyId) return null;
+    const entry = this.#entryOf(keyId, id);
+    if (entry === null) return null;
     this.#drop(id);
-    this.#add({ ...entry, usedAt: this.#options.now() });
-    return entry;
+    this.#add({ ...entry, expiresAt: this.#options.now() + entry.keptMs });
+    return unpackResponse(entry.packed);
   }
 
   delete(keyId: string, id: string): boolean {
-    this.#dropExpired();
-    if (this.#entries.get(id)?.keyId !== keyId) return false;
-    this.#drop(id);
-    return true;
+    const entry = this.#entryOf(keyId, id);
+    if (entry !== null) this.#drop(id);
+    return entry !== null;
   }
 
   forget(keyId: string): void {
@@ -67,6 +74,14 @@ export class MemoryStore implements ResponseStore {
     this.#entries.clear();
     this.#shelves.clear();
     this.#bytes = 0;
+  }
+
+  #entryOf(keyId: string, id: string): Entry | null {
+    const entry = this.#entries.get(id);
+    if (entry?.keyId !== keyId) return null;
+    if (entry.expiresAt > this.#options.now()) return entry;
+    this.#drop(id);
+    return null;
   }
 
   #add(entry: Entry): void {
@@ -103,13 +118,10 @@ export class MemoryStore implements ResponseStore {
     if (shelf.ids.size === 0) this.#shelves.delete(entry.keyId);
   }
 
+  /** Walks all entries, because they may have different times. */
   #dropExpired(): void {
-    const { now, keptMs } = this.#options;
-    const expiredAt = now() - keptMs;
-    for (const [id, { usedAt }] of this.#entries) {
-      if (usedAt > expiredAt) return;
-      this.#drop(id);
-    }
+    const now = this.#options.now();
+    for (const [id, { expiresAt }] of this.#entries) if (expiresAt <= now) this.#drop(id);
   }
 }
 

@@ -1,14 +1,18 @@
+import type { JsonItems } from "../wire/json-items.ts";
+
 /** The parts are JSON bytes, because parsed JSON can take twenty times the memory. */
 export type KeptResponse = {
   response: Buffer;
   /** The request's input items, with references resolved. */
-  input: Buffer;
+  input: JsonItems;
   /** The answer's items, including sealed reasoning that the client did not request. */
-  output: Buffer;
+  output: JsonItems;
+  /** The tokens of input and output that the upstream reported. 0 if unknown. */
+  tokens: number;
 };
 
 /** The parts of a response that a follow-up needs. */
-export type KeptItems = Pick<KeptResponse, "input" | "output">;
+export type KeptItems = Pick<KeptResponse, "input" | "output" | "tokens">;
 
 /** Another API key's response counts as unknown. */
 export type ResponseStore = {
@@ -21,10 +25,3 @@ export type ResponseStore = {
   forget(keyId: string): void;
   close(): void;
 };
-
-/** The assumed memory of a response besides its bytes. */
-export const responseOverheadBytes = 1_024;
-
-export function countBytes({ response, input, output }: KeptResponse): number {
-  return response.length + input.length + output.length + responseOverheadBytes;
-}

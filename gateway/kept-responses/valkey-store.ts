@@ -2,19 +2,15 @@ import type { SecretBox } from "../credentials/secret-box.ts";
 import { GatewayError } from "../errors.ts";
 import { ValkeyConnection } from "../limits/valkey/valkey-connection.ts";
 import type { Log } from "../log.ts";
-import {
-  countBytes,
-  type KeptResponse,
-  responseOverheadBytes,
-  type ResponseStore,
-} from "./response-store.ts";
+import { countBytes, packResponse, responseOverheadBytes, unpackResponse } from "./pack-response.ts";
+import type { KeptResponse, ResponseStore } from "./response-store.ts";
 
 export type ValkeyStoreOptions = {
   url: string;
   timeoutMs: number;
   keptMs: number;
   keyBytesMax: number;
-  secretBox: Pick<SecretBox, "seal" | "open" | "sealingKeyId">;
+  secretBox: Pick<SecretBox, "seal" | "openBytes" | "sealingKeyId">;
   log: Log;
 };
 
@@ -52,8 +48,7 @@ export class ValkeyStore implements ResponseStore {
     const { keyBytesMax, secretBox, keptMs } = this.#options;
     if (!this.#connection.isThere || secretBox.sealingKeyId === null) return false;
     if (countBytes(kept) > keyBytesMax) return false;
-    const parts = [kept.response, kept.input, kept.output].map((part) => part.toString("utf8"));
-    const sealed = secretBox.seal(JSON.stringify(parts), fieldOf(keyId, id));
+    const sealed = secretBox.seal(packResponse(kept), fieldOf(keyId, id));
     // The sealed text is base64url, which is a third longer than the sealed bytes.
     const bytesMax = Math.ceil((keyBytesMax * 4) / 3);
     const keys = [indexKey(keyId), responseKey(keyId, id)];
@@ -72,7 +67,7 @@ export class ValkeyStore implements ResponseStore {
     if (sealed === null) return null;
     const member = memberOf(sealed, id);
     void this.#connection.run((client) => client.eval(renewScript, 1, indexKey(keyId), keptMs, member));
-    return openParts(secretBox, sealed, fieldOf(keyId, id));
+    return openResponse(secretBox, sealed, fieldOf(keyId, id));
   }
 
   async delete(keyId: string, id: string): Promise<boolean> {
@@ -93,16 +88,14 @@ export class ValkeyStore implements ResponseStore {
   }
 }
 
-/** Returns null if the parts cannot be opened, for example because their sealing key is missing. */
-function openParts(
+/** Returns null if the response cannot be opened, for example because its sealing key is missing. */
+function openResponse(
   secretBox: ValkeyStoreOptions["secretBox"],
   sealed: string,
   field: ReturnType<typeof fieldOf>,
 ): KeptResponse | null {
   try {
-    const parts = JSON.parse(secretBox.open(sealed, field)) as string[];
-    const [response, input, output] = parts.map((part) => Buffer.from(part));
-    return response && input && output ? { response, input, output } : null;
+    return unpackResponse(secretBox.openBytes(sealed, field));
   } catch {
     return null;
   }

@@ -26,6 +26,14 @@ export type KeyFilter = {
   attention?: "expiring" | "unused" | undefined;
 };
 
+export type KeyListQuery = KeyFilter & {
+  status?: "active" | "disabled" | undefined;
+  cursor?: string | undefined;
+  limit?: number | undefined;
+};
+
+export type KeyCounts = { total: number; active: number; disabled: number };
+
 /** Returns null if no key can match. */
 export async function toKeyFilter(
   { models }: Repositories,
@@ -42,6 +50,19 @@ export async function toKeyFilter(
   if (modelSlug === undefined) return filter;
   const model = await models.find({ slug: modelSlug });
   return model && { ...filter, modelId: model.id };
+}
+
+export async function countKeys(
+  repositories: Repositories,
+  person: Person,
+  query: KeyFilter,
+  now: number,
+): Promise<KeyCounts> {
+  const filter = await toKeyFilter(repositories, person, query, now);
+  if (!filter) return { total: 0, active: 0, disabled: 0 };
+  const active = await repositories.apiKeys.count({ ...filter, status: "active" });
+  const disabled = await repositories.apiKeys.count({ ...filter, status: "disabled" });
+  return { total: active + disabled, active, disabled };
 }
 
 export function attentionConditions(attention: "expiring" | "unused", now: number) {

@@ -18,7 +18,7 @@ export type KeyAttention = {
 
 export function readKeyAttention(database: Database, person: Person, now: number): Promise<KeyAttention> {
   const owner = ownerScope(person);
-  return database.read(async (repositories) => {
+  return database.ask(person, async (repositories) => {
     const { apiKeys } = repositories;
     const expiring = { owner, status: "active", ...attentionConditions("expiring", now) } as const;
     const unused = { owner, status: "active", ...attentionConditions("unused", now) } as const;

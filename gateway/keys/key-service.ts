@@ -21,17 +21,19 @@ import {
   type NewKey,
   refusingDeletedModels,
 } from "./edit-key.ts";
-import { checkOwner, findKey, type KeyFilter, noSuchKey, toKeyFilter } from "./find-key.ts";
+import {
+  checkOwner,
+  countKeys,
+  findKey,
+  type KeyCounts,
+  type KeyFilter,
+  type KeyListQuery,
+  noSuchKey,
+  toKeyFilter,
+} from "./find-key.ts";
 import { generateKeyValue, lastFourOf } from "./key-value.ts";
+import { type FoundKey, type KeySearch, searchKeys } from "./search-keys.ts";
 import { hashKeyValue } from "./authenticate-key.ts";
-
-export type KeyListQuery = KeyFilter & {
-  status?: "active" | "disabled" | undefined;
-  cursor?: string | undefined;
-  limit?: number | undefined;
-};
-
-export type KeyCounts = { total: number; active: number; disabled: number };
 
 type KeyServiceOptions = {
   database: Database;
@@ -63,7 +65,7 @@ export class KeyService {
     query: KeyListQuery,
   ): Promise<{ items: ListedApiKey[]; nextCursor: string | null }> {
     const { status, cursor: beforeId, limit = keysPerPage } = query;
-    const { found, marks } = await this.#database.read(async (repositories) => {
+    const { found, marks } = await this.#database.ask(person, async (repositories) => {
       const filter = await toKeyFilter(repositories, person, query, this.#runtime.now());
       const some = { status, beforeId, limit: limit + 1 };
       const found = filter ? await repositories.apiKeys.list({ ...filter, ...some }) : [];
@@ -77,17 +79,18 @@ export class KeyService {
   }
 
   count(person: Person, query: KeyFilter): Promise<KeyCounts> {
-    return this.#database.read(async (repositories) => {
-      const filter = await toKeyFilter(repositories, person, query, this.#runtime.now());
-      if (!filter) return { total: 0, active: 0, disabled: 0 };
-      const active = await repositories.apiKeys.count({ ...filter, status: "active" });
-      const disabled = await repositories.apiKeys.count({ ...filter, status: "disabled" });
-      return { total: active + disabled, active, disabled };
-    });
+    const now = this.#runtime.now();
+    return this.#database.ask(person, (repositories) => countKeys(repositories, person, query, now));
   }
 
   get(person: Person, id: string): Promise<ApiKey> {
     return this.#database.read(async (repositories) => toApiKey(await findKey(repositories, person, id)));
+  }
+
+  find(person: Person, search: KeySearch): Promise<FoundKey | null> {
+    return this.#database.read((repositories) =>
+      searchKeys(repositories, person, search, this.#runtime.now()),
+    );
   }
 
   async create(author: Author, newKey: NewKey): Promise<NewApiKey> {

@@ -34,7 +34,7 @@ export type MetricsPage = { contentType: string; text: string };
 export type ReadMetric = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>[number];
 
 function watchServices(registry: Registry, services: WatchedServices): void {
-  const { openExchanges, recorder, changeFeed, attempts } = services;
+  const { openExchanges, recorder, changeFeed, attempts, database } = services;
   const registers = [registry];
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({
@@ -58,6 +58,11 @@ function watchServices(registry: Registry, services: WatchedServices): void {
     () => recorder.waitingMs / 1_000,
   );
   gauge(
+    "gateway_database_writes_failing",
+    "1 while the last write to the database failed, otherwise 0.",
+    () => (database.writeHealth.trouble === null ? 0 : 1),
+  );
+  gauge(
     "gateway_key_cache_staleness_seconds",
     "Time since this process last read the key and model changes.",
     () => changeFeed.staleMs / 1_000,
@@ -74,4 +79,4 @@ function watchServices(registry: Registry, services: WatchedServices): void {
   });
 }
 
-type WatchedServices = Pick<Services, "openExchanges" | "recorder" | "changeFeed" | "attempts">;
+type WatchedServices = Pick<Services, "openExchanges" | "recorder" | "changeFeed" | "attempts" | "database">;

@@ -25,7 +25,7 @@ export type HealthHistory = {
 export async function readHealthHistory(database: Database, until: number): Promise<HealthHistory> {
   const last = Math.floor(until / halfHourMs) * halfHourMs;
   const from = last - (halfHours - 1) * halfHourMs;
-  const { rows, present } = await database.read(async ({ providerHalfHours, providers }) => ({
+  const { rows, present } = await database.ask(null, async ({ providerHalfHours, providers }) => ({
     rows: await providerHalfHours.list(new Date(from), new Date(last)),
     present: await providers.list(),
   }));

@@ -41,7 +41,7 @@ export async function readProviderHealth({
   coolDowns,
 }: HealthOptions): Promise<ProviderHealth[]> {
   const fromId = firstIdAt("req", runtime.now() - periodMs);
-  const { providers, credentials, outcomes } = await database.read(async (repositories) => ({
+  const { providers, credentials, outcomes } = await database.ask(null, async (repositories) => ({
     providers: await repositories.providers.list(),
     credentials: await repositories.providers.listCredentials(),
     outcomes: await repositories.usageRecords.listOutcomes(fromId, outcomesMax),

@@ -1,7 +1,7 @@
 import { emitPosixCheck, emitPosixUndo } from "./emit-posix.ts";
 import { emitPowerShellCheck, emitPowerShellUndo } from "./emit-powershell.ts";
 import { generateSetup } from "./generate-setup.ts";
-import { formatScriptAddress, type ScriptRequest } from "./script-address.ts";
+import { formatScriptAddress, scriptModelsMax, type ScriptRequest } from "./script-address.ts";
 import {
   checkModel,
   parseBaseUrl,
@@ -77,7 +77,9 @@ function shortestRequest({ tool, operatingSystem, baseUrl, models }: SetupInput<
   const script = buildScript(full, baseUrl);
   const alone = { ...full, others: [] };
   const isAloneEnough =
-    formatScriptAddress(full).length > addressCharactersMax || buildScript(alone, baseUrl) === script;
+    others.length > scriptModelsMax ||
+    formatScriptAddress(full).length > addressCharactersMax ||
+    buildScript(alone, baseUrl) === script;
   const request = isAloneEnough ? alone : full;
   const wanted = buildScript(request, baseUrl);
   let kept = [...facts];

@@ -48,15 +48,25 @@ export function parseScriptAddress(address: string): ScriptRequest | null {
     const text = parameters.get(name);
     return text === undefined ? null : parseModel(text);
   };
-  const others = parameters.get("models");
   return {
     tool,
     operatingSystem: extension === "ps1" ? "windows" : "posix",
     action: readAction(parameters),
     selected: { light: pick("light"), daily: pick("daily"), hard: pick("hard") },
-    others: others === undefined ? [] : others.split(";").map(parseModel),
+    others: parseOthers(parameters.get("models")),
   };
 }
+
+function parseOthers(text: string | undefined): SetupModel[] {
+  const models = text?.split(";") ?? [];
+  if (models.length > scriptModelsMax) {
+    throw new SetupInputError(`The URL lists more than ${scriptModelsMax} models. Select fewer models.`);
+  }
+  return models.map(parseModel);
+}
+
+/** Applies to `models`. Anybody can request a script, and each model costs time. */
+export const scriptModelsMax = 100;
 
 const scriptQueryCharactersMax = 4_000;
 

@@ -26,6 +26,8 @@ const overlapSeconds = z
   .min(0)
   .max(7 * 24 * 60 * 60);
 
+const searchText = z.string().min(1).max(4_096);
+
 export const keysRouter = router({
   list: procedure
     .input(
@@ -42,6 +44,11 @@ export const keysRouter = router({
   get: procedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.keys.get(ctx.person, input.id)),
+
+  /** A mutation, because the URL of a query could contain the key value. */
+  find: procedure
+    .input(z.union([z.strictObject({ value: searchText }), z.strictObject({ text: searchText })]))
+    .mutation(({ ctx, input }) => ctx.services.keys.find(ctx.person, input)),
 
   usage: procedure
     .input(z.strictObject({ id }))

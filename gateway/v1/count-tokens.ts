@@ -2,15 +2,15 @@ import { countRequestTokens, type TokenCounting } from "../completions/count-tok
 import { responses } from "../dialects/responses/responses.ts";
 import { ClientGoneError, readBody } from "../http/read-body.ts";
 import { plainEndpoint, type RequestHandler } from "./endpoint.ts";
-import { bodyHolderOf, type ModelEndpointOptions, keyOf } from "./model-endpoint.ts";
+import { bodyHolderOf, type ModelEndpointOptions, limitedKeyOf } from "./model-endpoint.ts";
 
 /**
- * Rate limits, budgets and usage records exclude requests for token counts, because Anthropic and OpenAI do not
- * charge for them.
+ * Requests for token counts count as requests, but have no tokens, budget or usage record, because Anthropic and
+ * OpenAI do not charge for them.
  */
 export function countTokensEndpoint(options: ModelEndpointOptions, counting: TokenCounting): RequestHandler {
   const handle: Parameters<typeof plainEndpoint>[1] = async ({ request, response, reply }) => {
-    const key = await keyOf(options, request);
+    const key = await limitedKeyOf(options, request);
     const leaving = new AbortController();
     const held = options.bodyBudget.hold(bodyHolderOf(key));
     response.on("close", () => {
@@ -20,12 +20,16 @@ export function countTokensEndpoint(options: ModelEndpointOptions, counting: Tok
     try {
       const received = await readBody(request, options.limits.requestBodyBytesMax, held);
       const { keptResponses } = options;
-      const followUp =
-        counting.dialect === responses ? await keptResponses?.followUp(key.id, received) : null;
-      const bytes = followUp?.bytes ?? received;
-      held.add(Math.max(0, bytes.length - received.length));
+      const findFollowUp =
+        counting.dialect === responses && keptResponses ? keptResponses.finderFor(key.id, received) : null;
       const { headers } = request;
-      const counted = await countRequestTokens(options, counting, key, { bytes, headers }, leaving.signal);
+      const counted = await countRequestTokens(
+        options,
+        counting,
+        key,
+        { bytes: received, headers, heldBody: held, findFollowUp },
+        leaving.signal,
+      );
       if (!response.destroyed) reply.sendJson(counted, []);
     } catch (error) {
       if (!(error instanceof ClientGoneError)) throw error;

@@ -1,4 +1,4 @@
-import { keyOf, type KeyOptions } from "./model-endpoint.ts";
+import { type KeyOptions, limitedKeyOf, type ModelEndpointOptions } from "./model-endpoint.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { unsupported } from "../wire/parameter-errors.ts";
 import { type KeptResponses, responseNotFound } from "../kept-responses/kept-responses.ts";
@@ -9,7 +9,9 @@ import {
   type RequestHandler,
 } from "./endpoint.ts";
 
-type KeptResponseOptions = KeyOptions & EndpointOptions & { keptResponses: KeptResponses | null };
+type KeptResponseOptions = KeyOptions &
+  EndpointOptions &
+  Pick<ModelEndpointOptions, "keptResponses" | "limiter">;
 
 /**
  * Requests for kept responses call no model and have no usage record.
@@ -19,7 +21,7 @@ export function keptResponseEndpoints(options: KeptResponseOptions) {
   const { keptResponses } = options;
   const serve = (read: (kept: KeptResponses, call: Call) => Promise<Buffer | object>): RequestHandler => {
     const handle = async ({ request, response, reply }: EndpointContext) => {
-      const { id: keyId } = await keyOf(options, request);
+      const { id: keyId } = await limitedKeyOf(options, request);
       const id = String(request.params?.["id"]);
       if (keptResponses === null) throw responseNotFound(id);
       const query = new URLSearchParams(request.url?.split("?")[1]);

@@ -16,6 +16,7 @@ import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import type { BodyBudget, BodyHolder, HeldBody } from "../http/body-budget.ts";
 import { ClientGoneError, readBody } from "../http/read-body.ts";
+import type { MemoryStore } from "../kept-responses/memory-store.ts";
 import type { KeptResponses } from "../kept-responses/kept-responses.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import { endpoint, type EndpointContext, logOurTrouble, type RequestHandler } from "./endpoint.ts";
@@ -26,6 +27,8 @@ export type ModelEndpointOptions = KeyOptions &
     openExchanges: OpenExchanges;
     bodyBudget: BodyBudget;
     keptResponses: KeptResponses | null;
+    /** Keeps the recent responses of WebSockets. */
+    memoryStore: MemoryStore;
   };
 
 export function modelEndpoint(
@@ -49,12 +52,15 @@ export function modelEndpoint(
         checkAddress(options, key, request);
         const bytes = await readBody(request, limits.requestBodyBytesMax, heldBody);
         exchange.received();
-        // Kept responses are looked up here, because `answerRequest` is synchronous.
-        const lookup = dialect === responses ? (keptResponses?.followUp(key.id, bytes) ?? null) : null;
-        const followUp = lookup && (await lookup);
-        if (exchange.isOver) return;
-        if (followUp) heldBody.add(Math.max(0, followUp.bytes.length - bytes.length));
-        answerRequest(options, exchange, operation, { bytes: followUp?.bytes ?? bytes, headers, followUp });
+        const findFollowUp =
+          dialect === responses && keptResponses ? keptResponses.finderFor(key.id, bytes) : null;
+        const answering = answerRequest(options, exchange, operation, {
+          bytes,
+          headers,
+          heldBody,
+          findFollowUp,
+        });
+        if (answering) await answering;
       } catch (thrown) {
         failExchange(options, exchange, thrown);
       }
@@ -162,6 +168,16 @@ export function bodyHolderOf({ id, ownerId }: KnownKey): BodyHolder {
 export async function keyOf(options: KeyOptions, request: IncomingMessage): Promise<KnownKey> {
   const key = await knownKeyOf(options, request);
   checkAddress(options, key, request);
+  return key;
+}
+
+/** The key of a request that calls no model, and counts against the key's rates only. */
+export async function limitedKeyOf(
+  options: KeyOptions & Pick<AnswerContext, "limiter">,
+  request: IncomingMessage,
+): Promise<KnownKey> {
+  const key = await keyOf(options, request);
+  await options.limiter.countRequest(key);
   return key;
 }
 

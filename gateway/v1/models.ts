@@ -1,15 +1,17 @@
-import { keyOf, type KeyOptions } from "./model-endpoint.ts";
+import { type KeyOptions, limitedKeyOf, type ModelEndpointOptions } from "./model-endpoint.ts";
 import type { IncomingMessage } from "node:http";
 import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { formatModel, formatModelList } from "../dialects/messages/model-list.ts";
 import { type CatalogedModel, formatModelCatalog } from "../dialects/responses/model-catalog.ts";
-import { type Catalogue, type CatalogueModel, listModels, resolveRoute } from "../routing/catalogue.ts";
+import { type CatalogueModel, listModels, resolveRoute } from "../routing/catalogue.ts";
 import { parseSlug } from "../routing/slug.ts";
 import { type EndpointOptions, plainEndpoint, type RequestHandler } from "./endpoint.ts";
 
-export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogue };
+export type ModelsOptions = KeyOptions &
+  EndpointOptions &
+  Pick<ModelEndpointOptions, "catalogue" | "limiter">;
 
 /**
  * `GET /v1/models`. The header `anthropic-version` selects Anthropic's paginated format. Otherwise, the query
@@ -17,7 +19,7 @@ export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogu
  */
 export function modelList(options: ModelsOptions): RequestHandler {
   const handle: Handle = async ({ request, reply }) => {
-    const models = listModels(options.catalogue, await keyOf(options, request));
+    const models = listModels(options.catalogue, await limitedKeyOf(options, request));
     const query = queryOf(request);
     const list =
       dialectOf(request) === messages
@@ -33,7 +35,7 @@ export function modelList(options: ModelsOptions): RequestHandler {
 /** `GET /v1/models/{slug}`, with the slug's slash plain or encoded. */
 export function modelDetail(options: ModelsOptions): RequestHandler {
   const handle: Handle = async ({ request, reply }) => {
-    const key = await keyOf(options, request);
+    const key = await limitedKeyOf(options, request);
     const slug = request.params?.["slug"];
     const model = resolveRoute(options.catalogue, key, Array.isArray(slug) ? slug.join("/") : String(slug));
     const detail = dialectOf(request) === messages ? formatModel(model) : toModel(model);

@@ -8,8 +8,11 @@ import { SetupInputError } from "../setup/setup-input.ts";
  * @param publicUrl null uses the request's Host header
  */
 export function setupScript(publicUrl: string | null) {
+  // Tools of one team request the same few scripts.
+  const scripts = new Map<string, Answer>();
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const { status, text } = answer(request, publicUrl);
+    const key = `${request.method} ${request.headers.host} ${request.url}`;
+    const { status, text } = scripts.get(key) ?? remember(key, answer(request, publicUrl));
     const head = {
       "content-type": "text/plain; charset=utf-8",
       "content-length": Buffer.byteLength(text),
@@ -19,6 +22,14 @@ export function setupScript(publicUrl: string | null) {
     };
     response.writeHead(status, head).end(request.method === "HEAD" ? undefined : text);
   };
+
+  function remember(key: string, built: Answer): Answer {
+    if (built.status !== 200 || key.length > keyCharactersMax) return built;
+    scripts.set(key, built);
+    const [oldest] = scripts.keys();
+    if (scripts.size > scriptsMax && oldest !== undefined) scripts.delete(oldest);
+    return built;
+  }
 }
 
 function answer({ method, url = "", headers }: IncomingMessage, publicUrl: string | null): Answer {
@@ -38,5 +49,10 @@ function answer({ method, url = "", headers }: IncomingMessage, publicUrl: strin
     return { status: 400, text: `${error.message}\n` };
   }
 }
+
+/** A script has up to 60 KB. */
+const scriptsMax = 50;
+/** Excludes long Host headers. */
+const keyCharactersMax = 4_500;
 
 type Answer = { status: number; text: string };

@@ -1,5 +1,5 @@
 import { GatewayError, type UpstreamErrorDetails } from "../errors.ts";
-import { isObject, parseJson } from "./json.ts";
+import { isObject, parseShortJson } from "./json.ts";
 
 /** @param what completes "The provider's response was" */
 export function badAnswer(what: string, reason: GatewayError["reason"] = "unreadable_answer"): GatewayError {
@@ -39,9 +39,9 @@ export function upstreamReported(
   );
 }
 
-/** The message of an error in OpenAI's format or a variant. Null for other payloads. */
+/** The message of an error in OpenAI's format or a variant. Null for other payloads and for long ones. */
 export function readErrorMessage(payload: Buffer): string | null {
-  const parsed = parseJson(payload.toString("utf8"));
+  const parsed = parseShortJson(payload, 0, payload.length);
   const body: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
   const error = isObject(body) ? (body["error"] ?? body) : null;
   // AWS uses both `message` and `Message`.

@@ -122,7 +122,7 @@ function unescapeKey(bytes: Buffer, keyStart: number, keyEnd: number): string | 
 }
 
 /** Returns the position after the value, or `tooDeep`. Stops early when the count exceeds its maximum. */
-function skipValue(
+export function skipValue(
   bytes: Uint8Array,
   start: number,
   end: number,
@@ -203,7 +203,7 @@ export function skipString(
 
 const nearBytes = 32;
 
-function skipSpace(bytes: Uint8Array, start: number, end: number): number {
+export function skipSpace(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end && isSpace(bytes[at])) at++;
   return at;
@@ -222,7 +222,7 @@ const tooDeep = -1;
 export const quote = 0x22;
 export const backslash = 0x5c;
 const colon = 0x3a;
-const comma = 0x2c;
+export const comma = 0x2c;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 export const openBracket = 0x5b;

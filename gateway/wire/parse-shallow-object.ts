@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors.ts";
+import { parseExact } from "./exact-numbers.ts";
 import { isObject, countValues, scanMembers, type ValueCount } from "./json.ts";
 
 /**
@@ -10,19 +11,34 @@ export function parseShallowObject(
   text: string,
   count: ValueCount = countValues(Infinity),
   depthMax = jsonTextDepthMax,
+  parse: (json: string) => unknown = JSON.parse,
 ): Record<string, unknown> | null {
   count.tenths += Math.floor(text.length / charactersPerTenth);
-  const value = parseShallowJson(text, count, depthMax);
+  const value = parseShallowJson(text, count, depthMax, parse);
   if (count.tenths > count.tenthsMax) throw tooManyValues();
   return isObject(value) ? value : null;
 }
 
+/** Parses the input of a tool call. Keeps the text of numbers that JavaScript would change. */
+export function parseInput(
+  text: string,
+  count: ValueCount = countValues(Infinity),
+  depthMax = jsonTextDepthMax,
+): Record<string, unknown> | null {
+  return parseShallowObject(text, count, depthMax, parseExact);
+}
+
 /** Returns undefined for invalid JSON, or if the text exceeds `depthMax` or the maximum of `count`. */
-export function parseShallowJson(text: string, count: ValueCount, depthMax = jsonTextDepthMax): unknown {
+export function parseShallowJson(
+  text: string,
+  count: ValueCount,
+  depthMax = jsonTextDepthMax,
+  parse: (json: string) => unknown = JSON.parse,
+): unknown {
   const bytes = Buffer.from(`{"":${text}}`);
   if (scanMembers(bytes, 0, bytes.length, depthMax + 1, () => {}, count) !== "complete") return undefined;
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return undefined;
   }

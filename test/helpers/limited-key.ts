@@ -33,7 +33,14 @@ export function limitsOf(environment: Record<string, string> = {}) {
   return readConfig(environment).limits;
 }
 
-export const noBudgets = { check() {}, spend() {} };
+export const noBudgets = {
+  applyTo: () => false,
+  check() {},
+  findBlocking: () => null,
+  reserve: () => null,
+  linesOf: () => [],
+  spend() {},
+};
 
 export function overRecord(apiKeyId: string, more: Partial<UsageRecord> = {}): UsageRecord {
   return usageRow("req_1", { apiKeyId, ...more });

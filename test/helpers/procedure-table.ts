@@ -46,6 +46,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "keys.list": { access: "members", input: {}, optional: ["ownerId"] },
   "keys.counts": { access: "members", input: {}, optional: ["ownerId"] },
   "keys.get": { access: "members", input: { id: "" } },
+  "keys.find": { access: "members", input: { text: "key_absent" } },
   "keys.usage": { access: "members", input: { id: "" } },
   "keys.create": { access: "members", input: { name: "A key" }, optional: ["ownerId"] },
   "keys.rename": { access: "members", input: { id: "", name: "Renamed" } },

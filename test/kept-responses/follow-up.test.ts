@@ -1,6 +1,8 @@
 import test from "ava";
+import fc from "fast-check";
 import { readFollowUp } from "../../gateway/kept-responses/follow-up.ts";
 import type { KeptResponse } from "../../gateway/kept-responses/response-store.ts";
+import { formatItems, itemAt } from "../../gateway/wire/json-items.ts";
 import type { GatewayError } from "../../gateway/errors.ts";
 import { bodyLimits } from "../helpers/body-limits.ts";
 
@@ -13,9 +15,8 @@ const answer = { ...say("assistant", "Hello"), type: "message", id: `msg_${suffi
 const kept = keptOf([say("user", "Hi")], [answer]);
 
 function keptOf(input: object[], output: object[]): KeptResponse {
-  const [first, second, third] = [{ id }, input, output].map((part) => Buffer.from(JSON.stringify(part)));
-  if (!first || !second || !third) throw new Error("three parts");
-  return { response: first, input: second, output: third };
+  const response = Buffer.from(JSON.stringify({ id }));
+  return { response, input: formatItems(input), output: formatItems(output), tokens: 0 };
 }
 
 async function read(body: object, response = kept, lookups: string[] = []) {
@@ -24,13 +25,9 @@ async function read(body: object, response = kept, lookups: string[] = []) {
     lookups.push(asked);
     return asked === id ? response : null;
   });
-  return (
-    followUp && {
-      ...followUp,
-      body: JSON.parse(followUp.bytes.toString()) as unknown,
-      same: followUp.bytes === bytes,
-    }
-  );
+  if (followUp === null) return null;
+  const joined = followUp.join();
+  return { ...followUp, joined, body: JSON.parse(joined.toString()) as unknown, same: joined === bytes };
 }
 
 test("an earlier response precedes the input, without its instructions", async (t) => {
@@ -107,4 +104,33 @@ test("a body with many invented references looks up a bounded number", async (t)
   const lookups: string[] = [];
   await read({ input: [...input, ...input] }, kept, lookups);
   t.is(lookups.length, 1_000);
+});
+
+const json = fc.json({ maxDepth: 3 });
+const spaces = fc.stringMatching(/^[ \n\t]{0,2}$/);
+
+test("the joined body has the size that the limits counted, and its items where they are", async (t) => {
+  const item = fc.json({ maxDepth: 2 }).map((content) => `{"role":"user","content":${content}}`);
+  const list = fc.tuple(fc.array(item, { maxLength: 4 }), spaces);
+  await fc.assert(
+    fc.asyncProperty(list, list, json, spaces, async ([earlier], [items, space], other, gap) => {
+      const response = { ...kept, input: formatItems(earlier.map((each) => JSON.parse(each) as unknown)) };
+      const input = `[${space}${items.join(`${space},${space}`)}${space}]`;
+      const text = `{${gap}"other"${gap}:${other}${gap},"previous_response_id":"${id}","input"${gap}:${input}${gap}}`;
+      const followUp = await readFollowUp(
+        Buffer.from(text),
+        { ...limits, requestJsonValuesMax: 1e6 },
+        () => response,
+      );
+      if (!followUp) return t.fail(text);
+      const joined = followUp.join();
+      t.is(joined.length, followUp.bytesLength);
+      const expected = [...earlier.map((each) => JSON.parse(each) as unknown), answer];
+      for (const each of items) expected.push(JSON.parse(each));
+      t.deepEqual(JSON.parse(joined.toString()), { other: JSON.parse(other) as unknown, input: expected });
+      const list = followUp.joinInput();
+      const read = Array.from(list.starts, (_, index) => JSON.parse(String(itemAt(list, index))) as unknown);
+      t.deepEqual(read, expected);
+    }),
+  );
 });

@@ -38,6 +38,9 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
       // The refreshes are frequent enough to coincide with unshipped records.
       BUDGET_REFRESH_INTERVAL_MS: "20",
       DATABASE_TIMEOUT_MS: "20000",
+      // Requests that do not fit beside those in flight wait instead of being refused.
+      QUEUED_REQUESTS_PER_KEY_MAX: "1000",
+      QUEUE_WAIT_MS_MAX: "60000",
       ...(variable !== null && { [variable]: "1.5" }),
     };
     const gateway = await startTestGateway(t, { kind, environment });
@@ -96,7 +99,12 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
       const words = "word ".repeat(1 + random.upTo(20));
       try {
         const bytes = Buffer.from(JSON.stringify(chatBody(slug, words)));
-        answerRequest(services, exchange, conversation(chat), { bytes, headers: {}, followUp: null });
+        answerRequest(services, exchange, conversation(chat), {
+          bytes,
+          headers: {},
+          heldBody: { add() {} },
+          findFollowUp: null,
+        });
         t.true(isLeft, "let through after the end");
         admitted++;
         open.add(exchange.id);

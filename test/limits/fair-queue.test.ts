@@ -52,7 +52,7 @@ test.serial("a process at capacity alternates between keys and refuses excess re
 
 test.serial("a queued request times out or is cancelled without using any limit", async (t) => {
   const { gateway, upstream, model, keyWith } = shared();
-  const key = await keyWith({ concurrentRequests: 9, requestsPerMinute: 9, tokensPerMinute: 999 });
+  const key = await keyWith({ concurrentRequests: 9, requestsPerMinute: 9, tokensPerMinute: 9_999 });
   const held: (() => void)[] = [];
   upstream.scripts.set("long", async (response) => {
     await new Promise<void>((resolve) => held.push(resolve));

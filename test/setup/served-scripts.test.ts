@@ -1,8 +1,11 @@
 import { spawnSync } from "node:child_process";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import test from "ava";
 import fc from "fast-check";
 import { buildLines } from "../../gateway/setup/build-script.ts";
 import { toolIds } from "../../gateway/setup/tool-setups.ts";
+import { setupScript } from "../../gateway/v1/setup-script.ts";
+import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { isFull } from "../helpers/scale.ts";
 import { createKey } from "../helpers/test-gateway.ts";
@@ -70,6 +73,56 @@ test("hostile queries get an error page and never a script", async (t) => {
     t.regex(text, /^[A-Z][\w ,.]+\n$/, query);
     t.is(response.headers.get("content-type"), "text/plain; charset=utf-8");
   }
+});
+
+test("a script lists at most 100 models, and its size grows with their number", async (t) => {
+  const fetchScript = async (tool: string, count: number) => {
+    const others = Array.from({ length: count }, (_, index) => `a/${index}`).join(";");
+    const response = await fetch(`${gateway().url}/setup/${tool}?daily=demo/echo&models=${others}`);
+    return { status: response.status, text: await response.text() };
+  };
+  for (const tool of toolIds.flatMap((id) => [`${id}.sh`, `${id}.ps1`])) {
+    const [few, half, all] = [
+      await fetchScript(tool, 1),
+      await fetchScript(tool, 51),
+      await fetchScript(tool, 100),
+    ];
+    t.is(all.status, 200, tool);
+    t.true(all.text.length - half.text.length <= 1.1 * (half.text.length - few.text.length), tool);
+    t.true(all.text.length < 60_000, `${tool}: ${all.text.length}`);
+    const message = "The URL lists more than 100 models. Select fewer models.\n";
+    t.deepEqual(await fetchScript(tool, 101), { status: 400, text: message }, tool);
+    t.deepEqual(await fetchScript(tool, 500), { status: 400, text: message }, tool);
+  }
+  const many = Array.from({ length: 150 }, (_, index) => setupModel(`a/${index}`));
+  for (const tool of toolIds) {
+    const input = { tool, operatingSystem: "posix", baseUrl: gateway().url, key: null } as const;
+    const { address, script } = buildLines({ ...input, models: { ...models, connected: many } });
+    const response = await fetch(`${gateway().url}/setup/${address}`);
+    t.is(await response.text(), script, `${tool}: the console's address stays below the limit`);
+  }
+});
+
+test("a repeated script costs a fraction of the first one, for each host and method", async (t) => {
+  const listener = setupScript(null);
+  const request = (host: string, method: string) => {
+    let text = "";
+    const response = { writeHead: () => response, end: (body?: string) => void (text = body ?? "") };
+    const url = "/claude-code.sh?daily=demo/echo";
+    listener({ method, url, headers: { host } } as IncomingMessage, response as unknown as ServerResponse);
+    return text;
+  };
+  t.true(request("one.example", "GET").includes("http://one.example"));
+  t.true(request("two.example", "GET").includes("http://two.example"));
+  t.is(request("one.example", "HEAD"), "");
+  t.true(request("one.example", "GET").includes("http://one.example"));
+  const cost = (hosts: string[]) => {
+    const before = process.cpuUsage();
+    for (const host of hosts) request(host, "GET");
+    return cpuMsSince(before);
+  };
+  const hosts = Array.from({ length: 500 }, (_, index) => `host${index}.example`);
+  t.true(cost(hosts) > 5 * cost(hosts.fill("one.example")));
 });
 
 test("an error page that reaches a shell fails visibly", async (t) => {

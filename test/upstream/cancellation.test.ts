@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { ServerResponse } from "node:http";
-import test, { type ExecutionContext } from "ava";
+import test from "ava";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually, hangMs } from "../helpers/eventually.ts";
 import { openChat } from "../helpers/open-chat.ts";

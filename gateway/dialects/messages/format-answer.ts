@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors.ts";
 import type { ChatAnswer } from "../../providers/provider.ts";
 import { isObject } from "../../wire/json.ts";
-import { parseShallowObject } from "../../wire/parse-shallow-object.ts";
+import { parseInput } from "../../wire/parse-shallow-object.ts";
 import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
 import { shortenedNames, toToolUseId } from "./current-tools.ts";
 import { readAssistantMessage, type AssistantContent } from "./read-assistant-message.ts";
@@ -90,7 +90,7 @@ function formatCalls(
  */
 function parseArguments(text: string): unknown {
   if (text.trim() === "") return {};
-  return parseShallowObject(text) ?? { INVALID_JSON: text };
+  return parseInput(text) ?? { INVALID_JSON: text };
 }
 
 /** https://platform.claude.com/docs/en/api/messages/create */

@@ -3,6 +3,7 @@ import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
 import { isObject, isKey, scanMembers } from "../../wire/json.ts";
 import { readMessagesUsage, type TokenUsage, readTokenUsage } from "../../wire/token-usage.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
+import { parseEvent } from "../../wire/parse-upstream.ts";
 import { badAnswer, upstreamReported } from "../../wire/bad-answer.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import type { NativeDialect } from "../dialect.ts";
@@ -76,12 +77,6 @@ function scanMessage(bytes: Buffer, range: { start: number; end: number }, slug:
   const message = scanAnswer(bytes, range, { slug, listName: "content" });
   if (message === null) throw badForm();
   return message;
-}
-
-function parseEvent(data: string): Record<string, unknown> {
-  const event: unknown = JSON.parse(data);
-  if (!isObject(event)) throw badForm();
-  return event;
 }
 
 function readError(error: unknown): GatewayError {

@@ -1,8 +1,9 @@
 import type { GatewayError } from "../../errors.ts";
 import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
-import { isKey, isObject, listOf, parseJson, scanMembers } from "../../wire/json.ts";
+import { isKey, isObject, listOf, scanMembers } from "../../wire/json.ts";
 import { readChatDetails, readTokenUsage, type TokenUsage } from "../../wire/token-usage.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
+import { parseEvent, parsePart, parseValue } from "../../wire/parse-upstream.ts";
 import { badAnswer, upstreamReported } from "../../wire/bad-answer.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import { unsupported } from "../../wire/parameter-errors.ts";
@@ -49,7 +50,7 @@ export class ResponseEvents implements EventForm {
   }
 
   read({ name, data }: UpstreamEvent): ReturnType<EventForm["read"]> {
-    if (name === "error") return { data: null, ending: readError(JSON.parse(data)) };
+    if (name === "error") return { data: null, ending: readError(parseValue(data)) };
     const bytes = Buffer.from(data);
     const edits: Edit[] = [];
     const result = scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd, start, end) => {
@@ -59,7 +60,7 @@ export class ResponseEvents implements EventForm {
       this.usage = response.usage ?? this.usage;
     });
     if (result !== "complete" || edits.length === 0) throw badForm();
-    if (name === "response.failed") return { data: null, ending: readFailure(JSON.parse(data)) };
+    if (name === "response.failed") return { data: null, ending: readFailure(parseEvent(data)) };
     const isEnd = name === "response.completed" || name === "response.incomplete";
     return { data: applyEdits(bytes, edits).toString("utf8"), ending: isEnd ? "done" : null };
   }
@@ -90,7 +91,7 @@ export function readUsage(usage: unknown, serviceTier: unknown, searches: number
 function countSearches(bytes: Buffer, { start, end }: { start: number; end: number }): number {
   const output = bytes.subarray(start, end);
   if (!output.includes('"web_search_call"')) return 0;
-  return listOf(parseJson(output.toString("utf8"))).filter((item) => {
+  return listOf(parsePart(output)).filter((item) => {
     if (!isObject(item) || item["type"] !== "web_search_call" || item["status"] === "failed") return false;
     return !isObject(item["action"]) || item["action"]["type"] === "search";
   }).length;

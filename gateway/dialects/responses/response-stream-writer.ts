@@ -40,7 +40,7 @@ export class ResponseStreamWriter implements StreamWriter {
   constructor(
     envelope: AnswerEnvelope,
     { body }: Pick<DialectRequest, "body">,
-    answerCharactersMax = 2 ** 24,
+    answerCharactersMax = 2 ** 22,
   ) {
     this.#envelope = envelope;
     this.#answerCharactersMax = answerCharactersMax;

@@ -2,20 +2,15 @@ import type { Database } from "../../../db/database.ts";
 import { allKeys } from "../../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../../db/repositories/daily-costs-query.ts";
 import type { Person } from "../../auth/person.ts";
-import { type LimitReason, type LimitHolder, GatewayError } from "../../errors.ts";
+import type { Blocking } from "../rates/waiting-room.ts";
 import type { Settings } from "../../config/limit-variables.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
-import { type Ledger, periodAt } from "./ledger.ts";
+import { periodAt } from "./ledger.ts";
 import { BudgetWatch, type SharedBudgetUse, SharedBudgets } from "./shared-budgets.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";
-import {
-  type Budget,
-  type BudgetPeriod,
-  type EnforcedLimits,
-  holderNames,
-  toSharedBudgets,
-  toUsd,
-} from "../key-limits.ts";
+import { type BudgetPeriod, type EnforcedLimits, toSharedBudgets } from "../key-limits.ts";
+import { budgetSpent, isLoading } from "./budget-errors.ts";
+import { type BudgetedHolder, budgetLine, Reservations } from "./reservations.ts";
 import { Spending } from "./spending.ts";
 
 export type SharedBudgetUses = { person: SharedBudgetUse[]; gateway: SharedBudgetUse[] };
@@ -37,6 +32,8 @@ export class Budgets {
   readonly #keyWatch: BudgetWatch;
   readonly #people: SharedBudgets | null;
   readonly #gateway: SharedBudgets | null;
+  /** The IDs of all kinds of holders differ. */
+  readonly #reserved = new Reservations();
 
   constructor(options: BudgetsOptions) {
     this.#options = options;
@@ -53,15 +50,52 @@ export class Budgets {
     });
   }
 
+  /** Whether a budget applies to the key's requests. */
+  applyTo({ ownerId, limits }: Pick<BudgetedKey, "ownerId" | "limits">): boolean {
+    return Boolean(limits?.budgets || (this.#people && ownerId !== null) || this.#gateway);
+  }
+
   /**
    * Throws `insufficient_quota` for an exceeded budget, and `service_unavailable` while spending is loading.
    */
-  check({ id, ownerId, limits }: BudgetedKey): void {
-    if (limits?.budgets) this.#check("key", limits.budgets, this.#keys.ledgerOf(id));
-    if (this.#people && ownerId !== null) {
-      this.#check("person", this.#people.budgets, this.#people.ledgerOf(ownerId));
+  check(key: BudgetedKey): void {
+    if (!this.applyTo(key)) return;
+    const now = this.#options.now();
+    for (const { holder, budgets, ledger } of this.#holdersOf(key)) {
+      if (!ledger) throw isLoading(holder);
+      ledger.isInUse = true;
+      for (const budget of budgets) {
+        const { amount, endsAt } = ledger.in(budget.period, now);
+        if (amount >= budget.amount) throw budgetSpent(holder, budget, endsAt);
+      }
     }
-    if (this.#gateway) this.#check("gateway", this.#gateway.budgets, this.#gateway.ledgerOf(allKeys));
+  }
+
+  /**
+   * Finds the budget that has no room for a cost beside the requests in flight. A budget without other reservations
+   * has room for any cost, so that its last cents can be used.
+   * @param mustWait whether others wait already for the holder's budget, which `line` identifies
+   */
+  findBlocking(key: BudgetedKey, cost: number, mustWait: (line: string) => boolean): Blocking | null {
+    if (cost === 0 || !this.applyTo(key)) return null;
+    return this.#reserved.findBlocking(this.#holdersOf(key), { cost, now: this.#options.now(), mustWait });
+  }
+
+  /** Returns a function that ends the reservation, or null without a budget or a cost. */
+  reserve(key: BudgetedKey, cost: number): (() => void) | null {
+    if (cost === 0 || !this.applyTo(key)) return null;
+    const ids = this.#holdersOf(key).map(({ id }) => id);
+    return this.#reserved.add(ids, cost);
+  }
+
+  /** The lines in which requests of the key wait for a budget. */
+  linesOf({ id, ownerId }: Pick<BudgetedKey, "id" | "ownerId">): string[] {
+    return [id, ownerId ?? [], allKeys].flat().map(budgetLine);
+  }
+
+  /** The number of holders for which requests in flight reserve a cost. */
+  get reservedHolders(): number {
+    return this.#reserved.size;
   }
 
   /** Adds the cost of a finished request, before its record is written. */
@@ -133,17 +167,21 @@ export class Budgets {
     };
   }
 
-  #check(holder: LimitHolder, budgets: readonly Budget[], ledger: Ledger | undefined): void {
-    if (!ledger) {
-      const message = `Budget data for ${holderNames[holder]} is loading. Retry in a moment.`;
-      throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
+  #holdersOf({ id, ownerId, limits }: BudgetedKey): BudgetedHolder[] {
+    const holders: BudgetedHolder[] = [];
+    const [keys, people, gateway] = [this.#keys, this.#people, this.#gateway];
+    if (limits?.budgets) {
+      holders.push({ holder: "key", id, budgets: limits.budgets, ledger: keys.ledgerOf(id) });
     }
-    ledger.isInUse = true;
-    const now = this.#options.now();
-    for (const budget of budgets) {
-      const { amount, endsAt } = ledger.in(budget.period, now);
-      if (amount >= budget.amount) throw budgetSpent(holder, budget, endsAt);
+    if (people && ownerId !== null) {
+      const { budgets } = people;
+      holders.push({ holder: "person", id: ownerId, budgets, ledger: people.ledgerOf(ownerId) });
     }
+    if (gateway) {
+      const { budgets } = gateway;
+      holders.push({ holder: "gateway", id: allKeys, budgets, ledger: gateway.ledgerOf(allKeys) });
+    }
+    return holders;
   }
 }
 
@@ -170,21 +208,3 @@ function spendingOf(
     database.read(({ usageRollUps }) => usageRollUps.dailyCosts({ of, ids, ...(from && { from: from() }) }));
   return new Spending({ now, readCosts, readUndisturbed });
 }
-
-function budgetSpent(holder: LimitHolder, { period, amount: budget }: Budget, endsAt: number): GatewayError {
-  const usd = toUsd(budget).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 9 });
-  const amount = `$${usd} ${period === "total" ? "in total" : `per ${period}`}`;
-  const advice =
-    period === "total"
-      ? "Ask the administrator for a higher budget."
-      : `Retry after ${new Date(endsAt).toISOString().slice(0, 10)} 00:00 UTC, or ask the administrator for a higher budget.`;
-  const message = `The budget for ${holderNames[holder]} is exceeded: ${amount}. ${advice}`;
-  return new GatewayError("insufficient_quota", message, { limitedBy: holder, reason: reasons[period] });
-}
-
-const reasons: Record<BudgetPeriod, LimitReason> = {
-  day: "budget_per_day",
-  week: "budget_per_week",
-  month: "budget_per_month",
-  total: "budget_total",
-};

@@ -4,8 +4,11 @@ import { type Budget, type BudgetPeriod, budgetPeriods } from "../key-limits.ts"
 export class Ledger {
   readonly #spent: Record<BudgetPeriod, Spent>;
   readonly #each: readonly Spent[];
-  /** The earliest end of the periods. */
-  #endsAt: number;
+  /** The periods before the last renewal. They return when a wrong clock is set back. */
+  readonly #before: Partial<Record<BudgetPeriod, Spent>> = {};
+  /** The latest start and the earliest end of the periods. */
+  #startsAt = 0;
+  #endsAt = 0;
   /** The percentage of the last warning in each current period. 0 before the first warning. */
   readonly #warned: Record<BudgetPeriod, number> = { day: 0, week: 0, month: 0, total: 0 };
   /** Whether requests use the ledger, so that the next refresh must reload it. */
@@ -20,23 +23,23 @@ export class Ledger {
     const empty = (period: BudgetPeriod) => ({ ...periodAt(period, now), amount: 0 });
     this.#spent = { day: empty("day"), week: empty("week"), month: empty("month"), total: empty("total") };
     this.#each = Object.values(this.#spent);
-    this.#endsAt = this.#firstEnd();
+    this.#setBounds();
   }
 
   in(period: BudgetPeriod, now: number): Readonly<Spent> {
-    if (now >= this.#endsAt) this.#renew(now);
+    if (now >= this.#endsAt || now < this.#startsAt) this.#renew(now);
     return this.#spent[period];
   }
 
   /** @param at selects the periods that include the cost */
   add(cost: number, at: number, now: number): void {
-    if (now >= this.#endsAt) this.#renew(now);
-    for (const spent of this.#each) if (at >= spent.startsAt) spent.amount += cost;
+    if (now >= this.#endsAt || now < this.#startsAt) this.#renew(now);
+    for (const spent of this.#each) if (at >= spent.startsAt && at < spent.endsAt) spent.amount += cost;
   }
 
   /** Replaces all costs with daily costs. `startsAt` is in milliseconds since 1970. */
   set(days: Iterable<[startsAt: number, cost: number]>, now: number): void {
-    if (now >= this.#endsAt) this.#renew(now);
+    if (now >= this.#endsAt || now < this.#startsAt) this.#renew(now);
     this.#setAt = now;
     for (const spent of this.#each) spent.amount = 0;
     for (const [startsAt, cost] of days) this.add(cost, startsAt, now);
@@ -44,6 +47,8 @@ export class Ledger {
 
   /** Whether an idle ledger is due for a refresh. The interval grows with the idle time. */
   isDue(now: number): boolean {
+    // The clock was set back.
+    if (now < this.#setAt) return true;
     return now - this.#setAt >= Math.min((now - this.usedAt) * restShare, unsetMsMax);
   }
 
@@ -67,15 +72,20 @@ export class Ledger {
   #renew(now: number): void {
     for (const period of budgetPeriods) {
       const spent = this.#spent[period];
-      if (now < spent.endsAt) continue;
-      Object.assign(spent, periodAt(period, now), { amount: 0 });
+      if (now >= spent.startsAt && now < spent.endsAt) continue;
+      const current = periodAt(period, now);
+      const before = this.#before[period];
+      this.#before[period] = { ...spent };
+      const amount = before?.startsAt === current.startsAt ? before.amount : 0;
+      Object.assign(spent, current, { amount });
       this.#warned[period] = 0;
     }
-    this.#endsAt = this.#firstEnd();
+    this.#setBounds();
   }
 
-  #firstEnd(): number {
-    return Math.min(...this.#each.map(({ endsAt }) => endsAt));
+  #setBounds(): void {
+    this.#startsAt = Math.max(...this.#each.map(({ startsAt }) => startsAt));
+    this.#endsAt = Math.min(...this.#each.map(({ endsAt }) => endsAt));
   }
 }
 

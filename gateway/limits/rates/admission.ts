@@ -2,15 +2,19 @@ import type { UsageRecord } from "../../usage/recording/spool.ts";
 import type { Reservation, HolderLimits, HolderUse } from "./holder-limits.ts";
 import { GatewayError } from "../../errors.ts";
 import { secondsPerMinute, type SlidingMinute } from "./meter.ts";
+import { Turns } from "./turns.ts";
 
 type AdmissionOptions = {
   holders: readonly HolderLimits[];
   now: () => number;
+  /** Counts the actual cost and use. The reservations have not ended yet. */
   spend: (record: UsageRecord) => void;
   /** Whether the request is queued for capacity. */
   isWaiting: () => boolean;
-  /** Frees the request's slot, or removes the request from the queue. */
+  /** Frees the request's slot, or removes the request from its queue. */
   leave: () => void;
+  /** Runs when the request has returned what it reserved. */
+  returned: () => void;
 };
 
 /** A request's use of its limits. A rejected request has an admission too, which counts nothing. */
@@ -21,6 +25,7 @@ export class Admission {
   #isTaken = false;
   #isOver = false;
   #exact: Reservation | null = null;
+  #endCost: (() => void) | null = null;
   /** Each holder's use in all processes. Null without a response from Valkey. */
   exactUse: HolderUse[] | null = null;
 
@@ -33,10 +38,14 @@ export class Admission {
     return this.#isOver;
   }
 
-  /** @param exact reports the end of the request to Valkey. Null without Valkey or limits. */
-  reserve(estimate: number, exact: Reservation | null = null): void {
+  /**
+   * @param exact reports the end of the request to Valkey. Null without Valkey or limits.
+   * @param endCost ends the reservation of the request's cost. Null without budgets.
+   */
+  reserve(estimate: number, exact: Reservation | null, endCost: (() => void) | null): void {
     this.#isTaken = true;
     this.#exact = exact;
+    this.#endCost = endCost;
     this.#estimate = estimate;
     this.#startedIn = this.#second();
     for (const { meter } of this.#options.holders) meter.addRequest(this.#startedIn, estimate);
@@ -44,13 +53,16 @@ export class Admission {
 
   /** Settles or undoes the counts of `reserve`, which does not run for a rejected request. */
   end(record: UsageRecord): void {
+    const { isWaiting, spend, leave, returned } = this.#options;
     this.#isOver = true;
-    if (!this.#isTaken) return;
+    if (!this.#isTaken) return leave();
     this.#isTaken = false;
-    if (this.#options.isWaiting()) this.#undo();
+    if (isWaiting()) this.#undo();
     else this.#settle(record);
-    this.#options.spend(record);
-    this.#options.leave();
+    spend(record);
+    this.#endCost?.();
+    leave();
+    returned();
   }
 
   /** Adds the `x-ratelimit-*` headers to a list of alternating names and values, and returns the list. */
@@ -65,7 +77,7 @@ export class Admission {
     const second = this.#second();
     for (const { meter } of this.#options.holders) {
       meter.concurrent--;
-      meter.correctTokens(second, this.#startedIn, more);
+      meter.settleTokens(second, { startedIn: this.#startedIn, estimate: this.#estimate, more });
     }
     this.#exact?.end(more);
     if (this.exactUse) for (const use of this.exactUse) use.tokens += more;
@@ -110,8 +122,7 @@ type FairQueueOptions = {
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  /** The waiting requests by key, in the order of turns. */
-  readonly #waiting = new Map<string, QueueSlot[]>();
+  readonly #waiting = new Turns<QueueSlot>();
   #running = 0;
 
   constructor(options: FairQueueOptions) {
@@ -122,7 +133,7 @@ export class FairQueue {
   check(keyId: string): void {
     const { concurrentRequestsMax, queuedRequestsPerKeyMax } = this.#options;
     if (concurrentRequestsMax === 0 || this.#running < concurrentRequestsMax) return;
-    if ((this.#waiting.get(keyId)?.length ?? 0) >= queuedRequestsPerKeyMax) throw overCapacity();
+    if (this.#waiting.countOf(keyId) >= queuedRequestsPerKeyMax) throw overCapacity();
   }
 
   enter(slot: QueueSlot): void {
@@ -130,19 +141,18 @@ export class FairQueue {
     if (concurrentRequestsMax === 0 || this.#running < concurrentRequestsMax) return this.#start(slot);
     slot.state = "waiting";
     slot.timer = setTimeout(() => slot.refuse(overCapacity()), queueWaitMsMax);
-    const queue = this.#waiting.get(slot.keyId);
-    if (queue) queue.push(slot);
-    else this.#waiting.set(slot.keyId, [slot]);
+    this.#waiting.add(slot);
   }
 
   leave(slot: QueueSlot): void {
     const { state } = slot;
     slot.state = "left";
     clearTimeout(slot.timer);
-    if (state === "waiting") this.#remove(slot);
+    if (state === "waiting") this.#waiting.remove(slot);
     if (state !== "running") return;
     this.#running--;
-    this.#startNext();
+    const next = this.#waiting.shift();
+    if (next) this.#start(next);
   }
 
   #start(slot: QueueSlot): void {
@@ -150,23 +160,6 @@ export class FairQueue {
     this.#running++;
     slot.state = "running";
     slot.start();
-  }
-
-  #startNext(): void {
-    const [next] = this.#waiting;
-    if (!next) return;
-    const [keyId, queue] = next;
-    const slot = queue.shift();
-    // Deleting and adding the key moves it to the end of the order.
-    this.#waiting.delete(keyId);
-    if (queue.length > 0) this.#waiting.set(keyId, queue);
-    if (slot) this.#start(slot);
-  }
-
-  #remove(slot: QueueSlot): void {
-    const queue = this.#waiting.get(slot.keyId) ?? [];
-    queue.splice(queue.indexOf(slot), 1);
-    if (queue.length === 0) this.#waiting.delete(slot.keyId);
   }
 }
 

@@ -15,12 +15,21 @@ export type HolderLimits = {
 
 export type LimitKind = "concurrent" | "requests" | "tokens";
 
+/** The estimated tokens of a request. `total` includes the probable output. */
+export type TokenEstimate = Readonly<{ input: number; total: number }>;
+
 /**
- * Throws the error of the first limit that the request would exceed.
+ * Throws the error of the first limit that the request would exceed. Returns whether it must wait for the tokens that
+ * requests in flight reserve. A request that has the limit to itself needs room for its input only.
  * @param sharedBy the number of processes that divide the per-minute limits. 1 while the use of all processes is
  * known.
  */
-export function checkLimits(limits: HolderLimits, tokens: number, now: number, sharedBy = 1): void {
+export function checkLimits(
+  limits: HolderLimits,
+  { input: tokens, total }: TokenEstimate,
+  now: number,
+  sharedBy = 1,
+): boolean {
   const { meter, requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
   if (concurrentRequests > 0 && meter.concurrent >= concurrentRequests) {
     throw refusalOf(limits, "concurrent", { tokens, usedTokens: 0, waitMs: 0 });
@@ -34,14 +43,36 @@ export function checkLimits(limits: HolderLimits, tokens: number, now: number, s
   if (sharedBy > 1 && requestsPerMinute > 0) {
     if (meter.requests.ownUsed(second) >= requestsPerMinute / sharedBy) throw refuse("requests", second + 1);
   }
-  if (tokensPerMinute === 0) return;
+  if (tokensPerMinute === 0) return false;
   const used = meter.tokens.used(second);
-  if (used + tokens <= tokensPerMinute && used < tokensPerMinute) {
+  const reserved = meter.reserved.used(second);
+  if (hasRoom(limits, used, reserved > 0 ? total : tokens)) {
     const isWithinShare = sharedBy === 1 || meter.tokens.ownUsed(second) < tokensPerMinute / sharedBy;
-    if (isWithinShare) return;
+    if (isWithinShare) return false;
     throw refuse("tokens", second + 1, used);
   }
+  if (reserved > 0 && hasRoom(limits, used - reserved, tokens)) return true;
   throw refuse("tokens", meter.tokens.freeAt(second, tokensPerMinute - Math.max(tokens, 1)), used);
+}
+
+function hasRoom({ tokensPerMinute }: HolderLimits, used: number, tokens: number): boolean {
+  return used + tokens <= tokensPerMinute && used < tokensPerMinute;
+}
+
+/** The response to a request that waited for tokens without success. */
+export function refusalOfTokens(
+  limits: HolderLimits,
+  { input, total }: TokenEstimate,
+  now: number,
+): GatewayError {
+  const { tokens: minute } = limits.meter;
+  const second = Math.floor(now / 1000);
+  const freeAt = minute.freeAt(second, Math.max(0, limits.tokensPerMinute - Math.max(total, 1)));
+  return refusalOf(limits, "tokens", {
+    tokens: input,
+    usedTokens: minute.used(second),
+    waitMs: freeAt * 1000 - now,
+  });
 }
 
 /** Throws if the request alone exceeds the tokens per minute, because waiting would not help. */
@@ -85,8 +116,15 @@ export type ExactCounts = {
   readonly isThere: boolean;
   /** False while the counts may lack admissions of the last minute. */
   readonly knowsAll: boolean;
-  /** Null if Valkey does not respond. */
-  reserve(holders: readonly HolderLimits[], tokens: number): Promise<UsedReservation | ExactRefusal | null>;
+  /**
+   * Null if Valkey does not respond.
+   * @param input the part of the tokens that needs room even if nothing is in flight
+   */
+  reserve(
+    holders: readonly HolderLimits[],
+    tokens: number,
+    input?: number,
+  ): Promise<UsedReservation | ExactRefusal | null>;
   /** The reservation of a request that was admitted without these counts. */
   assumeAdmitted(holders: readonly HolderLimits[]): Reservation;
 };
@@ -104,5 +142,8 @@ export type Reservation = {
 
 export type UsedReservation = Reservation & { used: HolderUse[] };
 
-/** A rejection by the shared counts. It reserves nothing. */
-export type ExactRefusal = { used: HolderUse[]; error: GatewayError };
+/**
+ * A rejection by the shared counts. It reserves nothing. `waitsFor` is the holder whose requests in flight may
+ * return enough tokens, or null.
+ */
+export type ExactRefusal = { used: HolderUse[]; error: GatewayError; waitsFor: HolderLimits | null };

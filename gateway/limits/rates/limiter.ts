@@ -1,30 +1,35 @@
-import { type LimitHolder, type GatewayError, toGatewayError } from "../../errors.ts";
+import { toGatewayError } from "../../errors.ts";
 import type { Settings } from "../../config/limit-variables.ts";
-import type { UsageRecord } from "../../usage/recording/spool.ts";
+import {
+  type Asking,
+  type Counting,
+  estimateTokens,
+  type LimitingBudgets,
+  startSafely,
+  tokenLine,
+} from "./asking.ts";
 import { Admission, FairQueue, type QueueSlot } from "./admission.ts";
-import type { EnforcedLimits } from "../key-limits.ts";
-import { Meter } from "./meter.ts";
+import { type Demand, estimateCost } from "./demand.ts";
+import { UsualUse } from "./usual-use.ts";
+import { type Blocking, type Waiter, WaitingRoom } from "./waiting-room.ts";
+import { type LimitedKey, LimitHolders } from "./limit-holders.ts";
+import type { Meter } from "./meter.ts";
+import { admitNothing, checkEarly, countRequest } from "./early-checks.ts";
 import {
   checkLimits,
   checkSize,
   type ExactCounts,
   type Reservation,
   type HolderLimits,
+  refusalOfTokens,
 } from "./holder-limits.ts";
 
-export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
-
-type Asking = {
-  readonly key: LimitedKey;
-  /** Runs before the decision, because a rejected request has an admission too. */
-  admitting(admission: Admission): void;
-  fail(error: GatewayError): void;
-};
+export type { LimitedKey };
 
 type LimiterOptions = {
   now: () => number;
   limits: Settings;
-  budgets: { check(key: LimitedKey): void; spend(key: LimitedKey, record: UsageRecord): void };
+  budgets: LimitingBudgets;
   /** All meters by holder ID. `ShareExchange` and `ValkeyLimits` read the same map. */
   meters?: Map<string, Meter>;
   /** The number of processes that currently divide the per-minute limits. See `ShareExchange`. */
@@ -37,74 +42,175 @@ export class Limiter {
   readonly #options: LimiterOptions;
   readonly #meters: Map<string, Meter>;
   readonly #queue: FairQueue;
-  /** The limit holders of recently used keys, by key ID. */
-  readonly #holders = new Map<string, KeyHolders>();
+  readonly #room: WaitingRoom;
+  readonly #usual = new UsualUse();
+  readonly #holders: LimitHolders;
 
   constructor(options: LimiterOptions) {
     this.#options = options;
     this.#meters = options.meters ?? new Map();
+    this.#holders = new LimitHolders(this.#meters, options.limits);
     this.#queue = new FairQueue(options.limits);
+    this.#room = new WaitingRoom(options.limits);
   }
 
   /**
-   * Throws the error of an exceeded limit or a full queue. Errors after the call to Valkey go to
+   * Throws the error of an exceeded limit or a full queue. Errors after the call to Valkey or after a wait go to
    * `asking.fail` instead.
-   * @param start runs at once, or when the process has room
+   * @param start runs at once, or when the limits and the process have room
+   * @param describe returns the request's price and size. Without it, only the input counts.
    */
-  admit(asking: Asking, bodyBytes: number, start: () => void): void {
+  admit(asking: Asking, bodyBytes: number, start: () => void, describe?: () => Demand | null): void {
     const { now, budgets } = this.#options;
     const { key } = asking;
-    const holders = this.#holdersOf(key);
+    const holders = this.#holders.of(key);
+    const hasBudget = budgets.applyTo(key);
     const slot: QueueSlot = {
       keyId: key.id,
       start: () => startSafely(asking, start),
       refuse: (error) => asking.fail(error),
       state: "new",
     };
+    const waiter: Waiter = {
+      keyId: key.id,
+      retry: () => this.#retry(counting),
+      refuse: (error) => asking.fail(error),
+      blocking: null,
+    };
+    const isLimited = hasBudget || holders.length > 0;
     const admission = new Admission({
       holders,
       now,
-      spend: (record) => budgets.spend(key, record),
+      spend: (record) => {
+        budgets.spend(key, record);
+        if (isLimited) this.#usual.learn(key.id, record);
+      },
       isWaiting: () => slot.state === "waiting",
-      leave: () => this.#queue.leave(slot),
+      leave: () => {
+        this.#room.leave(waiter);
+        this.#queue.leave(slot);
+      },
+      returned: () => this.#wake(key, holders),
     });
     asking.admitting(admission);
-    const estimate = estimateTokens(bodyBytes);
-    budgets.check(key);
-    for (const limits of holders) checkSize(limits, estimate);
-    const counting = { asking, admission, holders, estimate, slot };
-    const { exact } = this.#options;
-    if (exact?.isThere && holders.length > 0) {
-      this.#queue.check(key.id);
-      void this.#countExactly(exact, counting);
-    } else this.#count(counting);
+    const demand = isLimited ? (describe?.() ?? null) : null;
+    const usual = this.#usual.of(key.id);
+    const input = estimateTokens(bodyBytes);
+    const output = demand ? Math.min(Math.round(usual.outputTokens), demand.outputTokensMax ?? Infinity) : 0;
+    const tokens = { input, total: input + output };
+    const cost = hasBudget && demand ? estimateCost(demand, { ...usual, outputTokens: output }, now()) : 0;
+    const counting: Counting = { asking, admission, holders, tokens, cost, slot, waiter };
+    void this.#attempt(counting);
   }
 
-  #count({ admission, holders, estimate, slot }: Counting, reservation: Reservation | null = null): void {
-    const { now, sharedBy, exact } = this.#options;
+  /** Throws the error of a limit or budget that is exceeded already, before work. Counts nothing: `admit` follows. */
+  check(asking: Asking): void {
+    const holders = this.#holders.of(asking.key);
+    asking.admitting(admitNothing(holders, this.#options.now));
+    this.#options.budgets.check(asking.key);
+    checkEarly(holders, this.#options);
+  }
+
+  /** Counts a request that calls no model, without tokens and budgets. Throws the error of an exceeded rate. */
+  countRequest(key: LimitedKey): Promise<void> {
+    return countRequest(this.#holders.of(key), this.#options);
+  }
+
+  /** Returns a promise while Valkey decides, or null. Throws like `admit`. */
+  #attempt(counting: Counting): Promise<void> | null {
+    const { asking, holders, tokens, slot } = counting;
+    const { budgets, exact } = this.#options;
+    budgets.check(asking.key);
+    for (const limits of holders) checkSize(limits, tokens.input);
+    if (exact?.isThere && holders.length > 0) {
+      const blocking = this.#findLine(counting) ?? this.#findBudget(counting);
+      if (blocking) {
+        this.#room.enter(counting.waiter, blocking);
+        return null;
+      }
+      this.#queue.check(slot.keyId);
+      return this.#countExactly(exact, counting);
+    }
+    this.#count(counting);
+    return null;
+  }
+
+  #retry(counting: Counting): Promise<void> | null {
+    try {
+      return this.#attempt(counting);
+    } catch (error) {
+      counting.asking.fail(toGatewayError(error));
+      return null;
+    }
+  }
+
+  #count(counting: Counting, reservation: Reservation | null = null): void {
+    const { asking, admission, holders, tokens, cost, slot, waiter } = counting;
+    const { now, sharedBy, exact, budgets } = this.#options;
+    let blocking: Blocking | null = null;
     // Once Valkey's counts include the whole last minute, its decision is enough.
     if (!reservation || !exact?.knowsAll) {
-      for (const limits of holders) checkLimits(limits, estimate, now(), sharedBy?.());
+      for (const limits of holders) {
+        if (checkLimits(limits, tokens, now(), sharedBy?.()))
+          blocking ??= this.#tokenBlocking(counting, limits);
+      }
+      blocking ??= this.#findLine(counting);
+    }
+    blocking ??= this.#findBudget(counting);
+    if (blocking) {
+      reservation?.undo();
+      return this.#room.enter(waiter, blocking);
     }
     this.#queue.check(slot.keyId);
-    admission.reserve(estimate, reservation ?? (holders.length > 0 ? exact?.assumeAdmitted(holders) : null));
+    this.#room.leave(waiter);
+    const counted = reservation ?? (holders.length > 0 ? exact?.assumeAdmitted(holders) : null) ?? null;
+    admission.reserve(tokens.total, counted, budgets.reserve(asking.key, cost));
     this.#queue.enter(slot);
   }
 
   async #countExactly(exact: Pick<ExactCounts, "reserve">, counting: Counting): Promise<void> {
-    const { asking, admission, holders, estimate } = counting;
-    const answer = await exact.reserve(holders, estimate);
+    const { asking, admission, holders, tokens, waiter } = counting;
+    const answer = await exact.reserve(holders, tokens.total, tokens.input);
     const reservation = answer && "undo" in answer ? answer : null;
     // The request ended while Valkey decided.
     if (admission.isOver) return reservation?.undo();
     admission.exactUse = answer && answer.used;
-    if (answer && "error" in answer) return asking.fail(answer.error);
     try {
+      if (answer && "error" in answer) {
+        const { error, waitsFor } = answer;
+        if (waitsFor === null) throw error;
+        return this.#room.enter(waiter, { line: tokenLine(waitsFor.id), refusal: () => error });
+      }
       this.#count(counting, reservation);
     } catch (error) {
       reservation?.undo();
       asking.fail(toGatewayError(error));
     }
+  }
+
+  /** Finds a holder whose tokens other requests already wait for. */
+  #findLine(counting: Counting): Blocking | null {
+    if (this.#room.isEmpty) return null;
+    const { holders, waiter } = counting;
+    const late = holders.find(
+      ({ id, tokensPerMinute }) => tokensPerMinute > 0 && this.#room.hasAhead(tokenLine(id), waiter),
+    );
+    return late ? this.#tokenBlocking(counting, late) : null;
+  }
+
+  #findBudget({ asking, cost, waiter }: Counting): Blocking | null {
+    return this.#options.budgets.findBlocking(asking.key, cost, (line) => this.#room.hasAhead(line, waiter));
+  }
+
+  #tokenBlocking({ tokens }: Counting, holder: HolderLimits): Blocking {
+    const { now } = this.#options;
+    return { line: tokenLine(holder.id), refusal: () => refusalOfTokens(holder, tokens, now()) };
+  }
+
+  #wake(key: LimitedKey, holders: readonly HolderLimits[]): void {
+    if (this.#room.isEmpty) return;
+    for (const { id } of holders) this.#room.wake(tokenLine(id));
+    for (const line of this.#options.budgets.linesOf(key)) this.#room.wake(line);
   }
 
   /** The current use of a key with limits, as known to this process. */
@@ -118,82 +224,22 @@ export class Limiter {
     };
   }
 
+  /** Requests that wait for others to return what they reserved. */
+  get waitingRequests(): number {
+    return this.#room.size;
+  }
+
   get meters(): ReadonlyMap<string, Meter> {
     return this.#meters;
   }
 
   /** Drops unused meters, once their use is shared. */
   sweep(): void {
-    // Cached holders would keep the removed meters.
     this.#holders.clear();
     const second = Math.floor(this.#options.now() / 1000);
     for (const [id, meter] of this.#meters) {
       if (meter.unsharedFrom === null && meter.isIdle(second)) this.#meters.delete(id);
     }
-  }
-
-  #holdersOf(key: LimitedKey): readonly HolderLimits[] {
-    const known = this.#holders.get(key.id);
-    if (known?.limits === key.limits && known.ownerId === key.ownerId) return known.holders;
-    const holders = this.#listHolders(key);
-    this.#holders.set(key.id, { limits: key.limits, ownerId: key.ownerId, holders });
-    return holders;
-  }
-
-  #listHolders({ id, ownerId, limits: own }: LimitedKey): HolderLimits[] {
-    const { limits } = this.#options;
-    const holders: HolderLimits[] = [];
-    this.#addHolder(holders, id, "key", {
-      requestsPerMinute: own?.requestsPerMinute ?? limits.keyRequestsPerMinuteMax,
-      tokensPerMinute: own?.tokensPerMinute ?? limits.keyTokensPerMinuteMax,
-      concurrentRequests: own?.concurrentRequests ?? limits.keyConcurrentRequestsMax,
-    });
-    if (ownerId !== null) {
-      this.#addHolder(holders, ownerId, "person", {
-        requestsPerMinute: limits.personRequestsPerMinuteMax,
-        tokensPerMinute: limits.personTokensPerMinuteMax,
-        concurrentRequests: limits.personConcurrentRequestsMax,
-      });
-    }
-    this.#addHolder(holders, wholeGateway, "gateway", {
-      requestsPerMinute: limits.gatewayRequestsPerMinuteMax,
-      tokensPerMinute: limits.gatewayTokensPerMinuteMax,
-      concurrentRequests: 0,
-    });
-    return holders;
-  }
-
-  #addHolder(
-    holders: HolderLimits[],
-    id: string,
-    holder: LimitHolder,
-    limits: Omit<HolderLimits, "id" | "meter" | "holder">,
-  ): void {
-    const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
-    if (requestsPerMinute === 0 && tokensPerMinute === 0 && concurrentRequests === 0) return;
-    let meter = this.#meters.get(id);
-    if (!meter) this.#meters.set(id, (meter = new Meter()));
-    holders.push({ id, holder, meter, requestsPerMinute, tokensPerMinute, concurrentRequests });
-  }
-}
-
-/** The cached holders of a key, and the limits and owner that they were built from. */
-type KeyHolders = Pick<LimitedKey, "limits" | "ownerId"> & { holders: readonly HolderLimits[] };
-
-type Counting = {
-  asking: Asking;
-  admission: Admission;
-  holders: readonly HolderLimits[];
-  estimate: number;
-  slot: QueueSlot;
-};
-
-/** A queued request has no caller that catches its error. */
-function startSafely(asking: Asking, start: () => void): void {
-  try {
-    start();
-  } catch (error) {
-    asking.fail(toGatewayError(error));
   }
 }
 
@@ -202,10 +248,3 @@ type LimitStatus = {
   tokensInMinute: number;
   concurrentRequests: number;
 };
-
-const wholeGateway = "gateway";
-
-/** English prose and JSON have about four bytes per token. The real count follows when the request ends. */
-function estimateTokens(bodyBytes: number): number {
-  return Math.ceil(bodyBytes / 4);
-}

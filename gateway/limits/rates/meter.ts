@@ -2,6 +2,8 @@
 export class Meter {
   readonly requests = new SlidingMinute();
   readonly tokens = new SlidingMinute();
+  /** The part of `tokens` that requests in flight reserve in this process. */
+  readonly reserved = new SlidingMinute();
   /** Requests in flight in this process. */
   concurrent = 0;
   /** The first second whose use is not shared with other processes. Null if all use is shared. */
@@ -10,6 +12,7 @@ export class Meter {
   addRequest(second: number, tokens: number): void {
     this.requests.add(second, 1);
     this.tokens.add(second, tokens);
+    this.reserved.add(second, tokens);
     this.concurrent++;
     this.#changed(second);
   }
@@ -18,14 +21,20 @@ export class Meter {
   removeRequest(second: number, startedIn: number, tokens: number): void {
     this.requests.add(second, -1, startedIn);
     this.tokens.add(second, -tokens, startedIn);
+    this.reserved.add(second, -tokens, startedIn);
     this.#changed(startedIn);
   }
 
-  /** Corrects an estimate. A surplus is subtracted in the second of the reservation. A shortfall counts now. */
-  correctTokens(second: number, startedIn: number, tokens: number): void {
-    if (tokens === 0) return;
-    const at = tokens < 0 ? startedIn : second;
-    this.tokens.add(second, tokens, at);
+  /**
+   * Ends a reservation with the actual use.
+   * @param more the actual tokens minus the estimate. A surplus is subtracted in the second of the reservation. A
+   * shortfall counts now.
+   */
+  settleTokens(second: number, { startedIn, estimate, more }: TokenSettlement): void {
+    this.reserved.add(second, -estimate, startedIn);
+    if (more === 0) return;
+    const at = more < 0 ? startedIn : second;
+    this.tokens.add(second, more, at);
     this.#changed(at);
   }
 
@@ -38,6 +47,8 @@ export class Meter {
   }
 }
 
+type TokenSettlement = { startedIn: number; estimate: number; more: number };
+
 /**
  * The use in the current second and the 59 before it, in all processes as far as known. A token bucket could
  * admit twice the limit in a minute.
@@ -48,7 +59,10 @@ export class SlidingMinute {
   #second = 0;
   #sum = 0;
 
-  /** @param second Unix time in seconds. If the clock went backwards, the latest second applies. */
+  /**
+   * @param second Unix time in seconds. If the clock went back by up to a minute, the latest second applies. The
+   * minute restarts if the clock went back further.
+   */
   used(second: number): number {
     this.#advance(second);
     return this.#sum;
@@ -95,13 +109,16 @@ export class SlidingMinute {
     return at <= this.#second && at > this.#second - secondsPerMinute && at >= 0;
   }
 
+  /** A second never becomes negative, because a restart drops reservations that are settled later. */
   #change(amounts: Float64Array, at: number, amount: number): void {
     const index = at % secondsPerMinute;
-    amounts[index] = (amounts[index] ?? 0) + amount;
-    this.#sum += amount;
+    const before = amounts[index] ?? 0;
+    amounts[index] = Math.max(0, before + amount);
+    this.#sum += (amounts[index] ?? 0) - before;
   }
 
   #advance(second: number): void {
+    if (second < this.#second - secondsPerMinute) this.#restart();
     if (second <= this.#second) return;
     const from = Math.max(this.#second + 1, second - secondsPerMinute + 1);
     for (let at = from; at <= second; at++) {
@@ -110,6 +127,13 @@ export class SlidingMinute {
       this.#others[at % secondsPerMinute] = 0;
     }
     this.#second = second;
+  }
+
+  #restart(): void {
+    this.#own.fill(0);
+    this.#others.fill(0);
+    this.#sum = 0;
+    this.#second = 0;
   }
 }
 

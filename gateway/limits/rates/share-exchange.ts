@@ -21,7 +21,7 @@ export class ShareExchange {
   /** The number of other processes with any use in the minute before the last count. */
   #others = 0;
   #countedIn = 0;
-  #heardAt = Number.POSITIVE_INFINITY;
+  #heardAt: number | null = null;
   #readFrom = 0;
   /** The next reread ends before this second. Rereads go backwards through the minute, part by part. */
   #rereadBefore = 0;
@@ -37,7 +37,7 @@ export class ShareExchange {
    */
   get sharedBy(): number {
     const { now, intervalMs } = this.#options;
-    return now() - this.#heardAt > 2 * intervalMs ? this.#others + 1 : 1;
+    return this.#heardAt !== null && Math.abs(now() - this.#heardAt) > 2 * intervalMs ? this.#others + 1 : 1;
   }
 
   async run(): Promise<void> {
@@ -51,7 +51,8 @@ export class ShareExchange {
     await this.#publish(second);
     await this.#receive(second);
     this.#heardAt = startedAt;
-    if (second < this.#nextPruneAt) return;
+    // A wait of more than a minute means that the clock was set back.
+    if (second < this.#nextPruneAt && this.#nextPruneAt - second <= secondsPerMinute) return;
     this.#nextPruneAt = second + secondsPerMinute;
     await this.#options.database.write(({ limitUses }) =>
       limitUses.deleteBefore(second - 2 * secondsPerMinute),
@@ -86,7 +87,7 @@ export class ShareExchange {
     const fresh = [...meters].filter(([, meter]) => !this.#received.has(meter)).slice(0, freshMax);
     const freshIds = fresh.map(([id]) => id);
     const minuteFrom = second - secondsPerMinute + 1;
-    if (second > this.#countedIn) {
+    if (second !== this.#countedIn) {
       this.#others = await database.read(({ limitUses }) => limitUses.countOthers(processId, minuteFrom));
       this.#countedIn = second;
     }
@@ -113,7 +114,10 @@ export class ShareExchange {
   #nextToReread(minuteFrom: number): { from: number; before: number } | null {
     // Without other processes, nothing can have changed.
     if (this.#others === 0 || this.#readFrom <= minuteFrom) return null;
-    const before = this.#rereadBefore > minuteFrom ? this.#rereadBefore : this.#readFrom;
+    const before =
+      this.#rereadBefore > minuteFrom && this.#rereadBefore <= this.#readFrom
+        ? this.#rereadBefore
+        : this.#readFrom;
     const seconds = Math.ceil((secondsPerMinute * this.#options.intervalMs) / rereadMs);
     return { from: Math.max(minuteFrom, before - seconds), before };
   }

@@ -1,6 +1,6 @@
 -- The sliding minute of a limit holder, as in `meter.ts`, in a hash that all processes share. `at`
--- is its newest second. `r` and `t` are the requests and tokens of the minute, `r0` … `r59` and `t0` … `t59`
--- those of its seconds. The other scripts start with this text.
+-- is its newest second. `r` and `t` are the requests and tokens of the minute, `f` the part of its tokens that
+-- requests in flight reserve. `r0` … `r59`, `t0` … `t59` and `f0` … `f59` are those of its seconds. The other scripts start with this text.
 
 local minuteSeconds = 60
 
@@ -11,11 +11,14 @@ local function clock(said)
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
--- If a clock went backwards, the latest second of the holders is used for all of them.
+-- If a clock went back by up to a minute, the latest second of the holders is used for all of them. A minute
+-- restarts if the clock went back further.
 local function currentSecond(now, minutes)
-  local second = math.floor(now / 1000)
+  local read = math.floor(now / 1000)
+  local second = read
   for _, minute in ipairs(minutes) do
-    second = math.max(second, tonumber(redis.call('HGET', minute, 'at') or 0))
+    local at = tonumber(redis.call('HGET', minute, 'at') or 0)
+    if at > read + minuteSeconds then redis.call('DEL', minute) else second = math.max(second, at) end
   end
   return second
 end
@@ -30,7 +33,7 @@ end
 local function advance(minute, second)
   local at = tonumber(redis.call('HGET', minute, 'at') or second)
   if second > at then
-    for _, kind in ipairs({ 'r', 't' }) do
+    for _, kind in ipairs({ 'r', 't', 'f' }) do
       local gone, fields = amounts(minute, kind, math.max(at + 1, second - minuteSeconds + 1), second)
       local sum = 0
       for index = 1, #fields do sum = sum + tonumber(gone[index] or 0) end
@@ -42,7 +45,11 @@ local function advance(minute, second)
   redis.call('EXPIRE', minute, 2 * minuteSeconds)
 end
 
+-- A second never becomes negative, because a restart drops what is settled later.
 local function add(minute, kind, second, amount)
+  if amount < 0 then
+    amount = math.max(amount, -tonumber(redis.call('HGET', minute, kind .. (second % minuteSeconds)) or 0))
+  end
   redis.call('HINCRBY', minute, kind, amount)
   redis.call('HINCRBY', minute, kind .. (second % minuteSeconds), amount)
 end

@@ -68,6 +68,7 @@ export class ValkeyLimits {
   async reserve(
     holders: readonly HolderLimits[],
     tokens: number,
+    input = tokens,
   ): Promise<UsedReservation | ExactRefusal | null> {
     const limits = holders.flatMap((holder) => [
       holder.requestsPerMinute,
@@ -75,7 +76,7 @@ export class ValkeyLimits {
       holder.concurrentRequests,
     ]);
     const keys = keysOf(holders);
-    const answer = await this.#run(reserve, keys, [this.#session, sessionKey(""), tokens, ...limits]);
+    const answer = await this.#run(reserve, keys, [this.#session, sessionKey(""), tokens, input, ...limits]);
     if (answer === null) return null;
     const [second, holderNumber, reason, waitMs, ...sums] = answer as ReserveAnswer;
     const used = holders.map((_, index) => ({
@@ -85,15 +86,17 @@ export class ValkeyLimits {
     const refusing = holders[holderNumber - 1];
     if (refusing) {
       const usedTokens = used[holderNumber - 1]?.tokens ?? 0;
-      return { used, error: refusalOf(refusing, reason, { tokens, usedTokens, waitMs }) };
+      const kind = reason === "reserved" ? "tokens" : reason;
+      const waitsFor = reason === "reserved" ? refusing : null;
+      return { used, waitsFor, error: refusalOf(refusing, kind, { tokens: input, usedTokens, waitMs }) };
     }
-    const settle = (requests: number, more: number) => this.#settle(keys, second, requests, more);
+    const settle = (requests: number, more: number) => this.#settle(keys, [second, requests, more, tokens]);
     return { used, end: (more) => settle(0, more), undo: () => settle(-1, -tokens) };
   }
 
   /** Nothing was reserved in Valkey, so a surplus of estimated tokens is not subtracted. */
   assumeAdmitted(holders: readonly HolderLimits[]): Reservation {
-    const settle = (more: number) => this.#settle(keysOf(holders), 0, 0, more);
+    const settle = (more: number) => this.#settle(keysOf(holders), [0, 0, more, 0]);
     return { end: (more) => settle(Math.max(0, more)), undo: () => settle(0) };
   }
 
@@ -102,8 +105,8 @@ export class ValkeyLimits {
     this.#connection.close();
   }
 
-  #settle(keys: string[], takenIn: number, requests: number, more: number): void {
-    void this.#run(settleUse, keys, [this.#session, takenIn, requests, more]);
+  #settle(keys: string[], values: SettleValues): void {
+    void this.#run(settleUse, keys, [this.#session, ...values]);
   }
 
   #run(script: Script, keys: string[], values: (string | number)[]): Promise<unknown> {
@@ -144,14 +147,17 @@ export class ValkeyLimits {
 
 type Script = { text: string; sha: string };
 
-/** See `reserve.lua`. Holders are numbered from 1, and 0 means that no holder rejects the request. */
+/** See `reserve.lua`. `reserved` means that requests in flight may return enough tokens. Holders are numbered from 1, and 0 means that no holder rejects the request. */
 type ReserveAnswer = [
   second: number,
   holderNumber: number,
-  reason: LimitKind,
+  reason: LimitKind | "reserved",
   waitMs: number,
   ...used: number[],
 ];
+
+/** See `settle.lua`. `tokens` is the reserved amount. */
+type SettleValues = [takenIn: number, requests: number, more: number, tokens: number];
 
 const reserve = readScript("reserve.lua");
 const settleUse = readScript("settle.lua");

@@ -3,6 +3,7 @@ import { isObject } from "../../wire/json.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { upstreamReported } from "../../wire/bad-answer.ts";
+import { parseEvent } from "../../wire/parse-upstream.ts";
 import { readFinishReason, readRefusal, readToolCall, type ReadUsage, readUsage } from "./read-message.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
 
@@ -30,8 +31,7 @@ export class MessageStreamReader implements ChatStreamReader {
 
   read({ name, data }: UpstreamEvent): ChunkChoice[] {
     if (name === "ping") return [];
-    const event: unknown = JSON.parse(data);
-    if (!isObject(event)) throw new Error("The Messages API event is malformed.");
+    const event = parseEvent(data);
     switch (event["type"]) {
       case "message_start":
         this.#usageAtStart = fieldsOf(event["message"])["usage"];

@@ -1,6 +1,6 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 import type { ValueCount } from "../../wire/json.ts";
-import { countJsonTexts, parseShallowObject } from "../../wire/parse-shallow-object.ts";
+import { countJsonTexts, parseInput } from "../../wire/parse-shallow-object.ts";
 import {
   unsupported,
   unsupportedValue,
@@ -155,7 +155,7 @@ function toToolUse(value: unknown, param: string, jsonTexts: ValueCount): ToolUs
  */
 function parseArguments(text: string, jsonTexts: ValueCount): Record<string, unknown> {
   if (text.trim() === "") return {};
-  return parseShallowObject(text, jsonTexts) ?? { INVALID_JSON: text };
+  return parseInput(text, jsonTexts) ?? { INVALID_JSON: text };
 }
 
 /** Replaces characters that Anthropic rejects. Other providers' IDs in a conversation may contain them. */

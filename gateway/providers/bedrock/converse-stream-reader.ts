@@ -10,6 +10,7 @@ import type { UsageDetails } from "../../wire/token-usage.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { upstreamReported } from "../../wire/bad-answer.ts";
+import { parseEvent } from "../../wire/parse-upstream.ts";
 import type { ModelFamily } from "./model-family.ts";
 import { readConverseDetails, readConverseUsage, readStopReason } from "./read-converse-answer.ts";
 import { formatOf } from "./reasoning-details.ts";
@@ -46,17 +47,17 @@ export class ConverseStreamReader implements ChatStreamReader {
   read({ name, data }: UpstreamEvent): ChunkChoice[] {
     switch (name) {
       case "contentBlockStart":
-        return this.#startBlock(parse(data));
+        return this.#startBlock(parseEvent(data));
       case "contentBlockDelta":
-        return this.#readDelta(parse(data));
+        return this.#readDelta(parseEvent(data));
       case "contentBlockStop":
-        return this.#endBlock(parse(data));
+        return this.#endBlock(parseEvent(data));
       case "messageStop":
-        return this.#finish(parse(data));
+        return this.#finish(parseEvent(data));
       case "metadata":
-        return this.#end(parse(data));
+        return this.#end(parseEvent(data));
       default:
-        if (/(exception|error)$/i.test(name)) throw upstreamReported(parse(data)["message"]);
+        if (/(exception|error)$/i.test(name)) throw upstreamReported(parseEvent(data)["message"]);
         return [];
     }
   }
@@ -131,12 +132,6 @@ export class ConverseStreamReader implements ChatStreamReader {
 }
 
 type Fields = Record<string, unknown>;
-
-function parse(data: string): Fields {
-  const event: unknown = JSON.parse(data);
-  if (!isObject(event)) throw new Error("The ConverseStream event is malformed.");
-  return event;
-}
 
 function says(delta: ChunkDelta, finishReason: FinishReason | null = null): ChunkChoice[] {
   return [{ index: 0, delta, finish_reason: finishReason }];

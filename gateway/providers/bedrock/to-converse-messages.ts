@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ChatMessage } from "../../wire/chat-completion.ts";
-import { countJsonTexts, jsonTextDepthMax, parseShallowObject } from "../../wire/parse-shallow-object.ts";
+import { countJsonTexts, jsonTextDepthMax, parseInput } from "../../wire/parse-shallow-object.ts";
 import {
   unsupported,
   unsupportedValue,
@@ -125,16 +125,16 @@ function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conver
       toolUse: {
         toolUseId: toToolUseId(call["id"], `${callParam}.id`, family),
         name: expectString(called["name"], `${callParam}.function.name`),
-        input: parseInput(called["arguments"], `${callParam}.function.arguments`, jsonTexts),
+        input: readInput(called["arguments"], `${callParam}.function.arguments`, jsonTexts),
       },
     };
   });
 }
 
-function parseInput(text: unknown, param: string, jsonTexts: ValueCount): Record<string, unknown> {
+function readInput(text: unknown, param: string, jsonTexts: ValueCount): Record<string, unknown> {
   const json = expectString(text, param);
   if (json.trim() === "") return {};
-  const input = parseShallowObject(json, jsonTexts);
+  const input = parseInput(json, jsonTexts);
   if (input === null)
     throw invalidValue(param, `must be a JSON object of at most ${jsonTextDepthMax} levels, as a string`);
   return input;

@@ -10,6 +10,7 @@ import { readChatDetails, type UsageDetails } from "../../wire/token-usage.ts";
 import { type UpstreamEvent, ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provider.ts";
 import { upstreamReported } from "../../wire/bad-answer.ts";
+import { parseEvent } from "../../wire/parse-upstream.ts";
 import { toPlainChat } from "./to-plain-chat.ts";
 
 /** Translates requests in other dialects. Chat completions requests need no translation. */
@@ -51,9 +52,7 @@ class ChunkReader implements ChatStreamReader {
       this.state = "ended";
       return [];
     }
-    const chunk: unknown = JSON.parse(data);
-    if (!isObject(chunk)) throw new Error("The event is not a chat completion chunk.");
-    const { error, usage, choices, service_tier: serviceTier } = chunk;
+    const { error, usage, choices, service_tier: serviceTier } = parseEvent(data);
     if (error !== undefined && error !== null) {
       throw upstreamReported(isObject(error) ? error["message"] : error);
     }

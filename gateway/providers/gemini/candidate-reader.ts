@@ -132,15 +132,19 @@ function readTop(step: unknown): TokenLogprob[] {
   return Array.isArray(candidates) ? candidates.map(readToken) : [];
 }
 
-type TokenLogprob = { token: string; logprob: number; bytes: number[] };
+type TokenLogprob = { token: string; logprob: number; bytes: number[] | null };
 
 /** Google's JSON omits zeros, so a missing log probability is 0. */
 function readToken(value: unknown): TokenLogprob {
   const { token, logProbability } = isObject(value) ? value : {};
   const text = typeof token === "string" ? token : "";
   const logprob = typeof logProbability === "number" ? logProbability : 0;
-  return { token: text, logprob, bytes: [...Buffer.from(text)] };
+  const bytes = text.length > tokenLengthMax ? null : [...Buffer.from(text)];
+  return { token: text, logprob, bytes };
 }
+
+/** A longer token has no bytes, because writing megabytes of numbers would delay other requests. */
+const tokenLengthMax = 256;
 
 /**
  * Older models send no call IDs. The hash includes the turn, so identical calls in two turns get different IDs.

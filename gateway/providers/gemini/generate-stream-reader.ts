@@ -1,6 +1,7 @@
 import type { ChatUsage, ChunkChoice, CompletionChoice } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import type { UsageDetails } from "../../wire/token-usage.ts";
+import { parseEvent } from "../../wire/parse-upstream.ts";
 import type { ChatStreamReader, ChatAnswer } from "../provider.ts";
 import { type CandidatePiece, CandidateReader } from "./candidate-reader.ts";
 import { readResponse } from "./read-response.ts";
@@ -31,7 +32,7 @@ export class GenerateStreamReader implements ChatStreamReader {
   }
 
   read({ data }: UpstreamEvent): ChunkChoice[] {
-    const { candidates, refusal, usage, usageDetails, responseId } = readResponse(JSON.parse(data));
+    const { candidates, refusal, usage, usageDetails, responseId } = readResponse(parseEvent(data));
     this.#usage = usage ?? this.#usage;
     this.#usageDetails = usageDetails ?? this.#usageDetails;
     if (refusal !== null) return this.#refuse(refusal);

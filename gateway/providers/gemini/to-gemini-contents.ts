@@ -1,6 +1,6 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 import { isObject, type ValueCount } from "../../wire/json.ts";
-import { countJsonTexts, parseShallowJson, parseShallowObject } from "../../wire/parse-shallow-object.ts";
+import { countJsonTexts, parseShallowJson, parseInput } from "../../wire/parse-shallow-object.ts";
 import type { ModelTraits } from "./generation-config.ts";
 import { type GeminiPart, toTextParts, toUserParts } from "./to-gemini-parts.ts";
 import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
@@ -191,7 +191,7 @@ function toFunctionCall(
 
 function parseArguments(json: unknown, param: string, jsonTexts: ValueCount): Record<string, unknown> {
   if (json === undefined || json === null || json === "") return {};
-  const args = typeof json === "string" ? parseShallowObject(json, jsonTexts, jsonDepthMax) : null;
+  const args = typeof json === "string" ? parseInput(json, jsonTexts, jsonDepthMax) : null;
   if (args === null) throw invalidValue(param, "must be a JSON object, as a string");
   return args;
 }

@@ -44,7 +44,7 @@ function addText(count: Count, text: string): void {
   count.length += text.length;
 }
 
-const textMembers = ["system", "instructions", "messages", "input"];
+export const textMembers = ["system", "instructions", "messages", "input"];
 const toolMembers = ["tools", "functions", "response_format"];
 
 /** The text of these members is not part of the prompt, or costs about one token. */
@@ -65,8 +65,15 @@ const markNames = new Set([
 ]);
 
 /** Attachments are not decoded, so their exact token counts are unknown. */
-const attachmentNames = new Set(["image_url", "input_audio", "file", "source", "file_data", "file_id"]);
-const attachmentTokens = 1_000;
+export const attachmentNames = new Set([
+  "image_url",
+  "input_audio",
+  "file",
+  "source",
+  "file_data",
+  "file_id",
+]);
+export const attachmentTokens = 1_000;
 
 /** https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken */
 const messageTokens = 3;

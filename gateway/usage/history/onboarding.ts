@@ -21,7 +21,7 @@ export class Onboarding {
 
   steps(person: Person): Promise<OnboardingSteps> {
     const owner = ownerScope(person);
-    return this.#database.read(async ({ apiKeys, providers, usageRollUps }) => {
+    return this.#database.ask(person, async ({ apiKeys, providers, usageRollUps }) => {
       const rows = await providers.list();
       const demos = rows.filter(({ kind }) => findKind(kind)?.isDemo).map(({ name }) => name);
       const hasProvider =

@@ -35,7 +35,7 @@ export class UsageHistory {
 
   /** Lists the newest records first. */
   list(person: Person, criteria: UsageCriteria, { first, after }: PageRange): Promise<UsagePage> {
-    return this.#database.read(async (repositories) => {
+    return this.#database.ask(person, async (repositories) => {
       const wanted = { ...idsOf(criteria, after), limit: first + 1 };
       const filter = filterOf(person, criteria);
       const found: UsageRecordRow[] = [];
@@ -50,7 +50,7 @@ export class UsageHistory {
 
   /** Null for an unknown record and for a record that the person must not see. */
   get(person: Person, id: string): Promise<OwnedRecord | null> {
-    return this.#database.read(async (repositories) => {
+    return this.#database.ask(person, async (repositories) => {
       const found = await repositories.usageRecords.find(id, ownerScope(person));
       const [record = null] = found ? await withOwnerNames(repositories, [found]) : [];
       return record;
@@ -60,7 +60,7 @@ export class UsageHistory {
   /** Throws `invalid_value` for an unsupported filter and for a result with too many rows. */
   summarize(person: Person, criteria: UsageCriteria, by: SummaryGrouping): Promise<UsageSummary[]> {
     const query = { filter: filterOf(person, criteria), period: criteria, ...by };
-    return this.#database.read((repositories) => summarizeUsage(repositories, query, this.#limits));
+    return this.#database.ask(person, (repositories) => summarizeUsage(repositories, query, this.#limits));
   }
 
   async #page(repositories: Repositories, wanted: WantedPage): Promise<UsageRecordRow[]> {

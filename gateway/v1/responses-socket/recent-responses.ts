@@ -1,8 +1,16 @@
+import { readTotalTokens } from "../../kept-responses/kept-responses.ts";
 import type { MemoryStore } from "../../kept-responses/memory-store.ts";
 import type { KeptItems } from "../../kept-responses/response-store.ts";
 import { isObject, parseJson, stringifyJson } from "../../wire/json.ts";
+import { formatItems, type JsonItems } from "../../wire/json-items.ts";
 
-type RecentResponsesOptions = { store: MemoryStore; connectionId: string; keyId: string; countMax: number };
+type RecentResponsesOptions = {
+  store: MemoryStore;
+  connectionId: string;
+  keyId: string;
+  countMax: number;
+  keptMs: number;
+};
 
 /** Keeps the latest response of each stream of a connection, except responses with `store: true`. */
 export class RecentResponses {
@@ -15,28 +23,28 @@ export class RecentResponses {
   }
 
   /**
-   * @param request the body with its resolved input
+   * @param readInput returns the request's input with its references resolved
    * @param event the event that ends the response. An upstream may send invalid JSON, which cannot be kept.
    */
-  keep(streamId: string | null, request: Buffer, event: string): void {
+  keep(streamId: string | null, readInput: () => JsonItems, event: string): void {
     const parsed = parseJson(event);
     const response = isObject(parsed) ? parsed["response"] : null;
     if (!isObject(response) || typeof response["id"] !== "string" || response["store"] === true) return;
-    const { store, keyId, countMax } = this.#options;
+    const { store, keyId, countMax, keptMs } = this.#options;
     this.#drop(streamId);
     const output = Array.isArray(response["output"]) ? response["output"].filter(canReturn) : [];
-    const text = stringifyJson(output);
-    if (text === null) return;
-    const kept = { response: noBytes, input: request, output: Buffer.from(text) };
-    if (!store.keep(keyId, this.#storedId(response["id"]), kept)) return;
+    // Deep nesting cannot be kept.
+    if (stringifyJson(output) === null) return;
+    const tokens = readTotalTokens(response);
+    const kept = { response: noBytes, input: readInput(), output: formatItems(output), tokens };
+    if (!store.keep(keyId, this.#storedId(response["id"]), kept, keptMs)) return;
     this.#ids.set(streamId, response["id"]);
     const [oldest = null] = this.#ids.keys();
     if (this.#ids.size > countMax) this.#drop(oldest);
   }
 
   find(id: string): KeptItems | null {
-    const kept = this.#options.store.find(this.#options.keyId, this.#storedId(id));
-    return kept && { input: readInput(kept.input), output: kept.output };
+    return this.#options.store.find(this.#options.keyId, this.#storedId(id));
   }
 
   forget(id: string): void {
@@ -63,12 +71,6 @@ export class RecentResponses {
 /** Without `encrypted_content`, OpenAI accepts only reasoning from responses that OpenAI has stored. */
 function canReturn(item: unknown): boolean {
   return !isObject(item) || item["type"] !== "reasoning" || typeof item["encrypted_content"] === "string";
-}
-
-function readInput(request: Buffer): Buffer {
-  const { input } = JSON.parse(request.toString("utf8")) as { input?: unknown };
-  const items = typeof input === "string" ? [{ role: "user", content: input }] : (input ?? []);
-  return Buffer.from(JSON.stringify(items));
 }
 
 const noBytes = Buffer.alloc(0);

@@ -4,7 +4,8 @@ import type { WebSocket } from "ws";
 import { GatewayError, toGatewayError } from "../../errors.ts";
 import type { BodyHolder, HeldBody } from "../../http/body-budget.ts";
 import { createId } from "../../ids.ts";
-import { readTurn, SocketTurn, type SocketTurnOptions } from "./socket-turn.ts";
+import { readTurn } from "./read-turn.ts";
+import { SocketTurn, type SocketTurnOptions } from "./socket-turn.ts";
 import { type Connection, SocketReply } from "./socket-reply.ts";
 
 type ResponsesSocketOptions = Omit<SocketTurnOptions, "connection"> & {

@@ -8,7 +8,6 @@ import { GatewayError } from "../../errors.ts";
 import type { KnownKey } from "../../keys/authenticate-key.ts";
 import { findHostProblem } from "../../http/find-host-problem.ts";
 import type { BodyHolder } from "../../http/body-budget.ts";
-import { MemoryStore } from "../../kept-responses/memory-store.ts";
 import { endpoint, type RequestHandler } from "../endpoint.ts";
 import { bodyHolderOf, type ModelEndpointOptions, keyOf } from "../model-endpoint.ts";
 import { RecentResponses } from "./recent-responses.ts";
@@ -22,7 +21,6 @@ export class ResponsesSockets {
   readonly #options: ModelEndpointOptions;
   readonly #operation: Operation;
   readonly #open = new Map<ResponsesSocket, BodyHolder>();
-  readonly #recent: MemoryStore;
   readonly #checks: NodeJS.Timeout;
   #server: Promise<WebSocketServer> | null = null;
   #connectionCount = 0;
@@ -31,13 +29,7 @@ export class ResponsesSockets {
   constructor(options: ModelEndpointOptions, operation: Operation) {
     this.#options = options;
     this.#operation = operation;
-    const { runtime, limits } = options;
-    this.#recent = new MemoryStore({
-      now: runtime.now,
-      keptMs: limits.responsesSocketMsMax,
-      bytesMax: limits.responsesBytesMax,
-      keyBytesMax: limits.responsesPerKeyBytesMax,
-    });
+    const { limits } = options;
     this.#checks = setInterval(() => {
       for (const socket of this.#open.keys()) void socket.check();
     }, limits.streamPingIntervalMs).unref();
@@ -69,7 +61,6 @@ export class ResponsesSockets {
   close(): void {
     clearInterval(this.#checks);
     for (const socket of this.#open.keys()) socket.terminate();
-    this.#recent.close();
   }
 
   #handler(socket: Duplex, head: Buffer): RequestHandler {
@@ -115,10 +106,11 @@ export class ResponsesSockets {
     const { id: keyId } = key;
     const bodyHolder = bodyHolderOf(key);
     const recent = new RecentResponses({
-      store: this.#recent,
+      store: this.#options.memoryStore,
       connectionId: String(this.#connectionCount++),
       keyId,
       countMax: this.#options.limits.responsesSocketTurnsMax,
+      keptMs: this.#options.limits.responsesSocketMsMax,
     });
     const opened = new ResponsesSocket({
       endpoint: this.#options,

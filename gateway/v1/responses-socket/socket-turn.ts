@@ -1,19 +1,24 @@
 import type { IncomingMessage } from "node:http";
 import { answerRequest } from "../../completions/answer-request.ts";
 import type { Exchange } from "../../completions/exchange.ts";
-import type { FollowUp, Operation } from "../../completions/operation.ts";
-import { parseBody, type BodyLimits } from "../../dialects/parse-body.ts";
+import type { Operation } from "../../completions/operation.ts";
 import { responses } from "../../dialects/responses/responses.ts";
 import { toGatewayError } from "../../errors.ts";
 import type { HeldBody } from "../../http/body-budget.ts";
 import { createId } from "../../ids.ts";
-import { readFollowUp } from "../../kept-responses/follow-up.ts";
+import {
+  mayFollowUp,
+  readFollowUp,
+  readInputItems,
+  type ResolvedFollowUp,
+} from "../../kept-responses/follow-up.ts";
 import type { KnownKey } from "../../keys/authenticate-key.ts";
 import { resolveRoute } from "../../routing/catalogue.ts";
-import { invalidValue } from "../../wire/parameter-errors.ts";
+import type { JsonItems } from "../../wire/json-items.ts";
 import { ObservedRequest } from "../../usage/request-observer.ts";
 import { logOurTrouble } from "../endpoint.ts";
 import { failExchange, type ModelEndpointOptions, openExchange, keyOf } from "../model-endpoint.ts";
+import type { Turn } from "./read-turn.ts";
 import type { RecentResponses } from "./recent-responses.ts";
 import { type Connection, SocketReply } from "./socket-reply.ts";
 
@@ -34,8 +39,7 @@ export class SocketTurn {
   readonly #body: HeldBody;
   readonly #id: string;
   readonly #reply: SocketReply;
-  #request: Buffer;
-  #previousId: string | null = null;
+  #followUp: ResolvedFollowUp | null = null;
   #exchange: Exchange | null = null;
   #isRunning = false;
   #isOver = false;
@@ -45,18 +49,18 @@ export class SocketTurn {
     this.#options = options;
     this.#turn = turn;
     this.#body = body;
-    this.#request = turn.bytes;
     this.streamId = turn.streamId;
     this.#id = createId("req", endpoint.runtime);
     this.#reply = new SocketReply({
       requestId: this.#id,
       streamId: turn.streamId,
       connection,
-      onFinished: (event) => recent.keep(turn.streamId, this.#request, event),
+      onFinished: (event) => recent.keep(turn.streamId, () => this.#inputItems(), event),
       onOver: (isFailed) => {
         // After a failure, the gateway forgets the previous response, as OpenAI does. The client then sends
         // the whole conversation.
-        if (isFailed && this.#previousId !== null) recent.forget(this.#previousId);
+        const { previousResponseId = null } = this.#followUp ?? {};
+        if (isFailed && previousResponseId !== null) recent.forget(previousResponseId);
         this.#end();
         onOver();
       },
@@ -83,9 +87,11 @@ export class SocketTurn {
       const parts = { id, key, headers, reply: this.#reply, observed, heldBody: this.#body };
       const exchange = openExchange(endpoint, operation, parts);
       this.#exchange = exchange;
-      const followUp = await this.#followUp(key);
-      if (exchange.isOver) return;
-      answerRequest(endpoint, exchange, operation, { bytes: this.#request, headers, followUp });
+      const { bytes } = this.#turn;
+      const findFollowUp = mayFollowUp(bytes) ? () => this.#findFollowUp(key) : null;
+      const received = { bytes, headers, heldBody: this.#body, findFollowUp };
+      const answering = answerRequest(endpoint, exchange, operation, received);
+      if (answering) await answering;
     } catch (thrown) {
       if (this.#exchange) return failExchange(endpoint, this.#exchange, thrown);
       const error = toGatewayError(thrown);
@@ -105,17 +111,16 @@ export class SocketTurn {
   }
 
   /** Resolves references to earlier responses. The connection's recent responses take precedence. */
-  async #followUp(key: KnownKey): Promise<FollowUp | null> {
+  async #findFollowUp(key: KnownKey): Promise<ResolvedFollowUp | null> {
     const { endpoint, recent } = this.#options;
     const { limits, keptResponses } = endpoint;
-    const { bytes } = this.#turn;
     const find = (id: string) => recent.find(id) ?? keptResponses?.find(key.id, id) ?? null;
-    const followUp = await readFollowUp(bytes, limits, find);
-    if (followUp === null) return null;
-    this.#body.add(Math.max(0, followUp.bytes.length - bytes.length));
-    this.#request = followUp.bytes;
-    this.#previousId = followUp.previousResponseId;
-    return followUp;
+    this.#followUp = await readFollowUp(this.#turn.bytes, limits, find);
+    return this.#followUp;
+  }
+
+  #inputItems(): JsonItems {
+    return this.#followUp?.joinInput() ?? readInputItems(this.#turn.bytes);
   }
 
   /**
@@ -124,31 +129,24 @@ export class SocketTurn {
    */
   async #warmUp(key: KnownKey): Promise<void> {
     const { endpoint } = this.#options;
-    const { runtime, limits, catalogue } = endpoint;
-    const followUp = await this.#followUp(key);
+    const { runtime, limits, catalogue, limiter } = endpoint;
+    await limiter.countRequest(key);
+    const request = responses.readRequest(this.#turn.bytes, limits);
+    resolveRoute(catalogue, key, request.model);
+    const followUp = mayFollowUp(request.bytes) ? await this.#findFollowUp(key) : null;
     if (this.#isOver) return;
     if (followUp?.missing) throw followUp.missing;
-    const body = parseBody(this.#request, limits, () => {});
-    const slug = String(body["model"]);
-    resolveRoute(catalogue, key, slug);
     const nowSeconds = () => Math.floor(runtime.now() / 1000);
     const envelope = {
       id: this.#id,
       createdSeconds: nowSeconds(),
       nowSeconds,
-      slug,
+      slug: request.model,
       estimateInputTokens: () => 0,
       previousResponseId: followUp?.previousResponseId ?? null,
       keep: null,
     };
-    const writer = responses.createStreamWriter(envelope, {
-      body,
-      outline: body,
-      bytes: this.#request,
-      model: slug,
-      modelRange: null,
-      stream: true,
-    });
+    const writer = responses.createStreamWriter(envelope, request);
     this.#reply.endStream(Buffer.from(writer.finish(null)));
   }
 
@@ -157,36 +155,3 @@ export class SocketTurn {
     this.#body.release();
   }
 }
-
-/** One `response.create` event of a client. */
-type Turn = {
-  /** Turns with the same ID run one after another. Null if the client sent none. */
-  streamId: string | null;
-  /** The body of the equivalent streamed HTTP request. */
-  bytes: Buffer;
-  /** Whether the turn only submits input for later turns, with `generate: false`. */
-  isWarmUp: boolean;
-};
-
-/**
- * Parses a client's message. Throws a `GatewayError` for an invalid message.
- * https://developers.openai.com/api/docs/guides/websocket-mode
- */
-export function readTurn(message: Buffer, limits: BodyLimits): Turn {
-  const parsed = parseBody(message, limits, () => {});
-  const { type, stream_id: streamId = null, generate, ...body } = parsed;
-  if (type !== "response.create") {
-    throw invalidValue("type", "must be response.create", type);
-  }
-  if (streamId !== null && (typeof streamId !== "string" || streamId.length > streamIdCharactersMax)) {
-    throw invalidValue(
-      "stream_id",
-      `must be a string of at most ${streamIdCharactersMax} characters`,
-      streamId,
-    );
-  }
-  const bytes = Buffer.from(JSON.stringify({ ...body, stream: true }));
-  return { streamId, bytes, isWarmUp: generate === false };
-}
-
-const streamIdCharactersMax = 128;

@@ -1,24 +1,76 @@
-import type { SetupModel, Workload } from "../../../../gateway/setup/setup-input.ts";
+import type { Dialect, SetupModel, Workload } from "../../../../gateway/setup/setup-input.ts";
 
 /**
- * Selects the most expensive model for hard tasks, the cheapest for light tasks, and one in between for daily use.
- * Demo, unsuitable and unpriced models are a last resort. Null without models.
+ * Selects the largest model for hard tasks, the smallest for light ones, and one in between for daily use. The tool's
+ * API comes first, then a family's own order, then the price. Null without models.
  */
-export function chooseModels(connected: SetupModel[]): Record<Workload, SetupModel> | null {
+export function chooseModels(
+  connected: SetupModel[],
+  dialect: Dialect | null = null,
+): Record<Workload, SetupModel> | null {
   const real = whereAny(connected, ({ isDemo }) => !isDemo);
   const able = whereAny(real, canCode);
-  const byPrice = whereAny(able, ({ inputPrice }) => inputPrice !== null).toSorted(
-    (one, another) => priceOf(one) - priceOf(another) || one.slug.localeCompare(another.slug, "en"),
+  // Every upstream's models suit a chat tool equally well.
+  const native = whereAny(
+    able,
+    ({ dialects }) => dialect === null || dialect === "chat" || dialects.includes(dialect),
   );
-  const light = byPrice.at(0);
-  const hard = byPrice.at(-1);
+  const ordered = inFamilyOrder(whereAny(native, ({ inputPrice }) => inputPrice !== null));
+  const light = ordered.at(0);
+  const hard = ordered.at(-1);
   if (!light || !hard) return null;
+  const isBetween = (model: SetupModel) =>
+    familyOf(light) === familyOf(hard) &&
+    familyOf(model) === familyOf(light) &&
+    sizeOf(model) > sizeOf(light) &&
+    sizeOf(model) < sizeOf(hard);
   // Prices differ by factors, so the middle is the geometric mean.
   const middle = Math.sqrt(priceOf(light) * priceOf(hard));
   const distance = (model: SetupModel) => Math.abs(Math.log(priceOf(model) / middle));
-  // The more expensive of two equally distant models wins.
-  const daily = byPrice.reduce((best, model) => (distance(model) <= distance(best) ? model : best), light);
+  // The larger of two equally distant models wins.
+  const daily = whereAny(ordered, isBetween).reduce((best, model) =>
+    distance(model) <= distance(best) ? model : best,
+  );
   return { light, daily, hard };
+}
+
+/** Sorts by price, then lets each family's models exchange their positions until they follow their size. */
+function inFamilyOrder(models: SetupModel[]): SetupModel[] {
+  const byPrice = models.toSorted(
+    (one, another) => priceOf(one) - priceOf(another) || (one.slug < another.slug ? -1 : 1),
+  );
+  const families = Map.groupBy(byPrice, familyOf);
+  // The sort is stable, so models of one size stay sorted by price.
+  for (const family of families.values()) family.sort((one, another) => sizeOf(one) - sizeOf(another));
+  return byPrice.flatMap((model) => families.get(familyOf(model))?.shift() ?? []);
+}
+
+/** The vendor's name in a model's name, such as `claude`, `gpt` or `gemini`. */
+function familyOf({ slug }: SetupModel): string {
+  const name = nameOf(slug);
+  const [known] =
+    /claude|gpt|gemini|grok|qwen|llama|deepseek|glm|kimi|nova|command|mi[ns]i?stral|codestral/.exec(name) ??
+    [];
+  return (known ?? /[a-z]+/.exec(name)?.[0] ?? "").replace(/^.*stral$/, "mistral");
+}
+
+/** The vendors' words for sizes, from small to large. Names without such a word are in the middle. */
+function sizeOf({ slug }: SetupModel): number {
+  const words = nameOf(slug).split(/[^a-z]+/);
+  const size = sizes.findIndex((each) => each.some((word) => words.includes(word)));
+  return size === -1 ? baseSize : size;
+}
+
+const sizes = [
+  ["nano", "lite", "micro", "tiny", "ministral"],
+  ["haiku", "mini", "flash", "small", "fast", "turbo", "air", "instant"],
+  ["sonnet", "medium", "plus"],
+  ["opus", "pro", "large", "max", "ultra", "premier", "big"],
+];
+const baseSize = 2;
+
+function nameOf(slug: string): string {
+  return slug.slice(slug.lastIndexOf("/") + 1).toLowerCase();
 }
 
 function whereAny(models: SetupModel[], fits: (model: SetupModel) => boolean): SetupModel[] {

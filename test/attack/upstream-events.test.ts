@@ -1,0 +1,232 @@
+import test, { type ExecutionContext } from "ava";
+import { TranslatedStream } from "../../gateway/completions/translated-stream.ts";
+import { chat } from "../../gateway/dialects/chat/chat.ts";
+import type { Dialect } from "../../gateway/dialects/dialect.ts";
+import { messages } from "../../gateway/dialects/messages/messages.ts";
+import { responses } from "../../gateway/dialects/responses/responses.ts";
+import { GatewayError } from "../../gateway/errors.ts";
+import { anthropic } from "../../gateway/providers/anthropic/anthropic.ts";
+import { bedrock } from "../../gateway/providers/bedrock/bedrock.ts";
+import { gemini } from "../../gateway/providers/gemini/gemini.ts";
+import { openAiCompatible } from "../../gateway/providers/openai-compatible/openai-compatible.ts";
+import type { Provider } from "../../gateway/providers/provider.ts";
+import { anySize } from "../helpers/body-limits.ts";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
+import { frameAwsEvent } from "../helpers/frame-events.ts";
+import { isFull } from "../helpers/scale.ts";
+import {
+  beginStream,
+  chunkEvent,
+  createUpstream,
+  doneEvent,
+  usageEvent,
+} from "../helpers/scripted-upstream.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+import { usageOf } from "../helpers/test-gateway.ts";
+
+const sharedGateway = shareGateway();
+const eventBytesMax = 8 * 1024 * 1024;
+const size = isFull ? 7_900_000 : 400_000;
+
+type Kind = {
+  provider: Provider;
+  baseUrl: string;
+  /** Returns an event that contains `values` where the reader looks for text or usage. */
+  crowded: Record<string, (values: string) => string>;
+  /** An event with a piece of text. */
+  text(piece: string): string;
+  name: string;
+};
+
+const kinds: Kind[] = [
+  {
+    provider: openAiCompatible,
+    baseUrl: "https://upstream.example/v1",
+    name: "",
+    crowded: {
+      choices: (values) => `{"choices":[${values}]}`,
+      usage: (values) => `{"choices":[],"usage":{"prompt_tokens":1,"more":[${values}]}}`,
+      calls: (values) => `{"choices":[{"index":0,"delta":{"tool_calls":[${values}]}}]}`,
+    },
+    text: (piece) => `{"choices":[{"index":0,"delta":{"content":"${piece}"}}]}`,
+  },
+  {
+    provider: anthropic,
+    baseUrl: "https://upstream.example",
+    name: "event",
+    crowded: {
+      message: (values) => `{"type":"message_start","message":{"content":[${values}]}}`,
+      usage: (values) => `{"type":"message_delta","delta":{},"usage":{"more":[${values}]}}`,
+    },
+    text: (piece) =>
+      `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${piece}"}}`,
+  },
+  {
+    provider: gemini,
+    baseUrl: "https://upstream.example",
+    name: "",
+    crowded: {
+      candidates: (values) => `{"candidates":[${values}]}`,
+      usage: (values) => `{"usageMetadata":{"more":[${values}]}}`,
+    },
+    text: (piece) => `{"candidates":[{"index":0,"content":{"parts":[{"text":"${piece}"}]}}]}`,
+  },
+  {
+    provider: bedrock,
+    baseUrl: "https://bedrock-runtime.us-east-1.amazonaws.com",
+    name: "contentBlockDelta",
+    crowded: {
+      delta: (values) => `{"contentBlockIndex":0,"delta":{"more":[${values}]}}`,
+    },
+    text: (piece) => `{"contentBlockIndex":0,"delta":{"text":"${piece}"}}`,
+  },
+];
+
+const clients: { dialect: Dialect; body: object }[] = [
+  { dialect: chat as Dialect, body: { messages: [{ role: "user", content: "Hi" }] } },
+  {
+    dialect: messages as Dialect,
+    body: { max_tokens: 9, messages: [{ role: "user", content: "Hi" }] },
+  },
+  { dialect: responses as Dialect, body: { input: "Hi", store: false } },
+];
+
+for (const kind of kinds) {
+  for (const { dialect, body } of clients) {
+    const subject = `${kind.provider.label} → ${dialect.endpointName}`;
+    for (const [where, crowded] of Object.entries(kind.crowded)) {
+      test.serial(`${subject}: an event with too many values in its ${where} ends the stream`, (t) => {
+        const values = Array(Math.floor(size / 3))
+          .fill("{}")
+          .join(",");
+        const { ending } = relay(t, openStream(kind, dialect, body), frame(kind, crowded(values)));
+        t.true(ending instanceof GatewayError);
+        t.like(ending, { code: "upstream_error", reason: "answer_too_long" });
+      });
+    }
+
+    test.serial(`${subject}: a burst of events is translated in turns and in order`, (t) => {
+      const events = Array.from({ length: isFull ? 100_000 : 9_000 }, (_, at) => kind.text(`<${at}>`));
+      const bytes = Buffer.concat(events.map((event) => frame(kind, event)));
+      const { text, turns } = relay(t, openStream(kind, dialect, body), bytes);
+      const pieces = [...text.matchAll(/<(\d+)>/g)].map(([, at]) => Number(at));
+      t.deepEqual(
+        pieces,
+        events.map((_, at) => at),
+      );
+      t.true(turns >= events.length / 5_000, `${turns} turns`);
+    });
+  }
+}
+
+test.serial("a burst of chunks reaches the client whole and in order", async (t) => {
+  const count = 9_000;
+  const upstream = await createUpstream(t, (_, response) => {
+    beginStream(response);
+    const burst = Array.from({ length: count }, (_, at) => chunkEvent(`<${at}>`)).join("");
+    response.end(burst + usageEvent + doneEvent);
+  });
+  const gateway = sharedGateway();
+  const key = await connectUpstream(gateway, upstream, { name: "burst" });
+  const text = await askMessages(gateway.url, key);
+  t.deepEqual(
+    [...text.matchAll(/<(\d+)>/g)].map(([, at]) => Number(at)),
+    Array.from({ length: count }, (_, at) => at),
+  );
+  t.true(text.includes("event: message_stop"));
+  const [record] = await usageOf(gateway, key.id);
+  t.like(record, { status: "SUCCEEDED", inputTokens: 5, outputTokens: 2 });
+});
+
+test.serial("a burst and its broken connection reach the client in order", async (t) => {
+  const upstream = await createUpstream(t, (_, response) => {
+    beginStream(response);
+    response.write(Array.from({ length: 9_000 }, (_, at) => chunkEvent(`<${at}>`)).join(""), () =>
+      response.socket?.end(),
+    );
+  });
+  const gateway = sharedGateway();
+  const key = await connectUpstream(gateway, upstream, { name: "broken" });
+  const text = await askMessages(gateway.url, key);
+  t.true(text.indexOf("<8999>") < text.indexOf("event: error"));
+  t.true(text.includes("<8999>"));
+  const [record] = await usageOf(gateway, key.id);
+  t.is(record?.status, "FAILED");
+});
+
+test.serial("an event with too many values is recorded as the upstream's error", async (t) => {
+  const upstream = await createUpstream(t, (_, response) => {
+    beginStream(response);
+    const values = Array(150_000).fill("{}").join(",");
+    response.end(`${chunkEvent("Hello")}data: {"choices":[${values}]}\n\n${doneEvent}`);
+  });
+  const gateway = sharedGateway();
+  const key = await connectUpstream(gateway, upstream, { name: "crowded" });
+  const text = await askMessages(gateway.url, key);
+  t.true(text.includes("Hello") && text.includes("event: error"));
+  const [record] = await usageOf(gateway, key.id);
+  t.like(record, { status: "FAILED", errorCode: "upstream_error", errorReason: "answer_too_long" });
+});
+
+async function askMessages(url: string, { value, model }: { value: string; model: string }): Promise<string> {
+  const response = await fetch(`${url}/v1/messages`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${value}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      model,
+      max_tokens: 100,
+      stream: true,
+      messages: [{ role: "user", content: "Hi" }],
+    }),
+  });
+  return response.text();
+}
+
+function openStream({ provider, baseUrl }: Kind, dialect: Dialect, body: object): TranslatedStream {
+  const bytes = Buffer.from(JSON.stringify({ model: "test/model", stream: true, ...body }));
+  const envelope = {
+    id: "req_1",
+    createdSeconds: 1,
+    nowSeconds: () => 1,
+    slug: "test/model",
+    estimateInputTokens: () => 1,
+    previousResponseId: null,
+    keep: null,
+  };
+  const settings = { baseUrl, secret: "upstream-secret", preset: null };
+  const translation = provider.connect(settings).chat({ name: "model", outputTokensMax: null });
+  const writer = dialect.createStreamWriter(envelope, dialect.readRequest(bytes, anySize));
+  return new TranslatedStream({ translation, writer, eventBytesMax, secret: null });
+}
+
+function frame({ provider, name }: Kind, data: string): Buffer {
+  if (provider === bedrock) return frameAwsEvent(name, data);
+  return Buffer.from(`${name === "" ? "" : `event: ${name}\n`}data: ${data}\n\n`);
+}
+
+/** Pushes the bytes as a socket does. Full scale also limits the CPU time of each turn. */
+function relay(t: ExecutionContext, stream: TranslatedStream, bytes: Buffer) {
+  let text = "";
+  let turns = 0;
+  const chunkBytes = 64 * 1024;
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    const chunk = bytes.subarray(at, at + chunkBytes);
+    let piece = timed(t, () => stream.push(chunk));
+    while (piece.isPartial) {
+      text += piece.bytes.toString();
+      turns++;
+      piece = timed(t, () => stream.proceed());
+    }
+    text += piece.bytes.toString();
+    if (piece.ending) return { text, turns, ending: piece.ending };
+  }
+  return { text, turns, ending: null };
+}
+
+function timed<Result>(t: ExecutionContext, run: () => Result): Result {
+  const before = process.cpuUsage();
+  const result = run();
+  if (isFull) t.true(cpuMsSince(before) < 200, `${cpuMsSince(before)} ms at a stretch`);
+  return result;
+}
