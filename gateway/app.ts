@@ -1,6 +1,7 @@
 import type { RequestListener } from "node:http";
 import type { ApplicationOptions } from "./application.ts";
 import type { Config } from "./config/config.ts";
+import { joinEarlyChunks } from "./http/early-body.ts";
 import { crossOrigin } from "./v1/cross-origin.ts";
 import { health, type Readiness } from "./v1/health.ts";
 import { createV1Router, errorHandler } from "./v1/router.ts";
@@ -16,6 +17,7 @@ export function createApp(options: AppOptions): RequestListener {
   const application = lateApplication(options);
   return (request, response) => {
     if (allow?.(request, response)) return;
+    joinEarlyChunks(request, response, services.bodyBudget);
     v1(request, response, () => probes(request, response, () => void application(request, response)));
   };
 }

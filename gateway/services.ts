@@ -15,7 +15,7 @@ import type { Config } from "./config/config.ts";
 import { DataKeyLoader } from "./credentials/data-key-loader.ts";
 import { readOrCreateKeyFile, createDataKeys, openSecretBox } from "./credentials/open-secret-box.ts";
 import type { SecretBox } from "./credentials/secret-box.ts";
-import { BodyBudget } from "./http/read-body.ts";
+import { BodyBudget } from "./http/body-budget.ts";
 import { createId } from "./ids.ts";
 import { ChangeFeed } from "./keys/change-feed.ts";
 import { KeyCache, LastUsed } from "./keys/authenticate-key.ts";

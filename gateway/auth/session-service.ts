@@ -108,8 +108,8 @@ export class SessionService {
   }
 
   /** Whether the token is authentic and has not expired. Its session may have ended. */
-  async hasValidToken(accessToken: string): Promise<boolean> {
-    return (await this.#accessTokens.verify(accessToken)) !== null;
+  async findUserId(accessToken: string): Promise<string | null> {
+    return (await this.#accessTokens.verify(accessToken))?.userId ?? null;
   }
 
   /** Reads the user from the database, so that a new role or status applies at once. Throws `unauthenticated`. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError, toGatewayError } from "../errors.ts";
-import { type HeldBody, ClientGoneError, readPlainBody } from "../http/read-body.ts";
+import { consoleOf } from "../http/body-budget.ts";
+import { ClientGoneError, readPlainBody } from "../http/read-body.ts";
 import { createId } from "../ids.ts";
 import { expectJson, isSameOrigin } from "../http/browser-request.ts";
 import type { Services } from "../services.ts";
@@ -33,10 +34,8 @@ export function graphql(services: Services, path: string) {
     const requestId = createId("req", services.runtime);
     response.setHeader("x-request-id", requestId);
     response.setHeader("cache-control", "no-store");
-    const held = services.bodyBudget.hold("console");
-    response.on("close", () => held.release());
     try {
-      const { person, question } = await letIn(services, request, path, held);
+      const { person, question } = await letIn(services, { request, response, path });
       const server = await (starting ??= start());
       const answer = await server.fetch(question, { services, person, requestId });
       const body = await answer.text();
@@ -48,8 +47,10 @@ export function graphql(services: Services, path: string) {
   };
 }
 
+type Call = { request: IncomingMessage; response: ServerResponse; path: string };
+
 /** Authenticates the caller and reads the query. */
-async function letIn({ sessions }: Services, request: IncomingMessage, path: string, held: HeldBody) {
+async function letIn({ bodyBudget, sessions }: Services, { request, response, path }: Call) {
   const { method = "GET", headers } = request;
   if (!isSameOrigin(headers)) {
     throw new GatewayError(
@@ -70,6 +71,8 @@ async function letIn({ sessions }: Services, request: IncomingMessage, path: str
   const query = /\?.*/s.exec(request.url ?? "")?.[0] ?? "";
   if (query.length > documentBytesMax) throw tooLarge();
   if (method === "POST") expectJson(headers);
+  const held = bodyBudget.hold(consoleOf(person.id));
+  response.on("close", () => held.release());
   const body = method === "POST" ? (await readPlainBody(request, documentBytesMax, held)).toString() : null;
   // The response is JSON regardless of the client's `Accept` header.
   const form = "application/graphql-response+json";

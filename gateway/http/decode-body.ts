@@ -2,19 +2,14 @@ import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import { GatewayError } from "../errors.ts";
 import { GrowingBody } from "../wire/bytes.ts";
-import type { DecoderSlot } from "./decoder-slots.ts";
+import type { HeldBody } from "./body-budget.ts";
 
 type EncodedBody = {
   bytes: Buffer;
   /** One of `isDecodable`. */
   encoding: string;
   bytesMax: number;
-  held: {
-    joinDecoders(): DecoderSlot;
-    add(bytes: number): void;
-    subtract(bytes: number): void;
-    onRelease(listener: (() => void) | null): void;
-  };
+  held: HeldBody;
 };
 
 export function isDecodable(encoding: string): boolean {
@@ -22,8 +17,8 @@ export function isDecodable(encoding: string): boolean {
 }
 
 /**
- * Decompresses a body that has arrived, so that a slow client occupies no decoder. `held` pays for the decoder's
- * memory while it works, and for the result afterwards.
+ * Decompresses a body that has arrived, so that a slow client occupies no decoder. `held` pays for the body, and
+ * its holder for the decoder until the decoder's thread has ended, even if the client leaves earlier.
  */
 export async function decodeBody(body: EncodedBody): Promise<Buffer> {
   const { bytes, encoding, held } = body;
@@ -33,18 +28,28 @@ export async function decodeBody(body: EncodedBody): Promise<Buffer> {
   if (windowBytes > windowBytesMax) throw windowTooLarge(encoding);
   const slot = held.joinDecoders();
   held.onRelease(() => slot.leave());
-  const heldBytes = windowBytes + decoderBytes;
+  const working = held.holdMore();
+  const stop = () => {
+    working.release();
+    slot.leave();
+  };
   try {
     await slot.ready;
-    held.add(heldBytes);
-    try {
-      return await expand(body, createDecoder());
-    } finally {
-      held.subtract(heldBytes + bytes.length);
-    }
+    held.subtract(bytes.length);
+    working.add(windowBytes + (bytesBesidesWindow.get(encoding) ?? 0) + bytes.length);
+  } catch (error) {
+    held.onRelease(null);
+    stop();
+    throw error;
+  }
+  const decoder = createDecoder();
+  // A destroyed decoder keeps its memory until its thread has returned, which calls back.
+  decoder.on("error", stop);
+  decoder.write(bytes, stop);
+  try {
+    return await expand(body, decoder);
   } finally {
     held.onRelease(null);
-    slot.leave();
   }
 }
 
@@ -75,13 +80,18 @@ function expand({ bytes, encoding, bytesMax, held }: EncodedBody, decoder: Trans
     if (isWhole) resolve(body.bytes);
     else fail(invalidCompression(encoding));
   });
-  decoder.end(bytes);
+  decoder.end();
   return promise;
 }
 
 const windowBytesMax = 4 * 1024 * 1024;
-/** The memory of a decoder besides its window. */
-const decoderBytes = 256 * 1024;
+/** The most memory of each decoder besides its window, such as brotli's three groups of 256 tables. */
+const bytesBesidesWindow: ReadonlyMap<string, number> = new Map([
+  ["gzip", 128 * 1024],
+  ["x-gzip", 128 * 1024],
+  ["br", 3 * 1024 * 1024],
+  ["zstd", 768 * 1024],
+]);
 
 /** Each chunk waits for a thread of the pool, so small chunks are slow. */
 const chunkSize = 65_536;

@@ -2,7 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../errors.ts";
 import { GrowingBody } from "../wire/bytes.ts";
 import { decodeBody, isDecodable, tooLarge } from "./decode-body.ts";
-import { DecoderSlots, type DecoderSlot } from "./decoder-slots.ts";
+import { forgetEarlyBytes, takeEarlyBytes } from "./early-body.ts";
+import type { HeldBody } from "./body-budget.ts";
 
 /**
  * Reads and decompresses a body. `bytesMax` limits the body before and after decompression. Rejects with a
@@ -41,23 +42,35 @@ async function readEncodedBody({ request, encoding, bytesMax, held }: EncodedReq
 
 function refuseBody(request: IncomingMessage, held: HeldBody, error: unknown): Promise<never> {
   held.release();
-  if (request.destroyed) return Promise.reject(new ClientGoneError());
+  forgetEarlyBytes(request);
+  if (request.destroyed && !request.readableEnded) return Promise.reject(new ClientGoneError());
   discardRest(request);
   return Promise.reject(error);
 }
 
 function receiveBody(request: IncomingMessage, bytesMax: number, held: HeldBody): Promise<Buffer> {
   // If the client has already disconnected, no event will settle the promise.
-  if (request.destroyed) return Promise.reject(new ClientGoneError());
+  // Node also destroys a request whose body was read whole, here as early chunks.
+  if (request.destroyed && !request.readableEnded) return Promise.reject(new ClientGoneError());
   const { "content-length": length } = request.headers;
   if (Number(length) > bytesMax) return refuseBody(request, held, tooLarge(bytesMax));
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const body = new GrowingBody(Math.min(Number(length ?? Infinity), bytesMax));
+  const append = (chunk: Buffer) => {
+    if (body.length + chunk.length > bytesMax) throw tooLarge(bytesMax);
+    held.add(chunk.length);
+    body.append(chunk);
+  };
+  try {
+    const early = takeEarlyBytes(request);
+    if (early !== null) append(early);
+  } catch (error) {
+    return refuseBody(request, held, error);
+  }
+  if (request.readableEnded) return Promise.resolve(body.bytes);
   request.on("data", (chunk: Buffer) => {
     try {
-      if (body.length + chunk.length > bytesMax) throw tooLarge(bytesMax);
-      held.add(chunk.length);
-      body.append(chunk);
+      append(chunk);
     } catch (error) {
       request.removeAllListeners("data");
       body.clear();
@@ -72,6 +85,8 @@ function receiveBody(request: IncomingMessage, bytesMax: number, held: HeldBody)
   };
   request.on("error", leave);
   request.on("close", leave);
+  // The early chunks may have paused it.
+  request.resume();
   return promise;
 }
 
@@ -93,6 +108,7 @@ export class ClientGoneError extends Error {
  * would lose the response.
  */
 function discardRest(request: IncomingMessage): void {
+  if (request.readableEnded) return;
   request.resume();
   const timer = setTimeout(() => request.destroy(), discardTimeoutMs).unref();
   request.on("end", () => clearTimeout(timer));
@@ -100,111 +116,3 @@ function discardRest(request: IncomingMessage): void {
 }
 
 const discardTimeoutMs = 10_000;
-
-/** A person may use at most half of the memory, and one of the person's keys at most seven eighths of that half. */
-export type BodyHolder = { person: string; key: string };
-
-/** Bounds the bytes that this process holds for request bodies, with their decoders. */
-export class BodyBudget {
-  readonly decoders = new DecoderSlots();
-  readonly #bytesMax: number;
-  readonly #bytesByHolder = new Map<string, number>();
-  #bytes = 0;
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
-
-  /** The caller must release the returned body. */
-  hold(holder: string | BodyHolder): HeldBody {
-    return new HeldBody(this, typeof holder === "string" ? { person: holder, key: holder } : holder);
-  }
-
-  /** Throws `service_unavailable` if the bytes do not fit. */
-  add({ person, key }: BodyHolder, bytes: number): void {
-    const held = (this.#bytesByHolder.get(person) ?? 0) + bytes;
-    const ofKey = key === person ? 0 : (this.#bytesByHolder.get(key) ?? 0) + bytes;
-    const isFull = held > this.#bytesMax / 2 || ofKey > (this.#bytesMax * 7) / 16;
-    if (isFull || this.#bytes + bytes > this.#bytesMax) throw bodiesInFlight();
-    this.#bytesByHolder.set(person, held);
-    if (key !== person) this.#bytesByHolder.set(key, ofKey);
-    this.#bytes += bytes;
-  }
-
-  subtract({ person, key }: BodyHolder, bytes: number): void {
-    this.#subtract(person, bytes);
-    if (key !== person) this.#subtract(key, bytes);
-    this.#bytes -= bytes;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  #subtract(holder: string, bytes: number): void {
-    const held = (this.#bytesByHolder.get(holder) ?? 0) - bytes;
-    // Emptying a Map on every request would keep V8's garbage collector busy.
-    if (held > 0 || this.#bytesByHolder.size <= holdersKept) this.#bytesByHolder.set(holder, held);
-    else this.#bytesByHolder.delete(holder);
-  }
-}
-
-export class HeldBody {
-  readonly #budget: BodyBudget;
-  readonly #holder: BodyHolder;
-  #bytes = 0;
-  #isReleased = false;
-  #releaseListener: (() => void) | null = null;
-
-  constructor(budget: BodyBudget, holder: BodyHolder) {
-    this.#budget = budget;
-    this.#holder = holder;
-  }
-
-  get isReleased(): boolean {
-    return this.#isReleased;
-  }
-
-  /** Throws `service_unavailable` if the bytes do not fit or the request has ended. */
-  add(bytes: number): void {
-    if (this.#isReleased) throw bodiesInFlight();
-    this.#budget.add(this.#holder, bytes);
-    this.#bytes += bytes;
-  }
-
-  subtract(bytes: number): void {
-    if (this.#isReleased) return;
-    this.#bytes -= bytes;
-    this.#budget.subtract(this.#holder, bytes);
-  }
-
-  /** Throws `service_unavailable` if the request has ended or too many bodies wait. */
-  joinDecoders(): DecoderSlot {
-    if (this.#isReleased) throw bodiesInFlight();
-    return this.#budget.decoders.join(this.#holder.person);
-  }
-
-  /** Replaces the listener. */
-  onRelease(listener: (() => void) | null): void {
-    this.#releaseListener = listener;
-  }
-
-  /** Can be called more than once. */
-  release(): void {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
-    if (this.#bytes > 0) this.#budget.subtract(this.#holder, this.#bytes);
-    this.#releaseListener?.();
-  }
-}
-
-/** The maximum number of holders that stay in the Map with 0 bytes. */
-const holdersKept = 1_000;
-
-function bodiesInFlight(): GatewayError {
-  return new GatewayError(
-    "service_unavailable",
-    "The gateway's memory for request bodies is full. Retry when other requests have finished.",
-    { retryAfterSeconds: 1 },
-  );
-}

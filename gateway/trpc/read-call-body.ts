@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type BodyBudget, ClientGoneError, readPlainBody } from "../http/read-body.ts";
+import { type BodyBudget, consoleOf, strangers } from "../http/body-budget.ts";
+import { ClientGoneError, readPlainBody } from "../http/read-body.ts";
 
 export type CallRequest = IncomingMessage & {
   /** tRPC uses this text instead of reading the socket. */
@@ -9,7 +10,7 @@ export type CallRequest = IncomingMessage & {
 
 type ReadCallBodyOptions = {
   bodyBudget: BodyBudget;
-  sessions: { hasValidToken(accessToken: string): Promise<boolean> };
+  sessions: { findUserId(accessToken: string): Promise<string | null> };
 };
 
 /**
@@ -20,16 +21,16 @@ export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
   return async (request: CallRequest, response: ServerResponse, next: () => void): Promise<void> => {
     if (request.method === "GET" || request.method === "HEAD") return next();
     const accessToken = readAccessToken(request);
-    const mayBeLarge =
-      // A small body needs no token check.
-      !(Number(request.headers["content-length"]) <= strangersBodyBytesMax) &&
-      !callsAuth(request.url ?? "") &&
-      accessToken !== null &&
-      (await sessions.hasValidToken(accessToken));
-    const held = bodyBudget.hold(mayBeLarge ? "console" : "strangers");
+    const userId =
+      callsAuth(request.url ?? "") || accessToken === null ? null : await sessions.findUserId(accessToken);
+    const held = bodyBudget.hold(userId === null ? strangers : consoleOf(userId));
     response.on("close", () => held.release());
     try {
-      const bytes = await readPlainBody(request, mayBeLarge ? callBodyBytesMax : strangersBodyBytesMax, held);
+      const bytes = await readPlainBody(
+        request,
+        userId === null ? strangersBodyBytesMax : callBodyBytesMax,
+        held,
+      );
       request.body = bytes.toString();
     } catch (error) {
       if (error instanceof ClientGoneError) return;

@@ -14,13 +14,8 @@ import type { Reply } from "../completions/reply.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
-import {
-  type BodyBudget,
-  type BodyHolder,
-  ClientGoneError,
-  type HeldBody,
-  readBody,
-} from "../http/read-body.ts";
+import type { BodyBudget, BodyHolder, HeldBody } from "../http/body-budget.ts";
+import { ClientGoneError, readBody } from "../http/read-body.ts";
 import type { MemoryStore } from "../kept-responses/memory-store.ts";
 import type { KeptResponses } from "../kept-responses/kept-responses.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";

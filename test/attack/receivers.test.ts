@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import test from "ava";
 import { DecoderSlots } from "../../gateway/http/decoder-slots.ts";
+import { BodyBudget, consoleOf, strangers } from "../../gateway/http/body-budget.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { openSocket } from "../helpers/responses-socket.ts";
@@ -72,7 +74,7 @@ test("100 compressed bodies of a key never have more than two decoders at work",
   );
   t.deepEqual(new Set(statuses), new Set([413]));
   t.is(mostAtWork, 2);
-  t.true(mostBytes < 16 * 1024 * 1024, String(mostBytes));
+  t.true(mostBytes < 20 * 1024 * 1024, String(mostBytes));
   await eventually(() => bodyBudget.bytes === 0 && bodyBudget.decoders.atWork === 0);
 });
 
@@ -156,3 +158,54 @@ test("a key at its share of the body budget leaves memory to the person's other 
   other.release();
   t.is(bodyBudget.bytes, 0);
 });
+
+test("an idle WebSocket holds no memory for its last message, pings and pongs", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { value } = await createKey(gateway);
+  const { socket, send, until, frames } = await openSocket(t, gateway, value);
+  const { bodyBudget } = gateway.services;
+  send("x".repeat(10_000));
+  await until(() => frames[0]);
+  t.is(bodyBudget.bytes, 0);
+  for (let count = 0; count < 100; count++) {
+    const answered = once(socket, "pong");
+    socket.ping("x".repeat(count));
+    socket.pong();
+    await answered;
+  }
+  await eventually(() => bodyBudget.bytes === 0);
+  socket.send("x", { fin: false });
+  await eventually(() => bodyBudget.bytes > 500);
+});
+
+test("strangers together hold a sixteenth of the body budget", (t) => {
+  const budget = new BodyBudget(1_600);
+  const held = budget.hold(strangers);
+  held.add(100);
+  t.throws(() => budget.hold(strangers).add(1));
+  t.notThrows(() => budget.hold(consoleOf("usr_1")).add(700));
+});
+
+for (const [path, bytes] of [
+  ["/graphql", 1_000],
+  ["/trpc/keys.create", 100_000],
+  ["/trpc/keys.create", 1_000],
+] as const) {
+  test(`a body of ${bytes} bytes to ${path} counts for the signed-in person`, async (t) => {
+    const gateway = await startTestGateway(t);
+    const { bodyBudget } = gateway.services;
+    const holders = new Set<string>();
+    const { add } = bodyBudget;
+    bodyBudget.add = (holder, more) => {
+      holders.add(holder.person);
+      add.call(bodyBudget, holder, more);
+    };
+    const person = await gateway.admin.auth.me.query();
+    const headers = { authorization: `Bearer ${gateway.accessToken}`, "content-type": "application/json" };
+    const body = JSON.stringify({ query: "q".repeat(bytes) });
+    const answer = await fetch(`${gateway.url}${path}`, { method: "POST", headers, body });
+    await answer.body?.cancel();
+    t.deepEqual([...holders], [person.id]);
+    await eventually(() => bodyBudget.bytes === 0);
+  });
+}

@@ -1,9 +1,13 @@
+import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
-import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import test, { type ExecutionContext } from "ava";
 import { GatewayError } from "../../gateway/errors.ts";
-import { BodyBudget, ClientGoneError, readBody } from "../../gateway/http/read-body.ts";
+import { decodeBody } from "../../gateway/http/decode-body.ts";
+import { BodyBudget } from "../../gateway/http/body-budget.ts";
+import { ClientGoneError, readBody } from "../../gateway/http/read-body.ts";
+import { eventually } from "../helpers/eventually.ts";
 
 const bytesMax = 200_000;
 
@@ -57,7 +61,9 @@ for (const [name, sizes] of Object.entries({
   });
 }
 
-const compressions = { gzip: gzipSync, "x-gzip": gzipSync, br: brotliCompressSync, zstd: zstdCompressSync };
+const fastBrotli = (bytes: Buffer) =>
+  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
+const compressions = { gzip: gzipSync, "x-gzip": gzipSync, br: fastBrotli, zstd: zstdCompressSync };
 
 for (const [encoding, compress] of Object.entries(compressions)) {
   const headers = { "content-encoding": encoding };
@@ -84,7 +90,7 @@ for (const [encoding, compress] of Object.entries(compressions)) {
 
   test(`a ${encoding} bomb is refused when it has expanded to the limit`, async (t) => {
     const bytes = compress(Buffer.alloc(50_000_000));
-    const { read, budget } = await readPieces(t, [bytes], { headers, budgetBytes: 12 * 1024 * 1024 });
+    const { read, budget } = await readPieces(t, [bytes], { headers, budgetBytes: 16 * 1024 * 1024 });
     t.true(read instanceof GatewayError && read.code === "request_too_large", String(read));
     t.is(budget.bytes, 0);
   });
@@ -134,3 +140,39 @@ test("a body whose request has ended reads no more bytes", (t) => {
   t.throws(() => held.add(1), { instanceOf: GatewayError });
   t.is(budget.bytes, 0);
 });
+
+for (const [encoding, compress] of Object.entries(compressions)) {
+  test(`a client that leaves while its ${encoding} body is decompressed frees all it held`, async (t) => {
+    const budget = new BodyBudget(1024 * 1024 * 1024);
+    const held = budget.hold("key_1");
+    const bytes = compress(randomBytes(2_000_000));
+    held.add(bytes.length);
+    const { add } = budget;
+    const sizes: number[] = [];
+    budget.add = (...parts) => {
+      add.apply(budget, parts);
+      sizes.push(budget.bytes);
+      // The second piece of output arrives.
+      if (sizes.length === 3) setImmediate(() => held.release());
+    };
+    const decoding = decodeBody({ bytes, encoding, bytesMax: 8_000_000, held });
+    await t.throwsAsync(decoding);
+    t.true(held.isReleased);
+    t.true(sizes.length < 30, `${sizes.length} pieces`);
+    await eventually(() => budget.bytes === 0 && budget.decoders.atWork === 0);
+  });
+
+  test(`a ${encoding} decoder at work counts until its thread returns`, async (t) => {
+    const budget = new BodyBudget(1024 * 1024 * 1024);
+    const held = budget.hold("key_1");
+    const bytes = compress(randomBytes(500_000));
+    held.add(bytes.length);
+    const decoding = decodeBody({ bytes, encoding, bytesMax: 8_000_000, held });
+    await Promise.resolve();
+    held.release();
+    t.is(budget.decoders.atWork, 1);
+    t.true(budget.bytes > bytes.length);
+    await t.throwsAsync(decoding);
+    await eventually(() => budget.bytes === 0 && budget.decoders.atWork === 0);
+  });
+}

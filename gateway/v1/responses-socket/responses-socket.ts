@@ -2,7 +2,7 @@ import { keyOf } from "../model-endpoint.ts";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { GatewayError, toGatewayError } from "../../errors.ts";
-import type { BodyHolder, HeldBody } from "../../http/read-body.ts";
+import type { BodyHolder, HeldBody } from "../../http/body-budget.ts";
 import { createId } from "../../ids.ts";
 import { readTurn } from "./read-turn.ts";
 import { SocketTurn, type SocketTurnOptions } from "./socket-turn.ts";
@@ -25,6 +25,9 @@ export class ResponsesSocket implements Connection {
   readonly #turns = new Set<SocketTurn>();
   /** The bytes of an incomplete message. */
   #arriving: HeldBody;
+  /** The bytes since the last message, and the part of them in pings and pongs, which hold nothing. */
+  #arrivedBytes = 0;
+  #controlBytes = 0;
   #heardAt = performance.now();
   /** When unread answers were first noticed, from `performance.now()`. Null while the client reads. */
   #stalledAt: number | null = null;
@@ -34,11 +37,16 @@ export class ResponsesSocket implements Connection {
     this.#options = options;
     this.#arriving = this.#hold();
     const { webSocket, socket } = options;
-    socket.on("data", (chunk: Buffer) => this.#arrive(chunk.length));
+    // Counts a chunk before `ws` reads its message.
+    socket.prependListener("data", (chunk: Buffer) => this.#arrive(chunk.length));
     socket.on("drain", () => this.#drained());
     webSocket.on("message", (data: Buffer) => this.#receive(data));
     // A client that sends pings and never reads would fill the memory with pongs.
-    webSocket.on("ping", () => void (socket.writableNeedDrain || webSocket.pong()));
+    webSocket.on("ping", (data) => {
+      this.#receiveControl(data.length);
+      if (!socket.writableNeedDrain) webSocket.pong();
+    });
+    webSocket.on("pong", (data) => this.#receiveControl(data.length));
     // A "close" event follows.
     webSocket.on("error", () => {});
     webSocket.on("close", () => this.#closed());
@@ -92,6 +100,8 @@ export class ResponsesSocket implements Connection {
 
   #arrive(bytes: number): void {
     this.#heardAt = performance.now();
+    if (this.#arrivedBytes === 0) this.#controlBytes = 0;
+    this.#arrivedBytes += bytes;
     try {
       this.#arriving.add(bytes + chunkBytes);
     } catch (thrown) {
@@ -99,10 +109,23 @@ export class ResponsesSocket implements Connection {
     }
   }
 
-  #receive(message: Buffer): void {
+  /** Many pongs of an idle client must not fill its owner's share. */
+  #receiveControl(dataBytes: number): void {
+    this.#controlBytes += controlFrameBytes + dataBytes;
+    if (this.#controlBytes === this.#arrivedBytes) this.#forgetArrived();
+  }
+
+  #forgetArrived(): void {
     this.#arriving.release();
     this.#arriving = this.#hold();
-    const { limits } = this.#options.endpoint;
+    this.#arrivedBytes = 0;
+  }
+
+  #receive(message: Buffer): void {
+    this.#forgetArrived();
+    const { endpoint, webSocket } = this.#options;
+    if (webSocket.readyState !== webSocket.OPEN) return;
+    const { limits } = endpoint;
     try {
       if (this.#isEnding) throw stopping();
       if (this.#turns.size >= limits.responsesSocketTurnsMax)
@@ -170,6 +193,8 @@ export class ResponsesSocket implements Connection {
 
 /** The memory that a chunk takes besides its bytes until its frame is complete, with the chunk's last fragment. */
 const chunkBytes = 512;
+/** RFC 6455, section 5.2: the header and mask of a client's ping or pong. */
+const controlFrameBytes = 6;
 
 /** Uses OpenAI's code, after which Codex opens a new connection. */
 function tooOld(msMax: number): GatewayError {

@@ -4,7 +4,7 @@ import type { Exchange } from "../../completions/exchange.ts";
 import type { Operation } from "../../completions/operation.ts";
 import { responses } from "../../dialects/responses/responses.ts";
 import { toGatewayError } from "../../errors.ts";
-import type { HeldBody } from "../../http/read-body.ts";
+import type { HeldBody } from "../../http/body-budget.ts";
 import { createId } from "../../ids.ts";
 import {
   mayFollowUp,

@@ -1,0 +1,124 @@
+import { GatewayError } from "../errors.ts";
+import { type DecoderSlot, DecoderSlots } from "./decoder-slots.ts";
+
+/** A person may use at most half of the memory, and one of the person's keys at most seven eighths of that half. */
+export type BodyHolder = { person: string; key: string };
+
+/** Clients without a valid key or token together, who may use a sixteenth of the memory. */
+export const strangers: BodyHolder = { person: "strangers", key: "strangers" };
+
+/** The holder of a signed-in person's calls of the console's APIs. */
+export function consoleOf(userId: string): BodyHolder {
+  return { person: userId, key: `console of ${userId}` };
+}
+
+/** Bounds the bytes that this process holds for request bodies, with their decoders. */
+export class BodyBudget {
+  readonly decoders = new DecoderSlots();
+  readonly #bytesMax: number;
+  readonly #bytesByHolder = new Map<string, number>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** The caller must release the returned body. */
+  hold(holder: string | BodyHolder): HeldBody {
+    return new HeldBody(this, typeof holder === "string" ? { person: holder, key: holder } : holder);
+  }
+
+  /** Throws `service_unavailable` if the bytes do not fit. */
+  add({ person, key }: BodyHolder, bytes: number): void {
+    const held = (this.#bytesByHolder.get(person) ?? 0) + bytes;
+    const ofKey = key === person ? 0 : (this.#bytesByHolder.get(key) ?? 0) + bytes;
+    const share = person === strangers.person ? 1 / 16 : 1 / 2;
+    const isFull = held > this.#bytesMax * share || ofKey > (this.#bytesMax * 7) / 16;
+    if (isFull || this.#bytes + bytes > this.#bytesMax) throw bodiesInFlight();
+    this.#bytesByHolder.set(person, held);
+    if (key !== person) this.#bytesByHolder.set(key, ofKey);
+    this.#bytes += bytes;
+  }
+
+  subtract({ person, key }: BodyHolder, bytes: number): void {
+    this.#subtract(person, bytes);
+    if (key !== person) this.#subtract(key, bytes);
+    this.#bytes -= bytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  #subtract(holder: string, bytes: number): void {
+    const held = (this.#bytesByHolder.get(holder) ?? 0) - bytes;
+    // Emptying a Map on every request would keep V8's garbage collector busy.
+    if (held > 0 || this.#bytesByHolder.size <= holdersKept) this.#bytesByHolder.set(holder, held);
+    else this.#bytesByHolder.delete(holder);
+  }
+}
+
+export class HeldBody {
+  readonly #budget: BodyBudget;
+  readonly #holder: BodyHolder;
+  #bytes = 0;
+  #isReleased = false;
+  #releaseListener: (() => void) | null = null;
+
+  constructor(budget: BodyBudget, holder: BodyHolder) {
+    this.#budget = budget;
+    this.#holder = holder;
+  }
+
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
+  /** Throws `service_unavailable` if the bytes do not fit or the request has ended. */
+  add(bytes: number): void {
+    if (this.#isReleased) throw bodiesInFlight();
+    this.#budget.add(this.#holder, bytes);
+    this.#bytes += bytes;
+  }
+
+  subtract(bytes: number): void {
+    if (this.#isReleased) return;
+    this.#bytes -= bytes;
+    this.#budget.subtract(this.#holder, bytes);
+  }
+
+  /** For memory of the same holder that outlasts this body. The caller must release it. */
+  holdMore(): HeldBody {
+    return this.#budget.hold(this.#holder);
+  }
+
+  /** Throws `service_unavailable` if the request has ended or too many bodies wait. */
+  joinDecoders(): DecoderSlot {
+    if (this.#isReleased) throw bodiesInFlight();
+    return this.#budget.decoders.join(this.#holder.person);
+  }
+
+  /** Replaces the listener. */
+  onRelease(listener: (() => void) | null): void {
+    this.#releaseListener = listener;
+  }
+
+  /** Can be called more than once. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    if (this.#bytes > 0) this.#budget.subtract(this.#holder, this.#bytes);
+    this.#releaseListener?.();
+  }
+}
+
+/** The maximum number of holders that stay in the Map with 0 bytes. */
+const holdersKept = 1_000;
+
+function bodiesInFlight(): GatewayError {
+  return new GatewayError(
+    "service_unavailable",
+    "The gateway's memory for request bodies is full. Retry when other requests have finished.",
+    { retryAfterSeconds: 1 },
+  );
+}
