@@ -11,8 +11,6 @@ import type { GatewayError } from "../../gateway/errors.ts";
 import { createLog } from "../../gateway/log.ts";
 import { type Runtime, systemRuntime } from "../../gateway/runtime.ts";
 import { SpanDelivery } from "../../gateway/tracing/span-delivery.ts";
-import { openTestDatabase } from "../helpers/open-test-database.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
 import { administrator, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const minuteMs = 60_000;
@@ -121,7 +119,11 @@ const places: Place[] = [
     async start({ runtime }) {
       const prunes = { count: 0 };
       const limitEvents = { deleteBefore: async () => void prunes.count++ };
-      const warnings = new BudgetWarnings({ database: fakeDatabase({ limitEvents }), runtime, webhook: null });
+      const warnings = new BudgetWarnings({
+        database: fakeDatabase({ limitEvents }),
+        runtime,
+        webhook: null,
+      });
       return hasPruned(prunes, () => warnings.work());
     },
   },
@@ -232,35 +234,5 @@ for (const { name, before, after } of jumps) {
       clock.passedMs += dayMs;
     }
     clock.aheadMs = 0;
-  });
-}
-
-for (const kind of databaseKinds) {
-  test(`${kind}: a process with a wrong clock leaves no rates behind`, async (t) => {
-    const database = await openTestDatabase(t, kind);
-    const second = 1_800_000_000;
-    let passedMs = 0;
-    const monotonicNow = () => passedMs;
-    const now = () => second * 1000 + passedMs;
-    const meters = new Map([["key_1", new Meter()]]);
-    const options = { database, now, monotonicNow, processId: "prc_1", meters, intervalMs: 250 };
-    const exchange = new ShareExchange(options);
-    const use = { subjectId: "key_1", requests: 1, tokens: 1 };
-    const secondsLate = [-34_560_000, -7_200, -30, 0, 30, 7_200, 34_560_000];
-    await database.write(({ limitUses }) =>
-      limitUses.put(
-        secondsLate.map((late) => ({ ...use, processId: `prc_${late}`, second: second + late })),
-      ),
-    );
-    await exchange.run();
-    passedMs = 61_000;
-    await exchange.run();
-    const left = await database.read(({ limitUses }) => limitUses.ofOthers("prc_1", { from: 0 }));
-    t.deepEqual(
-      left.map((row) => row.second - second).toSorted((one, other) => one - other),
-      [-30, 0, 30],
-    );
-    passedMs += 500_000;
-    t.is(exchange.sharedBy, 2, "only processes of the last minute divide the limits");
   });
 }
