@@ -5,13 +5,21 @@ import type { Log } from "./log.ts";
 export type Runtime = {
   /** Milliseconds since 1970. */
   now(): number;
+  /** Milliseconds of a clock that nobody sets. Durations and intervals use it, dates use `now`. */
+  monotonicNow(): number;
   randomBytes(size: number): Buffer;
   hashStrength: HashStrength;
   log: Log;
 };
 
 export function systemRuntime(log: Log): Runtime {
-  return { now: Date.now, randomBytes: pooledRandomBytes(), hashStrength: recommendedStrength, log };
+  return {
+    now: Date.now,
+    monotonicNow: () => performance.now(),
+    randomBytes: pooledRandomBytes(),
+    hashStrength: recommendedStrength,
+    log,
+  };
 }
 
 /** Argon2id's memory in KiB, passes and lanes (RFC 9106). */

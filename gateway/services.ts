@@ -140,7 +140,7 @@ type Closer = () => void | Promise<void>;
 
 async function startServing({ config, runtime, database, secretBox, guard, closers }: Base) {
   const { limits } = config;
-  const { now, log } = runtime;
+  const { now, monotonicNow, log } = runtime;
   const lastUsed = new LastUsed({ database, log });
   closers.push(() => lastUsed.close());
   const recorder = new UsageRecorder({
@@ -170,12 +170,12 @@ async function startServing({ config, runtime, database, secretBox, guard, close
   const catalogue = new Catalogue({ database, secretBox, limits, log });
   const keyCache = new KeyCache({
     lookUp: (hash) => lookUpKey({ database, budgets, catalogue }, hash),
-    now,
+    now: monotonicNow,
     entriesMax: limits.keyCacheEntriesMax,
     lookupsMax: limits.keyLookupsMax,
   });
   const attempts = {
-    coolDowns: new CoolDowns(now),
+    coolDowns: new CoolDowns({ now, monotonicNow }),
     retryBudget: new RetryBudget(limits.upstreamRetryPercentMax),
     random: () => runtime.randomBytes(4).readUInt32LE() / 2 ** 32,
     attemptsMax: limits.upstreamAttemptsMax,

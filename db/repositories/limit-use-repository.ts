@@ -1,4 +1,4 @@
-import { type EntityManager, LessThan } from "typeorm";
+import { type EntityManager, LessThan, MoreThan } from "typeorm";
 import { LimitUse, type LimitUseRow } from "../entities/limit-use.ts";
 import { readRaw } from "./raw-sql.ts";
 
@@ -43,8 +43,10 @@ export class LimitUseRepository {
     return count;
   }
 
-  async deleteBefore(second: number): Promise<void> {
-    await this.#manager.delete(LimitUse, { second: LessThan(second) });
+  /** Keeps the seconds from `from` to `to`. Later ones come from a clock that was wrong. */
+  async deleteOutside(from: number, to: number): Promise<void> {
+    await this.#manager.delete(LimitUse, { second: LessThan(from) });
+    await this.#manager.delete(LimitUse, { second: MoreThan(to) });
   }
 }
 

@@ -53,7 +53,7 @@ export class AuditLog {
     actor: Actor,
     { action, entity, details = {} }: NewAuditEntry,
   ): Promise<void> {
-    const { randomBytes } = this.#options.runtime;
+    const { randomBytes, monotonicNow } = this.#options.runtime;
     const now = this.#options.runtime.now();
     await auditEntries.insert({
       id: createId("aud", { now: () => now, randomBytes }),
@@ -66,8 +66,9 @@ export class AuditLog {
       details,
       address: actor.address,
     });
-    if (now < this.#nextPruneAt) return;
-    this.#nextPruneAt = now + pruneIntervalMs;
+    const at = monotonicNow();
+    if (at < this.#nextPruneAt) return;
+    this.#nextPruneAt = at + pruneIntervalMs;
     await auditEntries.deleteBefore(firstIdAt("aud", now - this.#options.retentionDays * dayMs));
   }
 

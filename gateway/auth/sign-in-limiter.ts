@@ -13,8 +13,8 @@ export class SignInLimiter {
   /** Pairs of network and account with a successful sign-in, the latest last. */
   readonly #knownPairs = new Set<string>();
 
-  constructor({ now }: Pick<Runtime, "now">) {
-    const options = { now, windowMs, keysMax };
+  constructor({ monotonicNow }: Pick<Runtime, "monotonicNow">) {
+    const options = { now: monotonicNow, windowMs, keysMax };
     this.#networks = new AttemptCounter({ ...options, attemptsMax: attemptsPerNetworkMax });
     this.#accounts = new AttemptCounter({ ...options, attemptsMax: attemptsByStrangersMax });
     this.#pairs = new AttemptCounter({ ...options, attemptsMax: attemptsPerPairMax });

@@ -113,7 +113,7 @@ export async function startKeptResponses(
 ) {
   const { responsesKeptMs: keptMs, responsesBytesMax: bytesMax, responsesPerKeyBytesMax } = limits;
   const common = { keptMs, keyBytesMax: responsesPerKeyBytesMax };
-  const memoryStore = new MemoryStore({ ...common, now: runtime.now, bytesMax });
+  const memoryStore = new MemoryStore({ ...common, now: runtime.monotonicNow, bytesMax });
   const started = (store: ResponseStore | null) => ({
     keptResponses: store && new KeptResponses({ store, limits }),
     memoryStore,

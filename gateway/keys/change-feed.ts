@@ -107,8 +107,9 @@ export class ChangeFeed {
 
   async #prune(): Promise<void> {
     const now = this.#runtime.now();
-    if (now < this.#nextPruneAt) return;
-    this.#nextPruneAt = now + pruneIntervalMs;
+    const at = this.#runtime.monotonicNow();
+    if (at < this.#nextPruneAt) return;
+    this.#nextPruneAt = at + pruneIntervalMs;
     await this.#database.write(({ changes }) => changes.deleteBefore(new Date(now - keptMs)));
   }
 }

@@ -20,13 +20,14 @@ type StartLimitsOptions = {
 
 export async function startLimits({ config, database, runtime, recorder }: StartLimitsOptions) {
   const { limits } = config;
-  const { now, log } = runtime;
+  const { now, monotonicNow, log } = runtime;
   const { limitWebhook } = config;
   const webhook = limitWebhook && new Webhook({ ...limitWebhook, now });
   const warnings = new BudgetWarnings({ database, runtime, webhook });
   const budgets = new Budgets({
     database,
     now,
+    monotonicNow,
     limits,
     readUndisturbed: (read) => recorder.readUndisturbed(read),
     warn: (warning) => warnings.add(warning),
@@ -47,6 +48,7 @@ export async function startLimits({ config, database, runtime, recorder }: Start
   const exchange = new ShareExchange({
     database,
     now,
+    monotonicNow,
     processId: createId("prc", runtime),
     meters,
     intervalMs: limits.limitExchangeIntervalMs,

@@ -1,16 +1,17 @@
 import type { ErrorReason } from "../errors.ts";
+import type { Runtime } from "../runtime.ts";
 
 /**
  * The current cool-downs. Each credential of a provider cools down separately. An overload or a rate limit concerns
  * one model, so a fallback on the same provider remains usable.
  */
 export class CoolDowns {
-  readonly #now: () => number;
+  readonly #runtime: Clocks;
+  /** Their times are those of the monotonic clock. */
   readonly #current = new Map<string, CoolDown & { credential: string; providerName: string }>();
 
-  /** @param now milliseconds since 1970 */
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(runtime: Clocks) {
+    this.#runtime = runtime;
   }
 
   /** Milliseconds until the candidate may be called again. 0 if it may be called now. */
@@ -19,7 +20,7 @@ export class CoolDowns {
     const ends = [credentialOf(candidate), modelOf(candidate)].map(
       (name) => this.#current.get(name)?.until ?? 0,
     );
-    return Math.max(0, ...ends.map((end) => end - this.#now()));
+    return Math.max(0, ...ends.map((end) => end - this.#runtime.monotonicNow()));
   }
 
   /** The credential's cool-down, or the longest one of its models. Null if none of them cools down. */
@@ -28,7 +29,11 @@ export class CoolDowns {
     const longestFirst = this.#cooling()
       .filter((coolDown) => coolDown.credential === name)
       .toSorted((one, other) => other.until - one.until);
-    return longestFirst[0] ?? null;
+    const [longest] = longestFirst;
+    if (!longest) return null;
+    const { since, until, code, reason } = longest;
+    const aheadMs = this.#runtime.now() - this.#runtime.monotonicNow();
+    return { since: since + aheadMs, until: until + aheadMs, code, reason };
   }
 
   /** Returns one provider name per cooling credential, so names can repeat. */
@@ -43,7 +48,7 @@ export class CoolDowns {
   start(candidate: CoolingCandidate & { providerName: string }, ms: number, why: CoolDownCause): void {
     // Providers also return 403 for a prompt that they reject, which must not divert other requests.
     if (why.code === "http_403") return;
-    const now = this.#now();
+    const now = this.#runtime.monotonicNow();
     for (const [name, { until }] of this.#current) if (until <= now) this.#current.delete(name);
     const name = codesOfModels.has(why.code) ? modelOf(candidate) : credentialOf(candidate);
     const { since = now, until = 0 } = this.#current.get(name) ?? {};
@@ -53,13 +58,15 @@ export class CoolDowns {
   }
 
   #cooling() {
-    const now = this.#now();
+    const now = this.#runtime.monotonicNow();
     return [...this.#current.values()].filter(({ until }) => until > now);
   }
 }
 
 /** Rate limited (429), unavailable (503), overloaded (529, Anthropic). */
 const codesOfModels: ReadonlySet<string> = new Set(["http_429", "http_503", "http_529"]);
+
+type Clocks = Pick<Runtime, "now" | "monotonicNow">;
 
 /** `since` and `until` are milliseconds since 1970. */
 export type CoolDown = Readonly<{ since: number; until: number } & CoolDownCause>;

@@ -80,15 +80,15 @@ async function serveWithWorkers(config: Config, runtime: Runtime): Promise<void>
 
 /** @param stop returns whether everything ended cleanly */
 function stopOnSignals(runtime: Runtime, stop: () => Promise<boolean>): void {
-  let stoppingSince = 0;
+  let stoppingSince: number | null = null;
   const onSignal = async () => {
-    if (stoppingSince > 0) {
+    if (stoppingSince !== null) {
       // With npm, one Ctrl-C causes two signals: one from the terminal, and one forwarded by npm. A later
       // signal ends the process.
-      if (runtime.now() - stoppingSince > sameSignalMs) process.exit(1);
+      if (runtime.monotonicNow() - stoppingSince > sameSignalMs) process.exit(1);
       return;
     }
-    stoppingSince = runtime.now();
+    stoppingSince = runtime.monotonicNow();
     process.stdout.write("Finishing open requests. Press Ctrl-C again to stop at once.\n");
     process.exit((await stop()) ? 0 : 1);
   };

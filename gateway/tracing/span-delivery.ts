@@ -10,7 +10,7 @@ import type { TracingConfig } from "../config/tracing-variables.ts";
 
 type SpanDeliveryOptions = Pick<TracingConfig, "delayMs" | "timeoutMs" | "queueSpansMax"> & {
   exporter: SpanExporter;
-  runtime: Pick<Runtime, "now" | "log">;
+  runtime: Pick<Runtime, "monotonicNow" | "log">;
 };
 
 /**
@@ -30,7 +30,7 @@ export class SpanDelivery implements SpanProcessor {
   constructor({ exporter, runtime, delayMs, timeoutMs, queueSpansMax }: SpanDeliveryOptions) {
     this.#queueSpansMax = queueSpansMax;
     this.#log = runtime.log;
-    this.#now = runtime.now;
+    this.#now = runtime.monotonicNow;
     this.#batches = new BatchSpanProcessor({
       exporter: this.#watch(exporter),
       scheduledDelayMillis: delayMs,

@@ -8,7 +8,7 @@ const right = async () => ({ isRight: true });
 
 function create() {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
-  const limiter = new SignInLimiter({ now: () => clock.now });
+  const limiter = new SignInLimiter({ monotonicNow: () => clock.now });
   const guess = async (count: number, address = stranger) => {
     for (let index = 0; index < count; index++) await limiter.attempt(account, address, wrong);
   };

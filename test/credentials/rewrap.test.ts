@@ -19,7 +19,8 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const kills = isFull ? 10 : 2;
-const runtime = { randomBytes, now: Date.now, hashStrength: recommendedStrength, log: console };
+const clocks = { now: Date.now, monotonicNow: Date.now };
+const runtime = { ...clocks, randomBytes, hashStrength: recommendedStrength, log: console };
 
 /** Seals credentials with a key file, as a gateway without KMS does. */
 async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {

@@ -39,6 +39,7 @@ export async function startTestGateway(
   const runtime = {
     ...systemRuntime(createLog("debug", { write: (line) => log.push(line) })),
     hashStrength: weakestStrength,
+    ...(options.runtime?.now && { monotonicNow: options.runtime.now }),
     ...options.runtime,
   };
   const gateway = await startGateway(readConfig(environment), runtime);

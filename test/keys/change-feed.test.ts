@@ -21,6 +21,7 @@ async function createFeed(t: Teardown, database: Database, pollIntervalMs = 3_60
   const runtime = {
     ...systemRuntime(createLog("debug", { write: (line) => log.push(line) })),
     now: () => clock.now,
+    monotonicNow: () => clock.now,
   };
   const feed = new ChangeFeed({ database, runtime, pollIntervalMs });
   await feed.start({

@@ -20,7 +20,14 @@ test("costs pass a budget by no more than answers exceeded their reservations", 
       const limits = limitsOf(environment);
       const database = { read: async () => [] } as unknown as Database;
       const readUndisturbed = (read: () => Promise<void>) => read();
-      const budgets = new Budgets({ database, now: () => now, limits, readUndisturbed, warn() {} });
+      const budgets = new Budgets({
+        database,
+        now: () => now,
+        monotonicNow: () => now,
+        limits,
+        readUndisturbed,
+        warn() {},
+      });
       const limiter = new Limiter({ now: () => now, limits, budgets });
       const key = limitedKey("key_1", { dayBudget });
       await budgets.loadFor(key);

@@ -102,7 +102,8 @@ for (const kind of databaseKinds) {
     const startProcess = (processId: string) => {
       const meters = new Map<string, Meter>();
       const limiter = new Limiter({ now: () => now, limits: limitsOf(), budgets: noBudgets, meters });
-      const exchange = new ShareExchange({ database, now: () => now, processId, meters, intervalMs });
+      const clocks = { now: () => now, monotonicNow: () => now };
+      const exchange = new ShareExchange({ database, ...clocks, processId, meters, intervalMs });
       const key = limitedKey("key_1", { tokensPerMinute: 100_000 });
       const ask = (bodyBytes: number) => {
         const asking = new LimitedRequest(key, (error) => t.fail(error.message));

@@ -15,7 +15,7 @@ function setUp() {
   const delivery = new SpanDelivery({
     exporter,
     runtime: {
-      now: () => clock.now,
+      monotonicNow: () => clock.now,
       log: createLog("warn", { write: (line) => log.push(JSON.parse(line) as (typeof log)[number]) }),
     },
     delayMs: 600_000,

@@ -12,19 +12,26 @@ export function budgetSpent(holder: LimitHolder, budget: Budget, endsAt: number)
       ? "Ask the administrator for a higher budget."
       : `Retry after ${formatDay(endsAt)} 00:00 UTC, or ask the administrator for a higher budget.`;
   const message = `The budget for ${holderNames[holder]} is exceeded: ${describe(budget)}. ${advice}`;
-  return refusalOf(holder, budget, message);
+  return new GatewayError("insufficient_quota", message, {
+    limitedBy: holder,
+    reason: reasons[budget.period],
+  });
 }
 
-/** The response to a request that waited without success: requests in flight may spend the rest. */
-export function budgetReserved(holder: LimitHolder, budget: Budget, endsAt: number): GatewayError {
-  const reset = budget.period === "total" ? "" : ` The budget resets on ${formatDay(endsAt)} 00:00 UTC.`;
-  const message = `The rest of the budget for ${holderNames[holder]} is reserved for requests in progress: ${describe(budget)}. Retry when they have finished.${reset}`;
-  return refusalOf(holder, budget, message);
+/**
+ * The response to a request that waited without success. Clients take 402 as final, but requests in flight usually
+ * return a part of what they reserve.
+ */
+export function budgetReserved(holder: LimitHolder, budget: Budget): GatewayError {
+  const message = `Requests in progress hold the rest of the budget for ${holderNames[holder]}: ${describe(budget)}. Retry in ${reservedRetrySeconds} s, when some of them have finished.`;
+  const details = { limitedBy: holder, reason: reasons[budget.period] };
+  return new GatewayError("rate_limit_exceeded", message, {
+    ...details,
+    retryAfterSeconds: reservedRetrySeconds,
+  });
 }
 
-function refusalOf(holder: LimitHolder, { period }: Budget, message: string): GatewayError {
-  return new GatewayError("insufficient_quota", message, { limitedBy: holder, reason: reasons[period] });
-}
+const reservedRetrySeconds = 5;
 
 function formatDay(endsAt: number): string {
   return new Date(endsAt).toISOString().slice(0, 10);

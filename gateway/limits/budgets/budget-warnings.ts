@@ -52,8 +52,9 @@ export class BudgetWarnings {
       await database.write(({ limitEvents }) => limitEvents.insert(written));
       this.#unwritten.shift();
     }
-    if (now >= this.#nextPruneAt) {
-      this.#nextPruneAt = now + dayMs;
+    const at = runtime.monotonicNow();
+    if (at >= this.#nextPruneAt) {
+      this.#nextPruneAt = at + dayMs;
       await database.write(({ limitEvents }) => limitEvents.deleteBefore(new Date(now - keptMs)));
     }
     if (!webhook) return;

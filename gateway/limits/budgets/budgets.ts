@@ -20,6 +20,7 @@ type BudgetedKey = Readonly<{ id: string; ownerId: string | null; limits: Enforc
 type BudgetsOptions = {
   database: Database;
   now: () => number;
+  monotonicNow: () => number;
   limits: Settings;
   /** Calls `read` while no record of this process is in flight to the database. */
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
@@ -194,8 +195,8 @@ function shareBudgets(
   const budgets = toSharedBudgets(usd);
   const from = () => new Date(periodAt("month", options.now()).startsAt);
   if (!budgets) return null;
-  const { now, warn } = options;
-  return new SharedBudgets({ budgets, spending: spendingOf(options, of, from), now, warn });
+  const { now, monotonicNow, warn } = options;
+  return new SharedBudgets({ budgets, spending: spendingOf(options, of, from), now, monotonicNow, warn });
 }
 
 /** @param from the first counted moment. Undefined counts from the beginning. */

@@ -28,9 +28,9 @@ export class Reservations {
       const line = budgetLine(id);
       const isLate = mustWait(line);
       for (const budget of budgets) {
-        const { amount, endsAt } = ledger.in(budget.period, now);
+        const { amount } = ledger.in(budget.period, now);
         if (isLate || amount + reserved + cost > budget.amount) {
-          return { line, refusal: () => budgetReserved(holder, budget, endsAt) };
+          return { line, refusal: () => budgetReserved(holder, budget) };
         }
       }
     }

@@ -19,6 +19,7 @@ type SharedBudgetsOptions = {
   budgets: readonly Budget[];
   spending: Spending;
   now: () => number;
+  monotonicNow: () => number;
   warn: (warning: BudgetWarning) => void;
 };
 
@@ -92,6 +93,7 @@ function sharedHolder(id: string): BudgetHolder {
 type BudgetWatchOptions = {
   spending: Spending;
   now: () => number;
+  monotonicNow: () => number;
   warn: (warning: BudgetWarning) => void;
 };
 
@@ -107,7 +109,7 @@ export class BudgetWatch {
   }
 
   spent(id: string, holder: BudgetHolder, budgets: readonly Budget[]): void {
-    this.#spenders.set(id, { holder, budgets, spentAt: this.#options.now() });
+    this.#spenders.set(id, { holder, budgets, spentAt: this.#options.monotonicNow() });
     this.notice(id, holder, budgets);
   }
 
@@ -116,8 +118,8 @@ export class BudgetWatch {
    * `othersRecordsMs`.
    */
   async refresh(): Promise<void> {
-    const { spending, now } = this.#options;
-    const from = now();
+    const { spending, monotonicNow } = this.#options;
+    const from = monotonicNow();
     for (const id of this.#spenders.keys()) {
       const ledger = spending.ledgerOf(id);
       if (ledger) ledger.isInUse = true;

@@ -87,8 +87,11 @@ export class Limiter {
       },
       isWaiting: () => slot.state === "waiting",
       leave: () => {
+        const hasWaited = waiter.blocking !== null;
         this.#room.leave(waiter);
         this.#queue.leave(slot);
+        // Those behind it may need less.
+        if (hasWaited) this.#wake(key, holders);
       },
       returned: () => this.#wake(key, holders),
     });

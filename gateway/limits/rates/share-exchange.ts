@@ -5,6 +5,7 @@ import { type Meter, secondsPerMinute } from "./meter.ts";
 type ShareExchangeOptions = {
   database: Database;
   now: () => number;
+  monotonicNow: () => number;
   processId: string;
   meters: ReadonlyMap<string, Meter>;
   intervalMs: number;
@@ -36,13 +37,13 @@ export class ShareExchange {
    * itself to its share.
    */
   get sharedBy(): number {
-    const { now, intervalMs } = this.#options;
-    return this.#heardAt !== null && Math.abs(now() - this.#heardAt) > 2 * intervalMs ? this.#others + 1 : 1;
+    const { monotonicNow, intervalMs } = this.#options;
+    return this.#heardAt !== null && monotonicNow() - this.#heardAt > 2 * intervalMs ? this.#others + 1 : 1;
   }
 
   async run(): Promise<void> {
-    const { meters, now } = this.#options;
-    const startedAt = now();
+    const { meters, now, monotonicNow } = this.#options;
+    const startedAt = monotonicNow();
     if (meters.size === 0) {
       this.#heardAt = startedAt;
       return;
@@ -51,11 +52,11 @@ export class ShareExchange {
     await this.#publish(second);
     await this.#receive(second);
     this.#heardAt = startedAt;
-    // A wait of more than a minute means that the clock was set back.
-    if (second < this.#nextPruneAt && this.#nextPruneAt - second <= secondsPerMinute) return;
-    this.#nextPruneAt = second + secondsPerMinute;
+    const at = monotonicNow();
+    if (at < this.#nextPruneAt) return;
+    this.#nextPruneAt = at + secondsPerMinute * 1000;
     await this.#options.database.write(({ limitUses }) =>
-      limitUses.deleteBefore(second - 2 * secondsPerMinute),
+      limitUses.deleteOutside(second - 2 * secondsPerMinute, second + 2 * secondsPerMinute),
     );
   }
 

@@ -2,7 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import type { Runtime } from "../../runtime.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
-type WorkerPoolOptions = { count: number; port: number; runtime: Pick<Runtime, "now" | "log"> };
+type WorkerPoolOptions = { count: number; port: number; runtime: Pick<Runtime, "monotonicNow" | "log"> };
 
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -58,7 +58,7 @@ export class WorkerPool {
 
   /** Resolves with the welcome text when the worker serves, or with null if it exits first. */
   #run(slot: WorkerSlot): Promise<string | null> {
-    const { log, now } = this.#options.runtime;
+    const { log, monotonicNow } = this.#options.runtime;
     const { promise, resolve } = Promise.withResolvers<string | null>();
     let hasStarted = false;
     const ended = (end: WorkerEnd) => {
@@ -69,7 +69,7 @@ export class WorkerPool {
       if (this.#isStopping) this.#noteEnd(end);
       else if (!isFirstStart) this.#replace(slot, end);
     };
-    slot.startedAt = now();
+    slot.startedAt = monotonicNow();
     const worker = cluster.fork({ PORT: String(this.#options.port) });
     slot.worker = worker;
     // No exit event follows a failed fork.
@@ -95,8 +95,8 @@ export class WorkerPool {
 
   /** Replaces a worker at once, or after a growing pause if workers in its slot die repeatedly. */
   #replace(slot: WorkerSlot, end: WorkerEnd): void {
-    const { now, log } = this.#options.runtime;
-    if (now() - slot.startedAt > livedLongMs) slot.deaths = 0;
+    const { monotonicNow, log } = this.#options.runtime;
+    if (monotonicNow() - slot.startedAt > livedLongMs) slot.deaths = 0;
     const waitMs = slot.deaths === 0 ? 0 : Math.min(pauseMs * 2 ** (slot.deaths - 1), pauseMsMax);
     slot.deaths++;
     log.warn({ worker: slot.number, ...end, waitMs }, "a worker exited and is being replaced");

@@ -76,7 +76,8 @@ const meanings = {
   item_not_found: "An item that the input refers to is unknown, expired, or another key's.",
   response_not_found: "The response is unknown, expired, or another key's.",
   insufficient_quota: "A budget of the key, its owner or the gateway is exceeded.",
-  rate_limit_exceeded: "Too many requests per minute, or too many concurrent requests.",
+  rate_limit_exceeded:
+    "Too many requests per minute, too many concurrent requests, or requests in progress hold the rest of a budget.",
   token_limit_exceeded: "Too many tokens per minute.",
   upstream_auth_failed: "The provider rejected the gateway's credential.",
   upstream_error: "The provider failed or was unreachable.",
