@@ -9,7 +9,7 @@ import { isObject } from "../../wire/json.ts";
 import type { UsageDetails } from "../../wire/token-usage.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import type { ChatStreamReader } from "../provider.ts";
-import { upstreamReported } from "../../wire/bad-answer.ts";
+import { reportedError } from "../../wire/reported-error.ts";
 import { parseEvent } from "../../wire/parse-upstream.ts";
 import type { ModelFamily } from "./model-family.ts";
 import { readConverseDetails, readConverseUsage, readStopReason } from "./read-converse-answer.ts";
@@ -57,7 +57,9 @@ export class ConverseStreamReader implements ChatStreamReader {
       case "metadata":
         return this.#end(parseEvent(data));
       default:
-        if (/(exception|error)$/i.test(name)) throw upstreamReported(parseEvent(data)["message"]);
+        if (/(exception|error)$/i.test(name)) {
+          throw reportedError({ ...parseEvent(data), __type: name }, "mid-stream");
+        }
         return [];
     }
   }
