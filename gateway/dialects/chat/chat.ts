@@ -39,7 +39,8 @@ export const chat: Dialect<ChatRequest> = {
     object: "chat.completion",
     created: createdSeconds,
     model: slug,
-    choices,
+    // OpenAI's format has no member for the matched stop sequence.
+    choices: choices.map(({ stop_sequence: _, ...choice }) => choice),
     ...(usage !== null && { usage }),
   }),
   createStreamWriter: (envelope, { includeUsage }) => new ChatStreamWriter(envelope, includeUsage),

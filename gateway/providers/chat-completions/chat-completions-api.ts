@@ -101,7 +101,9 @@ function readChatChoice(choice: unknown, name: "message" | "delta"): object {
   const message = choice[name] ?? (name === "delta" ? {} : null);
   if (!isObject(message)) throw new Error(`The choice has no ${name}.`);
   // vLLM and SGLang name the matched stop sequence, or the number of a stop token.
-  const sequence = [stop, matched].find((text) => typeof text === "string");
+  const sequence =
+    [stop, matched].find((text) => typeof text === "string") ??
+    (choice["finish_reason"] === "stop_sequence" ? null : undefined);
   return {
     ...rest,
     finish_reason: finishReason,
