@@ -125,12 +125,11 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   }
 
   /**
-   * Whether another call follows a response with status 200 that contains an error, or nothing, instead of an answer.
-   * The upstream has ended such a request, so every failure but a rejected request moves on.
+   * Whether another call follows a response with status 200 without an answer. The upstream has ended such a
+   * request, so every failure but a rejected request moves on.
    */
   divert({ withoutAnswer, retryAfterSeconds, code, reason }: GatewayError): boolean {
-    const candidate = this.#candidate;
-    const status = withoutAnswer?.status ?? null;
+    const [candidate, status] = [this.#candidate, withoutAnswer?.status ?? null];
     this.#isRefused = status !== null && (status < 500 || refusals.has(status));
     if (candidate === null) return false;
     if (status !== null && refusals.has(status)) {
