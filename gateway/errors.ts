@@ -17,6 +17,8 @@ export class GatewayError extends Error {
   readonly upstream: UpstreamErrorDetails | null;
   /** Anthropic's `error.details`, which Anthropic's SDKs read. */
   readonly details: object | null;
+  /** Set if a response with status 200 contains this error, or nothing, instead of an answer. */
+  readonly withoutAnswer: WithoutAnswer | null;
 
   constructor(code: ErrorCode, message: string, details: GatewayErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -29,6 +31,7 @@ export class GatewayError extends Error {
     this.currentRevision = details.currentRevision ?? null;
     this.upstream = details.upstream ?? null;
     this.details = details.details ?? null;
+    this.withoutAnswer = details.withoutAnswer ?? null;
   }
 }
 
@@ -115,6 +118,9 @@ export type UpstreamErrorDetails = {
   code: string | null;
 };
 
+/** The status that the error names. Null if it names none. */
+export type WithoutAnswer = { status: number | null };
+
 type GatewayErrorDetails = {
   cause?: unknown;
   param?: string | null;
@@ -125,6 +131,7 @@ type GatewayErrorDetails = {
   currentRevision?: number;
   upstream?: UpstreamErrorDetails;
   details?: object | null;
+  withoutAnswer?: WithoutAnswer | null;
 };
 
 /** An error that prevents the start or ends a command. The message is for the operator. */

@@ -3,7 +3,8 @@ import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { answerNames, OutputMeter } from "../usage/counting/token-meter.ts";
 import { GrowingBody } from "../wire/bytes.ts";
-import { ErrorCollector } from "./read-upstream-error.ts";
+import { failOrDivert } from "./divert.ts";
+import { ErrorCollector, errorInAnswer } from "./read-upstream-error.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
 import { compressed, toAnswerError, tooLong } from "../wire/bad-answer.ts";
@@ -69,7 +70,8 @@ export class AnswerRelay implements UpstreamEvents, Answer {
     try {
       return this.#read(bytes);
     } catch (thrown) {
-      this.#exchange.fail(toAnswerError(thrown));
+      const { candidate } = this.#exchange;
+      failOrDivert(this.#exchange, errorInAnswer(bytes, toAnswerError(thrown), candidate));
       return null;
     }
   }

@@ -1,11 +1,4 @@
-import type {
-  AnswerEnvelope,
-  Dialect,
-  DialectRequest,
-  NativeDialect,
-  NativePiece,
-  NativeReader,
-} from "../dialects/dialect.ts";
+import type { AnswerEnvelope, Dialect, DialectRequest, NativeDialect } from "../dialects/dialect.ts";
 import { GatewayError } from "../errors.ts";
 import type { ChatAnswer, ChatTranslation, UpstreamModel, Endpoint } from "../providers/provider.ts";
 import type { Attempt } from "../routing/attempts.ts";
@@ -16,12 +9,9 @@ import { AnswerRelay } from "./answer-relay.ts";
 import type { ClientHeaders, ModelCall, Operation } from "./operation.ts";
 import type { StreamReading } from "./stream-reading.ts";
 import { StreamRelay } from "./stream-relay.ts";
-import { cutOff, tooLong } from "../wire/bad-answer.ts";
 import { translatedAnswer } from "./translated-answer.ts";
 import { TranslatedStream } from "./translated-stream.ts";
-import { OutputMeter } from "../usage/counting/token-meter.ts";
-import { EventSplitter } from "../wire/bytes.ts";
-import { errorWithoutSecrets } from "./read-upstream-error.ts";
+import { NativeStream } from "./native-stream.ts";
 import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
 import { withOneCall } from "./one-call.ts";
 
@@ -191,47 +181,3 @@ export function withClientHeaders(
   );
   return { ...endpoint, headers: [...own, ...names.flatMap((name) => [name, String(headers[name])])] };
 }
-
-type NativeStreamOptions = {
-  native: NativeDialect;
-  request: DialectRequest;
-  slug: string;
-  eventBytesMax: number;
-  /** The provider's key. Upstream errors may quote it. */
-  secret: string | null;
-};
-
-/** Relays a stream in the client's dialect, with the slug in place of the upstream's model name. */
-export class NativeStream implements StreamReading {
-  readonly contentType = "text/event-stream";
-  readonly output: OutputMeter;
-  readonly #options: NativeStreamOptions;
-  readonly #splitter: EventSplitter;
-  readonly #reader: NativeReader;
-
-  constructor(options: NativeStreamOptions) {
-    const { native, request, slug } = options;
-    this.#options = options;
-    this.output = new OutputMeter(native.outputNames());
-    this.#splitter = new EventSplitter(options.eventBytesMax);
-    this.#reader = native.createReader(request, slug, this.output);
-  }
-
-  push(bytes: Buffer): NativePiece {
-    const events = this.#splitter.push(bytes);
-    const piece = events ? this.#reader.read(events) : noPiece;
-    const { secret, eventBytesMax } = this.#options;
-    if (piece.ending instanceof GatewayError) {
-      return { ...piece, ending: errorWithoutSecrets(piece.ending, secret) };
-    }
-    if (piece.ending !== null || !this.#splitter.isTooLong) return piece;
-    return { ...piece, ending: tooLong("one event", eventBytesMax) };
-  }
-
-  /** The reader reports the end of a complete stream before the connection ends. */
-  end(): NativePiece {
-    return { ...noPiece, ending: cutOff() };
-  }
-}
-
-const noPiece: NativePiece = { bytes: Buffer.alloc(0), usage: null, ending: null };

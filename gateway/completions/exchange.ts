@@ -100,6 +100,7 @@ export class Exchange {
   attempting(candidate: Candidate, call: Attempts): void {
     this.candidate = candidate;
     this.call = call;
+    this.answer = null;
     this.attemptedAt = performance.now();
     if (this.attempts++ === 0) this.calledAt = this.attemptedAt;
     this.observed?.call(candidate);

@@ -1,8 +1,13 @@
 import { GatewayError } from "../errors.ts";
+import { badAnswer, credentialRejected } from "../wire/bad-answer.ts";
+import { findErrorMessage } from "../wire/error-message.ts";
+import { findReportedError } from "../wire/reported-error.ts";
+import { readRetryInfoMs } from "../wire/retry-info.ts";
+import { failOrDivert } from "./divert.ts";
 import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
 import { hideSecret } from "../upstream/hide-secret.ts";
 import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
-import { isObject, parseJson, stringifyJson } from "../wire/json.ts";
+import { isObject, parseJson, parseShortJson, stringifyJson } from "../wire/json.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -21,23 +26,21 @@ export function readUpstreamError(
   const effectiveStatus = speaker.effectiveStatus?.(status, parsed) ?? status;
   const reason = `http_${effectiveStatus}` as const;
   if (effectiveStatus === 401 || effectiveStatus === 402 || effectiveStatus === 403) {
-    return new GatewayError(
-      "upstream_auth_failed",
-      "The provider rejected the gateway's credential. Ask an administrator to check the credential.",
-      { reason },
-    );
+    return credentialRejected({ reason });
   }
+  const retryAfterMs = readRetryAfterMs(headers) ?? readRetryInfoMs(parsed);
+  const wait = retryAfterMs !== null && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) };
   if (effectiveStatus < 400 || effectiveStatus > 499) {
     return new GatewayError(
       "upstream_error",
       `The provider returned HTTP status ${effectiveStatus}. Retry the request.`,
-      {
-        reason,
-      },
+      { reason, ...wait },
     );
   }
-  const { message, type, param, code, details } = readErrorMembers(parsed, speaker.secret);
-  const retryAfterMs = readRetryAfterMs(headers);
+  const { message, type, param, code, details } = readErrorMembers(
+    parsed ?? plainText(headers, body),
+    speaker.secret,
+  );
   const isNative = speaker.form === "native";
   return new GatewayError(
     "upstream_rejected",
@@ -52,9 +55,16 @@ export function readUpstreamError(
         code: isNative ? code : effectiveStatus === 429 ? "rate_limit_exceeded" : null,
       },
       details,
-      ...(retryAfterMs !== null && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
+      ...wait,
     },
   );
+}
+
+/** A body that is neither JSON nor a page. Null for other bodies. */
+function plainText(headers: UpstreamHeaders, body: Buffer): string | null {
+  const text = body.toString("utf8").trim();
+  const isPage = text.startsWith("<") || String(headers["content-type"]).includes("html");
+  return isPage || text.startsWith("{") || text.startsWith("[") ? null : text;
 }
 
 type ErrorSpeaker = {
@@ -65,12 +75,13 @@ type ErrorSpeaker = {
 };
 
 export function errorWithoutSecrets(error: GatewayError, secret: string | null): GatewayError {
-  const { code, reason, upstream } = error;
+  const { code, reason, upstream, withoutAnswer, retryAfterSeconds } = error;
   const message = withoutSecrets(error.message, secret);
-  if (upstream === null) return new GatewayError(code, message, { reason });
+  const kept = { reason, withoutAnswer, ...(retryAfterSeconds !== null && { retryAfterSeconds }) };
+  if (upstream === null) return new GatewayError(code, message, kept);
   const { status, type, param, code: upstreamCode } = upstream;
   return new GatewayError(code, message, {
-    reason,
+    ...kept,
     upstream: {
       status,
       type: toName(type, secret) ?? "server_error",
@@ -84,6 +95,7 @@ export function errorWithoutSecrets(error: GatewayError, secret: string | null):
 function withoutSecrets(message: string, secret: string | null): string {
   return (secret === null ? message : hideSecret(message, secret))
     .replaceAll(/\b(sk|gsk|xai|key|pk|rk)[-_][\w*.-]{8,}/gi, "[key removed]")
+    .replaceAll(/[\p{Cc}]+/gu, " ")
     .slice(0, messageLengthMax);
 }
 
@@ -97,20 +109,16 @@ type ErrorMembers = {
 
 const noMembers: ErrorMembers = { message: null, type: null, param: null, code: null, details: null };
 
-/**
- * Reads OpenAI's error format and its variants: a plain string, a numeric code, an array with the error.
- */
+/** Reads OpenAI's error format and its variants. An array contains the error as its first element. */
 function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers {
-  const body = Array.isArray(parsed) ? parsed[0] : parsed;
-  const error = isObject(body) ? (body["error"] ?? body) : null;
-  if (typeof error === "string") {
-    return { ...noMembers, message: withoutSecrets(error, secret) };
-  }
-  if (!isObject(error)) return noMembers;
-  // AWS uses both `message` and `Message`.
-  const { message = error["Message"], type, param, code, details } = error;
+  const body: unknown = Array.isArray(parsed) && isObject(parsed[0]) ? parsed[0] : parsed;
+  const error = isObject(body) && isObject(body["error"]) ? body["error"] : body;
+  const message = findErrorMessage(error) ?? findErrorMessage(body);
+  const shown = message === null ? null : withoutSecrets(message, secret);
+  if (!isObject(error)) return { ...noMembers, message: shown };
+  const { type, param, code, details } = error;
   return {
-    message: typeof message === "string" ? withoutSecrets(message, secret) : null,
+    message: shown,
     type: toName(type, secret),
     param: toName(param, secret),
     code: toName(code, secret),
@@ -160,11 +168,28 @@ export class ErrorCollector {
 
   finish(): void {
     const body = Buffer.concat(this.#chunks);
-    this.#exchange.fail(readUpstreamError(this.#status, this.#headers, body, this.#speaker));
+    if (this.#status === 200) {
+      const error = errorInAnswer(body, badAnswer("not an event stream"), this.#exchange.candidate);
+      failOrDivert(this.#exchange, error);
+    } else this.#exchange.fail(readUpstreamError(this.#status, this.#headers, body, this.#speaker));
   }
 }
 
-function speakerOf(candidate: Candidate | null): ErrorSpeaker {
+/**
+ * The error that a response with status 200 contains in place of an answer, or else `error`.
+ * @param error why the response is no answer
+ */
+export function errorInAnswer(
+  body: Buffer,
+  error: GatewayError,
+  candidate: Pick<Candidate, "target"> | null,
+): GatewayError {
+  const isKnown = error.withoutAnswer !== null && error.withoutAnswer.status !== null;
+  const reported = isKnown ? null : findReportedError(parseShortJson(body, 0, body.length));
+  return errorWithoutSecrets(reported ?? error, speakerOf(candidate).secret);
+}
+
+function speakerOf(candidate: Pick<Candidate, "target"> | null): ErrorSpeaker {
   const target = candidate?.target;
   if (!target || target instanceof GatewayError) return { form: "native", secret: null };
   const { chat, effectiveStatus } = target;

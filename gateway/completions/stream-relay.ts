@@ -1,8 +1,10 @@
-import type { BytesOrText } from "../wire/bytes.ts";
+import { type BytesOrText, concat } from "../wire/bytes.ts";
+import { isMediaType } from "../upstream/is-media-type.ts";
 import type { TokenUsage } from "../wire/token-usage.ts";
 import type { StreamPiece, StreamReading } from "./stream-reading.ts";
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
+import { divert } from "./divert.ts";
 import { ErrorCollector } from "./read-upstream-error.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
@@ -30,6 +32,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
   #bytesInTurn = 0;
   /** Whether the rest waits for the next turn. Bytes that arrive meanwhile wait too. */
   #isYielding = false;
+  #hasLeft = false;
   #isPartial = false;
   #isEnded = false;
   #turn: NodeJS.Immediate | undefined;
@@ -47,9 +50,10 @@ export class StreamRelay implements UpstreamEvents, Answer {
   }
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
-    if (status !== 200) {
+    const isStream = isMediaType(headers["content-type"], this.#reading.contentType);
+    if (status !== 200 || (!isStream && isMediaType(headers["content-type"], "application/json"))) {
       this.#error = new ErrorCollector(this.#exchange, status, headers);
-    } else if (!isMediaType(headers["content-type"], this.#reading.contentType)) {
+    } else if (!isStream) {
       this.#exchange.fail(badAnswer("not an event stream"));
     } else if ((headers["content-encoding"] ?? "identity") !== "identity") {
       this.#exchange.fail(compressed());
@@ -107,7 +111,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
   }
 
   #relayArrived(): void {
-    if (this.#isYielding) return;
+    if (this.#isYielding || this.#hasLeft) return;
     const arrived = this.#arrived;
     if (arrived.length > 0 && !this.#exchange.isOver) {
       this.#arrived = [];
@@ -119,7 +123,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
         arrivedAt,
       );
     }
-    if (this.#last && !this.#isYielding && !this.#exchange.isOver) this.#last();
+    if (this.#last && !this.#hasLeft && !this.#isYielding && !this.#exchange.isOver) this.#last();
   }
 
   /** Lets other requests run before the rest of a burst is read. */
@@ -138,7 +142,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
     try {
       if (this.#isPartial)
         this.#relay(
-          this.#read(() => this.#continued()),
+          this.#read(() => this.#reading.proceed?.() ?? nothing),
           performance.now(),
         );
       this.#relayArrived();
@@ -146,10 +150,6 @@ export class StreamRelay implements UpstreamEvents, Answer {
       this.#exchange.fail(toAnswerError(thrown));
     }
     if (!this.#isYielding && !this.#isStalled) this.#exchange.call?.resume();
-  }
-
-  #continued(): StreamPiece {
-    return this.#reading.proceed?.() ?? nothing;
   }
 
   /** Catches exceptions, because a microtask has no caller that does. */
@@ -173,11 +173,19 @@ export class StreamRelay implements UpstreamEvents, Answer {
   #relay({ bytes, usage, ending, isPartial = false }: StreamPiece, arrivedAt: number): void {
     this.#isPartial = isPartial;
     this.#isEnded = ending !== null;
+    if (ending !== null && ending !== "done" && divert(this.#exchange, ending)) return this.#leave();
     if (usage) this.usage = usage;
     if (ending === "done") return this.#succeed(bytes, arrivedAt);
     if (bytes.length > 0) this.#write(bytes, arrivedAt);
     if (ending) return this.#exchange.fail(ending);
     if ((isPartial || this.#bytesInTurn >= bytesInTurnMax) && !this.#exchange.isOver) this.#yield();
+  }
+
+  /** Another candidate's relay now has the exchange. The client never gets this relay's bytes. */
+  #leave(): void {
+    this.#hasLeft = true;
+    this.#arrived = [];
+    this.onOver();
   }
 
   #write(chunks: BytesOrText, arrivedAt: number): void {
@@ -230,15 +238,6 @@ export class StreamRelay implements UpstreamEvents, Answer {
       return this.#watch(this.#options.pingIntervalMs);
     }, delayMs);
   }
-}
-
-function isMediaType(header: string | string[] | undefined, type: string): boolean {
-  return String(header).split(";", 1)[0]?.trim().toLowerCase() === type;
-}
-
-function concat(buffers: Buffer[]): Buffer {
-  const [first] = buffers;
-  return first && buffers.length === 1 ? first : Buffer.concat(buffers);
 }
 
 /** Keeps proxies from closing an idle stream. Clients ignore comments. */

@@ -1,3 +1,4 @@
+import { GatewayError } from "../errors.ts";
 import { readTokenUsage } from "../wire/token-usage.ts";
 import type { StreamWriter } from "../dialects/dialect.ts";
 import type { ChatStreamReader, ChatTranslation } from "../providers/provider.ts";
@@ -5,7 +6,7 @@ import { TokenMeter } from "../usage/counting/token-meter.ts";
 import type { ChunkDelta } from "../wire/chat-completion.ts";
 import type { EventDecoder, UpstreamEvent } from "../wire/server-sent-events.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
-import { cutOff, toAnswerError, tooLong } from "../wire/bad-answer.ts";
+import { cutOff, toAnswerError, tooLong, withoutChoices } from "../wire/bad-answer.ts";
 import type { StreamPiece, StreamReading } from "./stream-reading.ts";
 
 type TranslatedStreamOptions = {
@@ -24,6 +25,7 @@ export class TranslatedStream implements StreamReading {
   readonly #decoder: EventDecoder;
   readonly #reader: ChatStreamReader;
   #text = "";
+  #hasChoice = false;
   /** Decoded events, of which those before `#next` are translated. */
   #events: UpstreamEvent[] = [];
   #next = 0;
@@ -52,7 +54,24 @@ export class TranslatedStream implements StreamReading {
   }
 
   end(): StreamPiece {
-    return this.#takePiece(() => (this.#reader.state === "unfinished" ? cutOff() : this.#finish()));
+    return this.#takePiece(() => {
+      const ending = this.#flush();
+      if (ending !== null) return ending;
+      return this.#reader.state === "unfinished" ? cutOff() : this.#finish();
+    });
+  }
+
+  /** Reads a last line without its line breaks. An incomplete event is not malformed, but cut off. */
+  #flush(): StreamPiece["ending"] {
+    this.#events = this.#decoder.flush?.() ?? [];
+    this.#next = 0;
+    this.#weight = 0;
+    try {
+      return this.#translate();
+    } catch (thrown) {
+      if (thrown instanceof GatewayError && thrown.withoutAnswer) throw thrown;
+      return cutOff();
+    }
   }
 
   #translate(): StreamPiece["ending"] {
@@ -62,6 +81,7 @@ export class TranslatedStream implements StreamReading {
       if (event === undefined) break;
       this.#weight += event.data.length + eventWeight;
       for (const choice of this.#reader.read(event)) {
+        this.#hasChoice = true;
         this.#count(choice.delta);
         this.#text += writer.write(choice, this.#reader.usage);
       }
@@ -82,7 +102,8 @@ export class TranslatedStream implements StreamReading {
     for (const call of calls ?? []) this.output.add(call.function.arguments);
   }
 
-  #finish(): "done" {
+  #finish(): StreamPiece["ending"] {
+    if (!this.#hasChoice) return withoutChoices();
     this.#text += this.#options.writer.finish(this.#reader.usage);
     return "done";
   }

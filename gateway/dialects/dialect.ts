@@ -109,6 +109,8 @@ export type NativeReader = {
    * @param events one or more complete server-sent events
    */
   read(events: Buffer): NativePiece;
+  /** The end of a complete answer whose stream lacks its usual last event. Null for an incomplete answer. */
+  end?(): NativePiece | null;
 };
 
 export type NativePiece = {

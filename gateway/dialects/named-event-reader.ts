@@ -20,6 +20,8 @@ export type EventForm = {
   };
   /** The token counts so far. */
   readonly usage: TokenUsage | null;
+  /** The last event of a complete stream that lacks it. Null for an incomplete stream. */
+  lastEvent?(): string | null;
 };
 
 /** Relays streams with named events, such as Anthropic's messages and OpenAI's responses. */
@@ -53,6 +55,11 @@ export class NamedEventReader implements NativeReader {
     }
     const bytes = parts.length === 0 ? events : Buffer.concat([...parts, events.subarray(copied)]);
     return { bytes, usage: this.#form.usage, ending: null };
+  }
+
+  end(): NativePiece | null {
+    const event = this.#form.lastEvent?.() ?? null;
+    return event === null ? null : { bytes: Buffer.from(event), usage: this.#form.usage, ending: "done" };
   }
 
   #readEvent(name: string, data: string): ReturnType<EventForm["read"]> {

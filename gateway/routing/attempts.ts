@@ -1,6 +1,8 @@
 import type { GatewayError } from "../errors.ts";
 import type { Candidate } from "./candidate.ts";
 import type { CoolDownCause, CoolDowns, RetryBudget } from "./cool-downs.ts";
+import { type HeldRefusal, holdRefusal } from "./held-refusal.ts";
+import { selectCandidate, selectSoonest } from "./select-candidate.ts";
 import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 
@@ -56,6 +58,8 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   /** Whether the upstream rejected the current call. */
   #isRefused = false;
   #waiting: NodeJS.Timeout | undefined;
+  /** A rejection whose body may say how long to wait. */
+  #held: HeldRefusal | null = null;
   #isOver = false;
 
   constructor(options: AttemptsOptions, groups: readonly (readonly Candidate[])[], caller: Caller) {
@@ -90,26 +94,64 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   abort(): void {
     this.#isOver = true;
     clearTimeout(this.#waiting);
+    this.#held?.letGo();
     this.#call?.abort();
   }
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
     this.#isRefused = status >= 400 && !proxyFailures.has(status);
-    if (status !== 200 && refusals.has(status) && this.#retryAfterRefusal(status, headers)) return;
+    if (status !== 200 && refusals.has(status)) {
+      this.#held = holdRefusal(status, headers, () => this.#release());
+      if (this.#held) return;
+      if (this.#retryAfterRefusal(status, readRetryAfterMs(headers))) return;
+    }
     this.#pass((events) => events.onHeaders(status, headers));
   }
 
   onData(bytes: Buffer): void {
+    if (this.#held) return this.#held.add(bytes);
     this.#pass((events) => events.onData(bytes));
   }
 
   onEnd(): void {
+    if (this.#held && this.#release()) return;
     this.#pass((events) => events.onEnd());
   }
 
   onError(error: GatewayError, wasSent: boolean): void {
+    if (this.#held && this.#release()) return;
     if (!wasSent && this.#retryElsewhere(error)) return;
     this.#pass((events) => events.onError(error, wasSent));
+  }
+
+  /**
+   * Whether another call follows a response with status 200 without an answer. The upstream has ended such a
+   * request, so every failure but a rejected request moves on.
+   */
+  divert({ withoutAnswer, retryAfterSeconds, code, reason }: GatewayError): boolean {
+    const [candidate, status] = [this.#candidate, withoutAnswer?.status ?? null];
+    this.#isRefused = status !== null && (status < 500 || refusals.has(status));
+    if (candidate === null) return false;
+    if (status !== null && refusals.has(status)) {
+      return this.#retryAfterRefusal(status, retryAfterSeconds === null ? null : retryAfterSeconds * 1000);
+    }
+    if (status !== null && status < 500) return false;
+    this.#caller.refused(candidate, { code, reason });
+    return this.#mayRetry() && this.#moveOn();
+  }
+
+  /** Ends the wait for a rejection's body. Returns whether another call follows. */
+  #release(): boolean {
+    const held = this.#held;
+    if (held === null) return false;
+    this.#held = null;
+    held.letGo();
+    if (this.#retryAfterRefusal(held.status, held.readWaitMs())) return true;
+    this.#pass((events) => {
+      events.onHeaders(held.status, held.headers);
+      if (held.body.length > 0) events.onData(held.body);
+    });
+    return false;
   }
 
   #pass(send: (events: UpstreamEvents) => void): void {
@@ -121,11 +163,10 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
     }
   }
 
-  #retryAfterRefusal(status: number, headers: UpstreamHeaders): boolean {
+  #retryAfterRefusal(status: number, retryAfterMs: number | null): boolean {
     const { coolDownMs, coolDownMsMax, retryWaitMsMax } = this.#options;
     const candidate = this.#candidate;
     if (candidate === null) return false;
-    const retryAfterMs = readRetryAfterMs(headers);
     const code = `http_${status}` as const;
     this.#coolDown(candidate, Math.min(retryAfterMs ?? coolDownMs, coolDownMsMax), { code, reason: code });
     if (!this.#mayRetry()) return false;
@@ -207,44 +248,3 @@ const refusals = new Set([401, 402, 403, 429, 503, 529]);
 
 /** Statuses of a proxy whose own upstream may still process the request. */
 const proxyFailures = new Set([502, 504, 524]);
-
-/**
- * Selects by weight from the first group with a candidate that is left and not cooling down.
- * @param isLeft whether a candidate may still be tried for this request
- */
-function selectCandidate(
-  groups: readonly (readonly Candidate[])[],
-  coolDowns: CoolDowns,
-  isLeft: (candidate: Candidate) => boolean,
-  random: () => number,
-): Candidate | null {
-  for (const group of groups) {
-    const only = group.length === 1 ? group[0] : undefined;
-    if (only) {
-      if (isLeft(only) && coolDowns.leftMs(only) === 0) return only;
-      continue;
-    }
-    const candidates = group.filter((candidate) => isLeft(candidate) && coolDowns.leftMs(candidate) === 0);
-    const candidate = selectByWeight(candidates, random);
-    if (candidate) return candidate;
-  }
-  return null;
-}
-
-function selectSoonest(
-  groups: readonly (readonly Candidate[])[],
-  coolDowns: CoolDowns,
-  isLeft: (candidate: Candidate) => boolean,
-): Candidate | null {
-  let soonest: Candidate | null = null;
-  for (const candidate of groups.flat().filter(isLeft)) {
-    if (soonest === null || coolDowns.leftMs(candidate) < coolDowns.leftMs(soonest)) soonest = candidate;
-  }
-  return soonest;
-}
-
-function selectByWeight(candidates: readonly Candidate[], random: () => number): Candidate | undefined {
-  const total = candidates.reduce((sum, { weight }) => sum + weight, 0);
-  let left = random() * total;
-  return candidates.find(({ weight }) => (left -= weight) < 0) ?? candidates.at(-1);
-}

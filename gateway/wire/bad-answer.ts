@@ -1,5 +1,4 @@
-import { GatewayError, type UpstreamErrorDetails } from "../errors.ts";
-import { isObject, parseShortJson } from "./json.ts";
+import { GatewayError, type UpstreamErrorDetails, type WithoutAnswer } from "../errors.ts";
 
 /** @param what completes "The provider's response was" */
 export function badAnswer(what: string, reason: GatewayError["reason"] = "unreadable_answer"): GatewayError {
@@ -25,6 +24,15 @@ export function cutOff(): GatewayError {
   return badAnswer("cut off before its end", "answer_cut_off");
 }
 
+/** Another candidate may answer, if the client has received nothing. */
+export function withoutChoices(): GatewayError {
+  return new GatewayError(
+    "upstream_error",
+    "The provider's response contained no choice. Retry the request, and check the provider if the error persists.",
+    { reason: "unreadable_answer", withoutAnswer: { status: null } },
+  );
+}
+
 /** An error that an upstream reports within its response. `errorWithoutSecrets` removes quoted credentials. */
 export function upstreamReported(
   message: unknown,
@@ -35,16 +43,18 @@ export function upstreamReported(
   return new GatewayError(
     "upstream_error",
     isExplained ? message : `The provider reported an error ${where}. Retry the request.`,
-    { reason: "reported_error", ...(upstream && { upstream }) },
+    { reason: "reported_error", withoutAnswer: { status: null }, ...(upstream && { upstream }) },
   );
 }
 
-/** The message of an error in OpenAI's format or a variant. Null for other payloads and for long ones. */
-export function readErrorMessage(payload: Buffer): string | null {
-  const parsed = parseShortJson(payload, 0, payload.length);
-  const body: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
-  const error = isObject(body) ? (body["error"] ?? body) : null;
-  // AWS uses both `message` and `Message`.
-  const message = isObject(error) ? (error["message"] ?? error["Message"]) : error;
-  return typeof message === "string" ? message : null;
+/** Omits the upstream's message, because it is about the gateway's credential. */
+export function credentialRejected(details: {
+  reason: GatewayError["reason"];
+  withoutAnswer?: WithoutAnswer;
+}): GatewayError {
+  return new GatewayError(
+    "upstream_auth_failed",
+    "The provider rejected the gateway's credential. Ask an administrator to check the credential.",
+    details,
+  );
 }

@@ -1,6 +1,12 @@
 /** Bytes as a buffer, or as Latin-1 text with one character per byte. Node sends short text without a copy. */
 export type BytesOrText = Buffer | string;
 
+/** Does not copy a single buffer. */
+export function concat(buffers: Buffer[]): Buffer {
+  const [first] = buffers;
+  return first && buffers.length === 1 ? first : Buffer.concat(buffers);
+}
+
 /** Joins chunks in one buffer, because a separate buffer for each one-byte chunk takes about 100 bytes. */
 export class GrowingBody {
   readonly #lengthMax: number;
@@ -101,6 +107,14 @@ export class EventSplitter {
       : this.#length + index >= 0
         ? this.#rest[this.#length + index]
         : undefined;
+  }
+
+  /** Ends the incomplete event, whose last line may lack its line breaks. Null without one. */
+  flush(): Buffer | null {
+    if (this.#length === 0) return null;
+    const event = Buffer.concat([this.#rest.subarray(0, this.#length), Buffer.from("\n\n")]);
+    this.#length = 0;
+    return event;
   }
 
   #keep(bytes: Buffer): void {

@@ -31,7 +31,11 @@ export type CompletionChoice = {
   message: AssistantMessage;
   logprobs: object | null;
   finish_reason: FinishReason;
+  stop_sequence?: MatchedSequence;
 };
+
+/** The stop sequence that ended the choice, or null for an unknown one. Undefined if none did. */
+export type MatchedSequence = string | null | undefined;
 
 export type AssistantMessage = {
   role: "assistant";
@@ -71,6 +75,7 @@ export type ChunkChoice = {
   delta: ChunkDelta;
   logprobs?: object | null;
   finish_reason: FinishReason | null;
+  stop_sequence?: MatchedSequence;
 };
 
 export type ChunkDelta = {

@@ -10,6 +10,10 @@ type ScannedAnswer = {
   /** The range of the value of `listName`. Null if missing. */
   list: { start: number; end: number } | null;
   hasList: boolean;
+  /** Whether the list has no items. */
+  isEmpty: boolean;
+  /** A reported error. Null without one. */
+  error: unknown;
 };
 
 /** Returns null if the answer is not an object. */
@@ -19,7 +23,15 @@ export function scanAnswer(
   { slug, listName }: { slug: string; listName: string },
 ): ScannedAnswer | null {
   const text = JSON.stringify(slug);
-  const scanned: ScannedAnswer = { edits: [], usage: null, serviceTier: null, list: null, hasList: false };
+  const scanned: ScannedAnswer = {
+    edits: [],
+    usage: null,
+    serviceTier: null,
+    list: null,
+    hasList: false,
+    isEmpty: false,
+    error: null,
+  };
   const result = scanMembers(bytes, range.start, range.end, Infinity, (keyStart, keyEnd, start, end) => {
     if (isKey(bytes, keyStart, keyEnd, "model")) scanned.edits.push({ start, end, text });
     else if (isKey(bytes, keyStart, keyEnd, "usage")) scanned.usage = parseShortJson(bytes, start, end);
@@ -27,8 +39,10 @@ export function scanAnswer(
       scanned.serviceTier = parseShortJson(bytes, start, end);
     else if (isKey(bytes, keyStart, keyEnd, listName)) {
       scanned.hasList = bytes[start] === openBracket;
+      scanned.isEmpty =
+        end - start < emptyListBytesMax && /^\[\s*\]$/.test(bytes.toString("latin1", start, end));
       scanned.list = { start, end };
-    }
+    } else if (isKey(bytes, keyStart, keyEnd, "error")) scanned.error = parseShortJson(bytes, start, end);
   });
   if (result !== "complete") return null;
   if (scanned.edits.length === 0) {
@@ -37,3 +51,6 @@ export function scanAnswer(
   }
   return scanned;
 }
+
+/** Longer lists are not checked for items. */
+const emptyListBytesMax = 64;

@@ -15,6 +15,11 @@ export class ServerSentEventDecoder implements EventDecoder {
     const events = this.#splitter.push(bytes);
     return events === null ? [] : parseEvents(events.toString("utf8"));
   }
+
+  flush(): UpstreamEvent[] {
+    const event = this.#splitter.flush();
+    return event === null ? [] : parseEvents(event.toString("utf8"));
+  }
 }
 
 /**
@@ -57,6 +62,8 @@ export type UpstreamEvent = {
 export type EventDecoder = {
   /** Returns the events that these bytes complete. May throw any error for malformed bytes. */
   push(bytes: Buffer): UpstreamEvent[];
+  /** Returns the events that end with the body. Framings with a length for each event need none. */
+  flush?(): UpstreamEvent[];
   /** Whether the incomplete event exceeds its limit. The caller must then stop. */
   readonly isTooLong: boolean;
 };

@@ -54,7 +54,8 @@ const hostileAnswers: Record<string, (count: number) => () => unknown> = {
     const chunk = `data: {"model":"a","usage":${" ".repeat(200)}null,"choices":[]}\n\n`;
     const events = Buffer.from(chunk.repeat(count / 20));
     const meter = new OutputMeter(chat.native.outputNames());
-    return () => new ChunkRewriter({ slug: "acme/model", includeUsage: false, meter }).rewrite(events);
+    return () =>
+      new ChunkRewriter({ slug: "acme/model", includeUsage: false, choicesMin: 1, meter }).rewrite(events);
   },
 };
 

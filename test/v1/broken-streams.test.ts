@@ -149,6 +149,9 @@ for (const dialect of clientDialects) {
     };
 
     for (const [title, end] of dialectEndings) {
+      // Only OpenAI's responses have their whole answer in the last event.
+      const isWhole = title.startsWith("an end ") && title.endsWith("the last event");
+      if (isWhole && !(isNative && dialect.name === "responses" && title.includes("before"))) continue;
       test(`${how}: ${title} mid-stream becomes an error event without a regular end`, async (t) => {
         const { answer, records } = await play(t.title, (response) => {
           beginStream(response);
@@ -162,6 +165,18 @@ for (const dialect of clientDialects) {
         t.false(answer.text.includes(dialect.endEvent));
         t.false(answer.text.includes(upstreamSecret), "our own credential is not shown");
         t.like(records, [{ endpoint: dialect.name, status: "FAILED", httpStatus: 200 }]);
+      });
+    }
+
+    for (const cut of isNative && dialect.name === "responses" ? [2] : [2, written.end.length]) {
+      test(`${how}: an answer with its finish reason is complete without the last ${cut} bytes`, async (t) => {
+        const whole = written.begun + written.rest + written.end;
+        const { answer, records } = await play(t.title, (response) => {
+          beginStream(response);
+          response.end(whole.slice(0, -cut));
+        });
+        assertRegularEnd(t, dialect, answer);
+        t.like(records, [{ status: "SUCCEEDED", outputTokens: 2 }]);
       });
     }
 

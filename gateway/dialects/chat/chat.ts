@@ -1,5 +1,5 @@
 import { readChatUsage } from "../../wire/token-usage.ts";
-import type { Dialect, ShownError, DialectRequest, NativePiece, NativeReader } from "../dialect.ts";
+import type { Dialect, ShownError, DialectRequest } from "../dialect.ts";
 import { ChatStreamWriter } from "./chat-stream-writer.ts";
 import { type ChatRequestBody, chatRoles, type ChatQuirks, applyQuirks } from "../../wire/chat-completion.ts";
 import { isObject, isKey, type VisitMember } from "../../wire/json.ts";
@@ -21,7 +21,8 @@ import {
   requestSchema,
 } from "../parse-body.ts";
 import { applyEdits, type Edit, splitByEdits } from "../../wire/bytes.ts";
-import { badAnswer, readErrorMessage, upstreamReported } from "../../wire/bad-answer.ts";
+import { badAnswer, withoutChoices } from "../../wire/bad-answer.ts";
+import { ChunkReader } from "./chunk-reader.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import { ChunkRewriter } from "./chunk-rewriter.ts";
 import type { UpstreamModel } from "../../providers/provider.ts";
@@ -38,7 +39,8 @@ export const chat: Dialect<ChatRequest> = {
     object: "chat.completion",
     created: createdSeconds,
     model: slug,
-    choices,
+    // OpenAI's format has no member for the matched stop sequence.
+    choices: choices.map(({ stop_sequence: _, ...choice }) => choice),
     ...(usage !== null && { usage }),
   }),
   createStreamWriter: (envelope, { includeUsage }) => new ChatStreamWriter(envelope, includeUsage),
@@ -51,6 +53,7 @@ export const chat: Dialect<ChatRequest> = {
     readAnswer(bytes, slug) {
       const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "choices" });
       if (!answer?.hasList) throw badAnswer("not in OpenAI's format");
+      if (answer.isEmpty) throw withoutChoices();
       return {
         bytes: applyEdits(bytes, answer.edits),
         usage: readChatUsage(answer.usage, answer.serviceTier),
@@ -58,8 +61,9 @@ export const chat: Dialect<ChatRequest> = {
     },
     // OpenAI-compatible upstreams use several names for reasoning.
     outputNames: () => /"(?:content|reasoning_content|reasoning|refusal|arguments)"\s*:\s*"/g,
-    createReader({ includeUsage }, slug, meter) {
-      return new ChunkReader(new ChunkRewriter({ slug, includeUsage, meter }));
+    createReader({ includeUsage, outline: { n } }, slug, meter) {
+      const choicesMin = typeof n === "number" ? n : 1;
+      return new ChunkReader(new ChunkRewriter({ slug, includeUsage, choicesMin, meter }));
     },
   },
   formatError,
@@ -166,35 +170,6 @@ const chatMembers = requestMembers(requiredParameters, optionalParameters);
 const streamOptionsMembers = new RequestMembers(["include_usage"], []);
 
 export const chatRequestSchema = requestSchema(requiredParameters, optionalParameters);
-
-class ChunkReader implements NativeReader {
-  readonly #rewriter: ChunkRewriter;
-
-  constructor(rewriter: ChunkRewriter) {
-    this.#rewriter = rewriter;
-  }
-
-  read(events: Buffer): NativePiece {
-    const { text, usage, ending } = this.#rewriter.rewrite(events);
-    if (ending === null) return { bytes: text, usage, ending };
-    if (ending.kind === "done") return { bytes: text + this.#lastEvents(), usage, ending: "done" };
-    const error =
-      ending.kind === "error"
-        ? upstreamReported(readErrorMessage(ending.payload), "mid-stream")
-        : badAnswer("not made of chat completion chunks");
-    return { bytes: text, usage, ending: error };
-  }
-
-  /**
-   * Some upstreams send the usage only with their last choices. A client that requested a usage chunk still
-   * receives one.
-   */
-  #lastEvents(): string {
-    const chunk = this.#rewriter.missingUsageChunk();
-    const last = chunk === null ? "" : Buffer.from(`data: ${chunk}\n\n`).toString("latin1");
-    return `${last}data: [DONE]\n\n`;
-  }
-}
 
 /**
  * Sets the upstream's model name and requests the usage chunk of a stream. Splicing the bytes keeps large

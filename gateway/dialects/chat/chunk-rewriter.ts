@@ -13,6 +13,8 @@ export type RewrittenChunks = {
 type ChunkRewriterOptions = {
   slug: string;
   includeUsage: boolean;
+  /** The number of choices that a complete stream finishes. */
+  choicesMin: number;
   meter: OutputMeter;
 };
 
@@ -23,7 +25,10 @@ type ChunkRewriterOptions = {
 export class ChunkRewriter {
   readonly #modelJson: string;
   readonly #includeUsage: boolean;
+  readonly #choicesMin: number;
   readonly #meter: OutputMeter;
+  #hasChoice = false;
+  #finishedCount = 0;
   /** The start of an earlier chunk's line, up to the value of `model`. */
   #head = "";
   /** The value of `model` in the same line, with its quotes. */
@@ -32,10 +37,20 @@ export class ChunkRewriter {
   /** The last chunk with both choices and usage, until a chunk with usage alone arrives. */
   #mixedChunk: Buffer | null = null;
 
-  constructor({ slug, includeUsage, meter }: ChunkRewriterOptions) {
+  constructor({ slug, includeUsage, choicesMin, meter }: ChunkRewriterOptions) {
     this.#modelJson = JSON.stringify(slug);
     this.#includeUsage = includeUsage;
+    this.#choicesMin = choicesMin;
     this.#meter = meter;
+  }
+
+  get hasChoice(): boolean {
+    return this.#hasChoice;
+  }
+
+  /** Whether every choice has its finish reason. */
+  get isFinished(): boolean {
+    return this.#finishedCount >= this.#choicesMin;
   }
 
   /** The requested usage chunk in JSON, if the upstream sent the usage only with choices. Null otherwise. */
@@ -55,7 +70,7 @@ export class ChunkRewriter {
   rewrite(events: Buffer): RewrittenChunks {
     // In Latin-1, each character is one byte, so positions match. Text is faster to search than bytes.
     const text = events.toString("latin1");
-    let moreAt = findUsageOrError(text, 0);
+    let moreAt = findMore(text, 0);
     let output = "";
     let copied = 0;
     /** The end of the previous event or data line. */
@@ -67,8 +82,8 @@ export class ChunkRewriter {
     };
     for (let line = 0, next = 0; line < text.length; line = next) {
       next = text.indexOf("\n", line) + 1 || text.length;
-      if (moreAt < line) moreAt = findUsageOrError(text, line);
-      const mayHoldMore = moreAt < next;
+      if (moreAt < line) moreAt = findMore(text, line);
+      const mayHoldMore = moreAt < next || !this.#hasChoice;
       if (!mayHoldMore && this.#isLikeTheLast(text, line, next)) {
         const modelStart = line + this.#head.length;
         copyTo(modelStart, modelStart + this.#model.length);
@@ -93,6 +108,8 @@ export class ChunkRewriter {
         return { text: output, usage, ending };
       }
       this.#meter.read(text, line, next);
+      this.#hasChoice ||= chunk.hasChoice;
+      this.#finishedCount += chunk.finishedCount;
       usage = chunk.usage ?? usage;
       if (chunk.usage) this.#mixedChunk = chunk.isEmpty ? null : Buffer.from(events.subarray(start, next));
       if (chunk.usage && chunk.isEmpty && !this.#includeUsage) {
@@ -136,6 +153,8 @@ type Chunk = {
   hasMembers: boolean;
   usage: TokenUsage | null;
   isEmpty: boolean;
+  hasChoice: boolean;
+  finishedCount: number;
 };
 
 function readChunk(events: Buffer, start: number, end: number, mayHoldMore: boolean): Chunk {
@@ -146,6 +165,8 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
     hasMembers: false,
     usage: null,
     isEmpty: false,
+    hasChoice: false,
+    finishedCount: 0,
   };
   let usage: unknown = null;
   let serviceTier: unknown = null;
@@ -174,7 +195,11 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
       serviceTier = parseShortJson(events, valueStart, valueEnd);
     }
     if (isKey(events, keyStart, keyEnd, "choices")) {
-      chunk.isEmpty = /^\[\s*\]$/.test(events.toString("latin1", valueStart, valueEnd));
+      const choices = events.toString("latin1", valueStart, valueEnd);
+      chunk.isEmpty = /^\[\s*\]$/.test(choices);
+      chunk.hasChoice = choices.startsWith("[") && !chunk.isEmpty;
+      // Quotes within a text are escaped, so only members match.
+      chunk.finishedCount = choices.match(/"finish_reason"\s*:\s*"[^"]/g)?.length ?? 0;
     }
     return true;
   });
@@ -185,11 +210,11 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
 }
 
 /**
- * Returns `Infinity` without a match. Skips `"usage": null`, which OpenAI sends in most chunks. Also matches an
+ * Finds usage, an error or a finish reason. Returns `Infinity` without a match. Skips `"usage": null`, which OpenAI sends in most chunks. Also matches an
  * escaped letter, which may belong to either key.
  */
-function findUsageOrError(text: string, from: number): number {
-  const pattern = /"(?:usage|error)"\s*:\s*(?!null\b|\s)|\\u00[67]/g;
+function findMore(text: string, from: number): number {
+  const pattern = /"(?:usage|error|finish_reason)"\s*:\s*(?!null\b|\s|"")|\\u00[67]/g;
   pattern.lastIndex = from;
   return pattern.exec(text)?.index ?? Infinity;
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import type { ChatAnswer } from "../../providers/provider.ts";
-import { isObject } from "../../wire/json.ts";
+import { isObject, listOf } from "../../wire/json.ts";
 import { parseInput } from "../../wire/parse-shallow-object.ts";
 import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
 import { shortenedNames, toToolUseId } from "./current-tools.ts";
@@ -24,9 +24,16 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
   const shown = [...texts.map((text) => ({ type: "text", text })), ...sealed, ...calls];
   const content = showsThoughts(body) ? withThoughts(shown, assistant) : shown;
   const hasCalls = calls.length > 0;
+  const { stop_sequence: matched } = choice;
+  const stopReason = toStopReason(choice["finish_reason"], {
+    hasCalls,
+    isRefusal: assistant.refusal !== "",
+    matched,
+  });
   return formatMessage(envelope, {
     content,
-    stopReason: toStopReason(choice["finish_reason"], { hasCalls, isRefusal: assistant.refusal !== "" }),
+    stopReason,
+    stopSequence: toStopSequence(stopReason, matched, body),
     usage: answer.usage,
   });
 }
@@ -96,7 +103,7 @@ function parseArguments(text: string): unknown {
 /** https://platform.claude.com/docs/en/api/messages/create */
 export function formatMessage(
   envelope: AnswerEnvelope,
-  { content, stopReason, usage }: { content: object[]; stopReason: StopReason | null; usage: unknown },
+  { content, stopReason, stopSequence = null, usage }: MessageParts,
 ): object {
   return {
     id: `msg_${toBareId(envelope)}`,
@@ -105,11 +112,18 @@ export function formatMessage(
     model: envelope.slug,
     content,
     stop_reason: stopReason,
-    stop_sequence: null,
+    stop_sequence: stopSequence,
     stop_details: stopReason === null ? null : toStopDetails(stopReason),
     usage: formatUsage(usage),
   };
 }
+
+type MessageParts = {
+  content: object[];
+  stopReason: StopReason | null;
+  stopSequence?: string | null;
+  usage: unknown;
+};
 
 export function toBareId({ id }: AnswerEnvelope): string {
   return id.replace(/^req_/, "");
@@ -165,14 +179,27 @@ const noCounts = {
  */
 export function toStopReason(
   finishReason: unknown,
-  outcome: { hasCalls: boolean; isRefusal: boolean },
+  outcome: { hasCalls: boolean; isRefusal: boolean; matched: unknown },
 ): StopReason {
   if (finishReason === "length") return "max_tokens";
   if (finishReason === "content_filter" || outcome.isRefusal) return "refusal";
-  return outcome.hasCalls ? "tool_use" : "end_turn";
+  if (outcome.hasCalls) return "tool_use";
+  return outcome.matched === undefined ? "end_turn" : "stop_sequence";
 }
 
-type StopReason = "end_turn" | "max_tokens" | "tool_use" | "refusal";
+/** An upstream that does not name the matched sequence can only mean the only one. */
+export function toStopSequence(
+  stopReason: StopReason,
+  matched: unknown,
+  { stop_sequences: sequences }: Record<string, unknown>,
+): string | null {
+  if (stopReason !== "stop_sequence") return null;
+  const [only, ...others] = listOf(sequences);
+  const sequence = matched ?? (others.length === 0 ? only : null);
+  return typeof sequence === "string" ? sequence : null;
+}
+
+type StopReason = "end_turn" | "stop_sequence" | "max_tokens" | "tool_use" | "refusal";
 
 export function toStopDetails(stopReason: StopReason): object | null {
   return stopReason === "refusal" ? { type: "refusal", category: null, explanation: null } : null;

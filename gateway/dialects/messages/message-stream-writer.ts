@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors.ts";
-import type { ChatUsage, ChunkChoice, ReasoningDetail } from "../../wire/chat-completion.ts";
+import type { ChatUsage, ChunkChoice, MatchedSequence, ReasoningDetail } from "../../wire/chat-completion.ts";
 import type { AnswerEnvelope, DialectRequest, StreamWriter } from "../dialect.ts";
 import { BlockSequence, type StreamedBlock, toEvent } from "./block-sequence.ts";
 import {
@@ -9,6 +9,7 @@ import {
   formatUsage,
   toStopDetails,
   toStopReason,
+  toStopSequence,
 } from "./format-answer.ts";
 import { shortenedNames, toToolUseId } from "./current-tools.ts";
 import { type CalledPiece, readAssistantMessage } from "./read-assistant-message.ts";
@@ -18,6 +19,7 @@ import { anthropicFormat } from "./sealed-detail.ts";
 /** Writes an answer as Anthropic's stream events. https://platform.claude.com/docs/en/build-with-claude/streaming */
 export class MessageStreamWriter implements StreamWriter {
   readonly #envelope: AnswerEnvelope;
+  readonly #body: DialectRequest["body"];
   readonly #names: ReadonlyMap<string, string>;
   readonly #showsThoughts: boolean;
   readonly #blocks = new BlockSequence();
@@ -32,17 +34,21 @@ export class MessageStreamWriter implements StreamWriter {
   #thinksInDetails: boolean | null = null;
   #hasBegun = false;
   #finishReason: unknown = null;
+  #matched: MatchedSequence;
 
   constructor(envelope: AnswerEnvelope, { body }: Pick<DialectRequest, "body">) {
     this.#envelope = envelope;
+    this.#body = body;
     this.#names = shortenedNames(body);
     this.#showsThoughts = showsThoughts(body);
   }
 
-  write({ index, delta, finish_reason: finishReason }: ChunkChoice, usage: ChatUsage | null): string {
+  write(choice: ChunkChoice, usage: ChatUsage | null): string {
+    const { index, delta, finish_reason: finishReason, stop_sequence: matched } = choice;
     // Anthropic's format has only one choice.
     if ((index ?? 0) !== 0) return "";
     this.#finishReason = finishReason ?? this.#finishReason;
+    if (matched !== undefined) this.#matched = matched;
     const { text, refusal, reasoning, details, calls } = readAssistantMessage(delta);
     let events = this.#begin(usage) + this.#think(reasoning, details);
     if (text !== "") events += this.#writeText(text);
@@ -57,11 +63,15 @@ export class MessageStreamWriter implements StreamWriter {
 
   finish(usage: ChatUsage | null): string {
     const events = this.#begin(usage) + this.#blocks.end();
-    const outcome = { hasCalls: this.#callCount > 0, isRefusal: this.#refusal !== null };
+    const outcome = {
+      hasCalls: this.#callCount > 0,
+      isRefusal: this.#refusal !== null,
+      matched: this.#matched,
+    };
     const stopReason = toStopReason(this.#finishReason, outcome);
     const delta = {
       stop_reason: stopReason,
-      stop_sequence: null,
+      stop_sequence: toStopSequence(stopReason, this.#matched, this.#body),
       stop_details: toStopDetails(stopReason),
     };
     return `${events}${toEvent("message_delta", { delta, usage: formatUsage(usage) })}${toEvent("message_stop", {})}`;

@@ -1,10 +1,10 @@
-import type { GatewayError } from "../../errors.ts";
 import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
 import { isObject, isKey, scanMembers } from "../../wire/json.ts";
 import { readMessagesUsage, type TokenUsage, readTokenUsage } from "../../wire/token-usage.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import { parseEvent } from "../../wire/parse-upstream.ts";
-import { badAnswer, upstreamReported } from "../../wire/bad-answer.ts";
+import { badAnswer } from "../../wire/bad-answer.ts";
+import { reportedError } from "../../wire/reported-error.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
@@ -49,8 +49,15 @@ export class MessageEvents implements EventForm {
         if (!this.#hasBegun || !this.#hasStopReason) throw badForm();
         return { data: null, ending: "done" };
       default:
-        return { data: null, ending: readError(parseEvent(data)["error"]) };
+        return { data: null, ending: reportedError(parseEvent(data)["error"], "mid-stream") };
     }
+  }
+
+  /** Some upstreams end after the stop reason. */
+  lastEvent(): string | null {
+    return this.#hasBegun && this.#hasStopReason
+      ? 'event: message_stop\ndata: {"type":"message_stop"}\n\n'
+      : null;
   }
 
   #readDelta({ delta, usage }: Record<string, unknown>): void {
@@ -77,11 +84,6 @@ function scanMessage(bytes: Buffer, range: { start: number; end: number }, slug:
   const message = scanAnswer(bytes, range, { slug, listName: "content" });
   if (message === null) throw badForm();
   return message;
-}
-
-function readError(error: unknown): GatewayError {
-  const message = isObject(error) ? error["message"] : null;
-  return upstreamReported(message, "mid-stream");
 }
 
 const badForm = () => badAnswer("not in Anthropic's format");

@@ -5,6 +5,7 @@ import { readChatDetails, readTokenUsage, type TokenUsage } from "../../wire/tok
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import { parseEvent, parsePart, parseValue } from "../../wire/parse-upstream.ts";
 import { badAnswer, upstreamReported } from "../../wire/bad-answer.ts";
+import { reportedError } from "../../wire/reported-error.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import { unsupported } from "../../wire/parameter-errors.ts";
 import { withoutSealedReasoning } from "./sealed-reasoning.ts";
@@ -21,8 +22,9 @@ export const nativeResponses: NativeDialect = {
     return spliceModel(withoutSealedReasoning(request), name);
   },
   readAnswer(bytes, slug) {
-    const { edits, usage, hasList } = scanResponse(bytes, { start: 0, end: bytes.length }, slug);
+    const { edits, usage, hasList, error } = scanResponse(bytes, { start: 0, end: bytes.length }, slug);
     if (!hasList) throw badForm();
+    if (isObject(error)) throw toUpstreamError(error, "in its response");
     return { bytes: applyEdits(bytes, edits), usage };
   },
   outputNames: deltaNames,
@@ -108,11 +110,15 @@ function readError(event: unknown): GatewayError {
 }
 
 /** Keeps the upstream's code, because clients act on codes such as `context_length_exceeded`. */
-function toUpstreamError(error: unknown): GatewayError {
+function toUpstreamError(
+  error: unknown,
+  where: "in its response" | "mid-stream" = "mid-stream",
+): GatewayError {
+  const reported = reportedError(error, where);
   const { message, code } = isObject(error) ? error : {};
-  const isCode = typeof code === "string" && /^[\w.-]{1,64}$/.test(code);
-  const upstream = isCode ? { status: 502, type: "server_error", param: null, code } : undefined;
-  return upstreamReported(message, "mid-stream", upstream);
+  if (reported.withoutAnswer?.status !== null || typeof code !== "string") return reported;
+  if (!/^[\w.-]{1,64}$/.test(code)) return reported;
+  return upstreamReported(message, where, { status: 502, type: "server_error", param: null, code });
 }
 
 const badForm = () => badAnswer("not in OpenAI's format");

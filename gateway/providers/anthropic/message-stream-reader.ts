@@ -2,7 +2,7 @@ import type { ChatUsage, ChunkChoice, ChunkDelta } from "../../wire/chat-complet
 import { isObject } from "../../wire/json.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import type { ChatStreamReader } from "../provider.ts";
-import { upstreamReported } from "../../wire/bad-answer.ts";
+import { reportedError } from "../../wire/reported-error.ts";
 import { parseEvent } from "../../wire/parse-upstream.ts";
 import { readFinishReason, readRefusal, readToolCall, type ReadUsage, readUsage } from "./read-message.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
@@ -52,7 +52,7 @@ export class MessageStreamReader implements ChatStreamReader {
         this.#state = "ended";
         return [];
       case "error":
-        throw upstreamReported(fieldsOf(event["error"])["message"]);
+        throw reportedError(event["error"], "mid-stream");
       default:
         return [];
     }

@@ -9,10 +9,15 @@ import { isObject } from "../../wire/json.ts";
 import type { UsageDetails } from "../../wire/token-usage.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import type { ChatStreamReader } from "../provider.ts";
-import { upstreamReported } from "../../wire/bad-answer.ts";
+import { reportedError } from "../../wire/reported-error.ts";
 import { parseEvent } from "../../wire/parse-upstream.ts";
 import type { ModelFamily } from "./model-family.ts";
-import { readConverseDetails, readConverseUsage, readStopReason } from "./read-converse-answer.ts";
+import {
+  readConverseDetails,
+  readConverseUsage,
+  readStopReason,
+  readStopSequence,
+} from "./read-converse-answer.ts";
 import { formatOf } from "./reasoning-details.ts";
 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html */
@@ -57,7 +62,9 @@ export class ConverseStreamReader implements ChatStreamReader {
       case "metadata":
         return this.#end(parseEvent(data));
       default:
-        if (/(exception|error)$/i.test(name)) throw upstreamReported(parseEvent(data)["message"]);
+        if (/(exception|error)$/i.test(name)) {
+          throw reportedError({ ...parseEvent(data), __type: name }, "mid-stream");
+        }
         return [];
     }
   }
@@ -116,11 +123,11 @@ export class ConverseStreamReader implements ChatStreamReader {
     return says({ tool_calls: [{ index: call.index, function: { arguments: "{}" } }] });
   }
 
-  #finish({ stopReason }: Fields): ChunkChoice[] {
+  #finish(stop: Fields): ChunkChoice[] {
     if (this.#state !== "unfinished") return [];
-    const finishReason = readStopReason(stopReason, this.#callCount > 0);
+    const finishReason = readStopReason(stop["stopReason"], this.#callCount > 0);
     this.#state = "finished";
-    return says({}, finishReason);
+    return [{ index: 0, delta: {}, finish_reason: finishReason, ...readStopSequence(stop) }];
   }
 
   #end(metadata: Fields): ChunkChoice[] {

@@ -36,10 +36,20 @@ export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAn
   };
   const finishReason = readStopReason(answer["stopReason"], toolCalls.length > 0);
   return {
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
+    choices: [
+      { index: 0, message, logprobs: null, finish_reason: finishReason, ...readStopSequence(answer) },
+    ],
     usage: readConverseUsage(answer["usage"]),
     usageDetails: readConverseDetails(answer),
   };
+}
+
+/** Claude names the sequence in a field that the request can ask for. */
+export function readStopSequence(stop: Record<string, unknown>): { stop_sequence?: string | null } {
+  if (stop["stopReason"] !== "stop_sequence") return {};
+  const fields = stop["additionalModelResponseFields"];
+  const sequence = isObject(fields) ? fields["stop_sequence"] : null;
+  return { stop_sequence: typeof sequence === "string" ? sequence : null };
 }
 
 function textOf({ text, citationsContent: cited }: Record<string, unknown>): string {

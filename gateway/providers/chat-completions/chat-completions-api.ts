@@ -9,7 +9,9 @@ import { isObject } from "../../wire/json.ts";
 import { readChatDetails, type UsageDetails } from "../../wire/token-usage.ts";
 import { type UpstreamEvent, ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provider.ts";
-import { upstreamReported } from "../../wire/bad-answer.ts";
+import { withoutChoices } from "../../wire/bad-answer.ts";
+import { findReportedError, reportedError } from "../../wire/reported-error.ts";
+import { readFinishReason } from "./read-finish-reason.ts";
 import { parseEvent } from "../../wire/parse-upstream.ts";
 import { toPlainChat } from "./to-plain-chat.ts";
 
@@ -31,8 +33,11 @@ export function chatCompletionsApi(endpoint: Endpoint, quirks: ChatQuirks): Chat
 }
 
 function readAnswer(answer: unknown): ChatAnswer {
-  if (!isObject(answer) || !Array.isArray(answer["choices"]))
-    throw new Error("The response is not a chat completion.");
+  if (!isObject(answer)) throw new Error("The response is not a chat completion.");
+  const { error } = answer;
+  if (!Array.isArray(answer["choices"]) || answer["choices"].length === 0) {
+    throw (isObject(error) ? findReportedError(answer) : null) ?? withoutChoices();
+  }
   const choices = answer["choices"].map((choice: unknown) => readChatChoice(choice, "message"));
   const { usage, service_tier: serviceTier } = answer;
   return {
@@ -46,6 +51,9 @@ class ChunkReader implements ChatStreamReader {
   usage: ChatUsage | null = null;
   usageDetails: UsageDetails | undefined;
   state: ChatStreamReader["state"] = "unfinished";
+  /** The indexes of the choices without a finish reason, and of those with one. */
+  readonly #open = new Set<number>();
+  readonly #finished = new Set<number>();
 
   read({ data }: UpstreamEvent): ChunkChoice[] {
     if (data.trim() === "[DONE]") {
@@ -54,12 +62,25 @@ class ChunkReader implements ChatStreamReader {
     }
     const { error, usage, choices, service_tier: serviceTier } = parseEvent(data);
     if (error !== undefined && error !== null) {
-      throw upstreamReported(isObject(error) ? error["message"] : error);
+      throw reportedError(error, "mid-stream");
     }
     this.usage = readUsage(usage) ?? this.usage;
     if (isObject(usage)) this.usageDetails = readChatDetails(usage, serviceTier);
     if (!Array.isArray(choices)) return [];
-    return choices.map((choice: unknown) => readChatChoice(choice, "delta")) as ChunkChoice[];
+    const read = choices.map((choice: unknown) => readChatChoice(choice, "delta")) as ChunkChoice[];
+    for (const { index, finish_reason: reason } of read) this.#note(index, reason);
+    return read;
+  }
+
+  /** Some upstreams omit `[DONE]`, so a stream is finished when all known choices are. */
+  #note(index: number, reason: ChunkChoice["finish_reason"]): void {
+    if (this.#finished.has(index)) return;
+    if (reason === null) this.#open.add(index);
+    else {
+      this.#open.delete(index);
+      this.#finished.add(index);
+    }
+    this.state = this.#open.size === 0 ? "finished" : "unfinished";
   }
 }
 
@@ -74,17 +95,19 @@ function readUsage(usage: unknown): ChatUsage | null {
  */
 function readChatChoice(choice: unknown, name: "message" | "delta"): object {
   if (!isObject(choice)) throw new Error("The choice is malformed.");
-  const { finish_reason: finishReason, error } = choice;
-  if (finishReason === "error" || finishReason === "insufficient_system_resource") {
-    throw upstreamReported(isObject(error) ? error["message"] : error);
-  }
+  const { stop_reason: stop, matched_stop: matched, ...rest } = choice;
+  const finishReason = readFinishReason(choice);
   // Azure sends content filter results in choices without a delta.
   const message = choice[name] ?? (name === "delta" ? {} : null);
   if (!isObject(message)) throw new Error(`The choice has no ${name}.`);
+  // vLLM and SGLang name the matched stop sequence, or the number of a stop token.
+  const sequence =
+    [stop, matched].find((text) => typeof text === "string") ??
+    (choice["finish_reason"] === "stop_sequence" ? null : undefined);
   return {
-    ...choice,
-    // Mistral returns `model_length` for a full context.
-    ...(finishReason === "model_length" && { finish_reason: "length" }),
+    ...rest,
+    finish_reason: finishReason,
+    ...(sequence !== undefined && finishReason === "stop" && { stop_sequence: sequence }),
     [name]: readMessage(message),
   };
 }

@@ -1,5 +1,6 @@
 import type { ChatUsage, ChunkChoice, CompletionChoice } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
+import { withoutChoices } from "../../wire/bad-answer.ts";
 import type { UsageDetails } from "../../wire/token-usage.ts";
 import { parseEvent } from "../../wire/parse-upstream.ts";
 import type { ChatStreamReader, ChatAnswer } from "../provider.ts";
@@ -82,7 +83,7 @@ export function readGenerateAnswer(answer: unknown): ChatAnswer {
           toChoice(index, new CandidateReader(index).read(candidate, response)),
         )
       : [refusedChoice(refusal)];
-  if (choices.length === 0) throw new Error("The response has no candidates.");
+  if (choices.length === 0) throw withoutChoices();
   return { choices, usage, usageDetails };
 }
 

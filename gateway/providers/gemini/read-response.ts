@@ -1,7 +1,7 @@
 import type { ChatUsage } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { readCount, readTier, type UsageDetails, usageDetails } from "../../wire/token-usage.ts";
-import { upstreamReported } from "../../wire/bad-answer.ts";
+import { reportedError } from "../../wire/reported-error.ts";
 
 /**
  * Parses a GenerateContentResponse: a whole response, or an event of a stream. Throws `upstreamReported(…)` for a
@@ -11,7 +11,7 @@ import { upstreamReported } from "../../wire/bad-answer.ts";
 export function readResponse(response: unknown): GenerateResponse {
   if (!isObject(response)) throw new Error("The response is not an object.");
   const { error, responseId } = response;
-  if (isObject(error)) throw upstreamReported(error["message"]);
+  if (isObject(error)) throw reportedError(error);
   const candidates = candidatesOf(response["candidates"]);
   return {
     candidates,

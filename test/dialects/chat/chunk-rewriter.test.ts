@@ -16,7 +16,7 @@ type Relayed = Pick<RewrittenChunks, "usage" | "ending"> & { text: string };
 function relay(pieces: Buffer[], includeUsage = false): Relayed {
   const splitter = new EventSplitter(1_000_000);
   const meter = new OutputMeter(chat.native.outputNames());
-  const rewriter = new ChunkRewriter({ slug, includeUsage, meter });
+  const rewriter = new ChunkRewriter({ slug, choicesMin: 1, includeUsage, meter });
   const relayed: Relayed = { text: "", usage: null, ending: null };
   for (const piece of pieces) {
     const events = splitter.push(piece);

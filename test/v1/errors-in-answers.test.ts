@@ -1,0 +1,178 @@
+import test from "ava";
+import { nativeRecordings } from "../helpers/native-recordings.ts";
+import { frameAwsEvent } from "../helpers/frame-events.ts";
+import { postTo } from "../helpers/post-chat.ts";
+import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+// Upstreams of every kind that report an error, or nothing, inside a response with status 200.
+type Sent = { status?: number; type: string; body: string | Buffer; headers?: Record<string, string> };
+type Kind = { kind: string; basePath: string; secret: string };
+
+const shared = sharedByFile();
+let gateway: TestGateway;
+let fallback: string;
+
+const kinds: Kind[] = [
+  { kind: "openai-compatible", basePath: "/v1", secret: "openai-secret-0123456789" },
+  { kind: "azure-openai", basePath: "/openai/v1", secret: "azure-secret-0123456789" },
+  ...nativeRecordings,
+];
+const bodies = {
+  "chat/completions": { messages: [{ role: "user", content: "Hello" }] },
+  messages: { max_tokens: 9, messages: [{ role: "user", content: "Hello" }] },
+  responses: { input: "Hello", store: false },
+};
+const json = (body: object): Sent => ({ type: "application/json", body: JSON.stringify(body) });
+const event = (kind: string, data: object, awsName: string): Sent => {
+  if (kind !== "bedrock") return { type: "text/event-stream", body: `data: ${JSON.stringify(data)}\n\n` };
+  const { message } = (data as { error: { message: string } }).error;
+  const body = frameAwsEvent(awsName, JSON.stringify({ message }), true);
+  return { type: "application/vnd.amazon.eventstream", body };
+};
+
+let send: Sent;
+let count = 0;
+
+test.before(async () => {
+  gateway = await startTestGateway(shared, { environment: { UPSTREAM_RETRY_PERCENT_MAX: "100" } });
+  const good = await createUpstream(shared, ({ body }, response) => {
+    if (!body.includes('"stream":true')) return sendCompletion(response, "FALLBACK");
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(
+      `data: {"choices":[{"index":0,"delta":{"content":"FALLBACK"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`,
+    );
+  });
+  fallback = await addTo(
+    good.url,
+    { kind: "openai-compatible", basePath: "/v1", secret: "x-0123456789" },
+    [],
+  );
+});
+
+async function addTo(url: string, { kind, basePath, secret }: Kind, fallbacks: string[]): Promise<string> {
+  const name = `p${++count}`;
+  const baseUrl = `${url}${basePath}`;
+  const { id: providerId } = await gateway.admin.providers.create.mutate({
+    name,
+    kind: kind as "demo",
+    baseUrl,
+    apiKey: secret,
+  });
+  const slug = `${name}/model`;
+  await gateway.admin.models.create.mutate({ slug, providerId, fallbacks });
+  return slug;
+}
+
+for (const kind of kinds) {
+  const names = {
+    429: ["rate_limit_error", "throttlingException"],
+    503: ["service_unavailable", "serviceUnavailableException"],
+    529: ["overloaded_error", "overloadedException"],
+  };
+  for (const endpoint of Object.keys(bodies) as (keyof typeof bodies)[]) {
+    for (const stream of [false, true]) {
+      const how = `${endpoint} × ${kind.kind}, ${stream ? "streamed" : "whole"}`;
+      const isNativeMessages = endpoint === "messages" && kind.kind === "anthropic";
+
+      test.serial(`${how}: an error inside a 200 is an error of its code`, async (t) => {
+        const upstream = await createUpstream(shared, (_request, response) => {
+          const { status = 200, type, body, headers } = send;
+          response.writeHead(status, { "content-type": type, ...headers }).end(body);
+        });
+        const ask = async (next: Sent, fallbacks: string[]) => {
+          send = next;
+          const model = await addTo(upstream.url, kind, fallbacks);
+          const key = await createKey(gateway, fallbacks.length > 0 ? [model, fallback] : [model]);
+          const headers = { authorization: `Bearer ${key.value}`, "anthropic-version": "2023-06-01" };
+          const body = { ...bodies[endpoint], model, stream };
+          const answer = await postTo(gateway, `/v1/${endpoint}`, headers, body);
+          const [record] = await usageOf(gateway, key.id);
+          return { answer, record };
+        };
+        for (const [status, [name, awsName = ""]] of Object.entries(names)) {
+          for (const code of [Number(status), name]) {
+            const error = { error: { type: name, message: `No, said ${kind.secret}.`, code } };
+            const sent = [json(error)];
+            if (stream && !isNativeMessages) sent.push(event(kind.kind, error, awsName));
+            if (stream && kind.kind === "anthropic") {
+              sent.push({
+                type: "text/event-stream",
+                body: `event: error\ndata: ${JSON.stringify({ type: "error", ...error })}\n\n`,
+              });
+            }
+            for (const each of sent.filter(
+              ({ body }) => kind.kind !== "anthropic" || !body.includes('data: {"error'),
+            )) {
+              const diverted = await ask(each, [fallback]);
+              t.is(diverted.answer.status, 200, diverted.answer.text);
+              t.regex(diverted.answer.text, /FALLBACK/);
+              t.like(diverted.record, { status: "SUCCEEDED", attempts: 2 });
+              const { answer, record } = await ask(each, []);
+              t.is(answer.status, Number(status), answer.text);
+              t.regex(answer.text, /No, said/);
+              t.false(answer.text.includes(kind.secret.split(":").at(-1) ?? ""));
+              t.like(record, { status: "FAILED", errorReason: "reported_error" });
+              if (status === "529") t.regex(answer.text, /"type":"overloaded_error"/);
+            }
+          }
+        }
+      });
+    }
+
+    test.serial(
+      `${endpoint} × ${kind.kind}: the provider's reason and its wait reach the client`,
+      async (t) => {
+        const upstream = await createUpstream(shared, (_request, response) => {
+          const { status = 200, type, body, headers } = send;
+          response.writeHead(status, { "content-type": type, ...headers }).end(body);
+        });
+        const ask = async (next: Sent) => {
+          send = next;
+          const model = await addTo(upstream.url, kind, []);
+          const key = await createKey(gateway, [model]);
+          const headers = { authorization: `Bearer ${key.value}` };
+          return postTo(gateway, `/v1/${endpoint}`, headers, { ...bodies[endpoint], model });
+        };
+        const place = [{ type: "extra_forbidden", loc: ["body", "x"], msg: "The reason" }];
+        for (const body of [
+          { detail: "The reason" },
+          { detail: place },
+          { object: "error", message: { detail: place } },
+          { errors: [{ code: 7000, message: "The reason" }] },
+          { errors: ["The reason"] },
+          { errors: { x: ["The reason"] } },
+          { code: 20015, msg: "The reason" },
+          { error: "Bad Request", message: ["The reason"], statusCode: 400 },
+          { error: { message: "Provider returned error", metadata: { raw: '{"detail":"The reason"}' } } },
+        ]) {
+          const { status, text } = await ask({ ...json(body), status: 422 });
+          t.is(status, 422);
+          t.regex(text, /The reason/, JSON.stringify(body));
+        }
+        const plain = await ask({ status: 400, type: "text/plain", body: `The reason: ${kind.secret}` });
+        t.regex(plain.text, /The reason: /);
+        t.false(plain.text.includes(kind.secret.split(":").at(-1) ?? ""));
+        t.notRegex((await ask({ status: 400, type: "text/html", body: "<p>The reason" })).text, /The reason/);
+
+        const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "45.8s" }];
+        const body = { error: { code: 429, message: "Quota.", details } };
+        for (const [sent, pattern] of [
+          [{ ...json(body), status: 429 }, /^46$/],
+          [{ ...json([body]), status: 503 }, /^46$/],
+          [{ ...json(body) }, /^46$/],
+          [{ ...json({}), status: 500, headers: { "retry-after": "7" } }, /^7$/],
+          [{ ...json({}), status: 503, headers: { "retry-after": inAnHour() } }, /^35\d\d$|^3600$/],
+        ] satisfies [Sent, RegExp][]) {
+          const answer = await ask(sent);
+          t.regex(answer.headers.get("retry-after") ?? "", pattern, `${sent.status} ${String(sent.body)}`);
+        }
+      },
+    );
+  }
+}
+
+function inAnHour(): string {
+  return new Date(Date.now() + 3_600_000).toUTCString();
+}
