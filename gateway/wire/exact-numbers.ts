@@ -5,33 +5,47 @@ import { isObject } from "./json.ts";
  * `JSON.stringify` writes the text unchanged.
  */
 export function parseExact(text: string): unknown {
-  return inexactNumber.test(text) ? JSON.parse(text, keepText as Reviver) : JSON.parse(text);
+  return hasInexactNumbers(text) ? JSON.parse(text, keepText as Reviver) : JSON.parse(text);
 }
 
-/** Parses an upstream's JSON, and keeps the text of numbers only in the input of tool calls. */
-export function parseWithExactInputs(text: string): unknown {
+/** Parses JSON, and keeps the text of numbers only in schemas and in the input of tool calls. */
+export function parseExactParts(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (inexactNumber.test(text)) copyInputs(value, parseExact(text));
+  if (hasInexactNumbers(text)) keepExactParts(value, text);
   return value;
 }
 
+/** Matches also some texts within strings. */
+export function hasInexactNumbers(text: string): boolean {
+  return inexactNumber.test(text);
+}
+
+/** @param value the plain value of `text` */
+export function keepExactParts(value: unknown, text: string): void {
+  copyParts(value, JSON.parse(text, keepText as Reviver));
+}
+
 /** Both values come from the same text, so they have the same members. */
-function copyInputs(value: unknown, exact: unknown): void {
+function copyParts(value: unknown, exact: unknown): void {
   if (Array.isArray(value) && Array.isArray(exact)) {
-    for (const [index, item] of value.entries()) copyInputs(item, exact[index]);
+    for (const [index, item] of value.entries()) copyParts(item, exact[index]);
   } else if (isObject(value) && isObject(exact)) {
     for (const [name, member] of Object.entries(value)) {
-      if (inputNames.has(name)) value[name] = exact[name];
-      else copyInputs(member, exact[name]);
+      if (partNames.has(name) && isObject(member)) value[name] = exact[name];
+      else copyParts(member, exact[name]);
     }
   }
 }
 
-const inputNames = new Set(["arguments", "input", "args"]);
+/** Members whose numbers belong to the client's tools. A Responses request's own `input` is no object. */
+const partNames = new Set(["arguments", "input", "args", "parameters", "input_schema", "schema"]);
 
-/** Matches each number whose text may change, and some text within strings, which only costs time. */
+/**
+ * Matches each number whose text may change: at least 16 digits, a trailing or many leading zeros, an exponent,
+ * or -0. Starting with a digit makes the search fast, because most texts have few.
+ */
 const inexactNumber =
-  /(?:^|[[:,\s])-?(?:\d{16}|0*\d+\.\d*0(?!\d)|\d+\.\d{14}|\d+(?:\.\d+)?[eE]|0(?=[\s,\]}]|$)(?<=-0))/;
+  /(?<=(?:^|[[:,])\s*-?)(?:\d[\d.]{15}|\d+\.(?:0{6}|\d*0(?!\d))|\d+(?:\.\d+)?[eE]|0(?<=-0)(?![\d.]))/;
 
 type Reviver = (key: string, value: unknown) => unknown;
 

@@ -1,5 +1,5 @@
 import test from "ava";
-import { parseExact, parseWithExactInputs } from "../../gateway/wire/exact-numbers.ts";
+import { parseExact, parseExactParts } from "../../gateway/wire/exact-numbers.ts";
 import { anthropic } from "../../gateway/providers/anthropic/anthropic.ts";
 import { bedrock } from "../../gateway/providers/bedrock/bedrock.ts";
 import { gemini } from "../../gateway/providers/gemini/gemini.ts";
@@ -28,7 +28,7 @@ for (const number of numbers) {
   });
 
   test(`${number} is a plain number outside the input of a tool call`, (t) => {
-    const parsed = parseWithExactInputs(`{"usage":{"n":${number}},"calls":[{"args":{"n":${number}}}]}`);
+    const parsed = parseExactParts(`{"usage":{"n":${number}},"calls":[{"args":{"n":${number}}}]}`);
     const { usage, calls } = parsed as { usage: { n: unknown }; calls: unknown };
     t.is(typeof usage.n, "number");
     t.is(JSON.stringify(calls), `[{"args":{"n":${number}}}]`);
@@ -84,7 +84,7 @@ for (const { provider, baseUrl } of kinds) {
 
   test(`${provider.label}: the numbers in an answer's arguments reach the client as text`, (t) => {
     const answer = answers[provider.label as keyof typeof answers];
-    const { choices } = chat.readAnswer(parseWithExactInputs(answer));
+    const { choices } = chat.readAnswer(parseExactParts(answer));
     t.is(choices[0]?.message.tool_calls?.[0]?.function.arguments, args);
   });
 }
