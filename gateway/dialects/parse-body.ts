@@ -113,10 +113,7 @@ export function outlineModelBody(
 
 export type ByteRange = { start: number; end: number };
 
-function parseObject(
-  text: string,
-  parse: (text: string) => unknown = JSON.parse,
-): Record<string, unknown> {
+function parseObject(text: string, parse: (text: string) => unknown = JSON.parse): Record<string, unknown> {
   let body: unknown;
   try {
     body = parse(text);
