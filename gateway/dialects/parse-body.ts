@@ -14,11 +14,7 @@ export type BodyLimits = Readonly<
  * Parses a request body and reports the positions of its members to `visit`. Throws `invalid_body`, also for
  * excessive nesting, and `request_too_large` for bodies that would block other requests.
  */
-export function parseBody(
-  bytes: Buffer,
-  limits: BodyLimits,
-  visit: VisitMember,
-): Record<string, unknown> {
+export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): Record<string, unknown> {
   checkBody(bytes, limits, visit);
   return parseObject(bytes.toString("utf8"), parseExactParts);
 }
