@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { GatewayError } from "../errors.ts";
+import { hasInexactNumbers, keepExactParts, parseExactParts } from "../wire/exact-numbers.ts";
 import { isObject, countValues, isKey, scanMembers, type VisitMember } from "../wire/json.ts";
 import { longTextBytesMin, LongTexts, measureText } from "../wire/long-texts.ts";
 import type { RequestMembers } from "./request-members.ts";
@@ -15,7 +16,7 @@ export type BodyLimits = Readonly<
  */
 export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): Record<string, unknown> {
   checkBody(bytes, limits, visit);
-  return parseObject(bytes.toString("utf8"));
+  return parseObject(bytes.toString("utf8"), parseExactParts);
 }
 
 export type OutlinedBody = {
@@ -32,8 +33,20 @@ export type OutlinedBody = {
 function outlineBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): OutlinedBody {
   const texts = checkBody(bytes, limits, visit);
   const outline = parseObject(texts?.outline() ?? bytes.toString("utf8"));
-  let whole = texts ? null : outline;
-  return { outline, readWhole: () => (whole ??= parseObject(bytes.toString("utf8"))) };
+  let whole: Record<string, unknown> | null = null;
+  return { outline, readWhole: () => (whole ??= readExactly(bytes, texts, outline)) };
+}
+
+function readExactly(
+  bytes: Buffer,
+  texts: LongTexts | null,
+  outline: Record<string, unknown>,
+): Record<string, unknown> {
+  const text = bytes.toString("utf8");
+  const whole = texts ? parseObject(text) : outline;
+  // A long text contains no numbers, but may look as if.
+  if (hasInexactNumbers(texts?.outline() ?? text)) keepExactParts(whole, text);
+  return whole;
 }
 
 /** Checks the encoding, the limits and the long texts, but not all syntax. Returns null for a short body. */
@@ -96,10 +109,10 @@ export function outlineModelBody(
 
 export type ByteRange = { start: number; end: number };
 
-function parseObject(text: string): Record<string, unknown> {
+function parseObject(text: string, parse: (text: string) => unknown = JSON.parse): Record<string, unknown> {
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = parse(text);
   } catch (cause) {
     // The parser's message quotes the body, which may be confidential.
     throw new GatewayError("invalid_body", "The request body is not valid JSON. Check its syntax.", {

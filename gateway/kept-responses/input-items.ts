@@ -1,3 +1,4 @@
+import { parseExact } from "../wire/exact-numbers.ts";
 import { isObject } from "../wire/json.ts";
 import { itemAt, type JsonItems } from "../wire/json-items.ts";
 import { invalidValue } from "../wire/parameter-errors.ts";
@@ -41,7 +42,7 @@ class ListedItems {
 
   at(index: number): { id: string } {
     const bytes = itemAt(this.#items, index);
-    return formatItem(bytes && JSON.parse(bytes.toString("utf8")), `${this.#suffix}${index}`);
+    return formatItem(bytes && parseExact(bytes.toString("utf8")), `${this.#suffix}${index}`);
   }
 
   /**

@@ -1,6 +1,10 @@
+/** False for a number whose text is kept, which is an object to JavaScript. */
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
+
+/** TypeScript does not know the function, which Node 24 has. */
+const { isRawJSON: isRawJson } = JSON as typeof JSON & { isRawJSON(value: unknown): boolean };
 
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];

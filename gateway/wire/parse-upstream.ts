@@ -1,5 +1,5 @@
 import { badAnswer } from "./bad-answer.ts";
-import { parseWithExactInputs } from "./exact-numbers.ts";
+import { parseExactParts } from "./exact-numbers.ts";
 import { countValues, isObject, scanMembers } from "./json.ts";
 
 /** Parses one event of an upstream's stream. Throws for an event that is not an object or has too many values. */
@@ -13,13 +13,13 @@ export function parseEvent(data: string): Record<string, unknown> {
 export function parseValue(data: string): unknown {
   // A short text cannot contain enough values to delay other requests.
   if (data.length > uncountedLengthMax) checkComplexity(Buffer.from(data), eventValuesMax);
-  return parseWithExactInputs(data);
+  return parseExactParts(data);
 }
 
 /** Parses a whole answer of an upstream. Throws for an answer with too many values. */
 export function parseAnswer(bytes: Buffer): unknown {
   if (bytes.length > uncountedLengthMax) checkComplexity(bytes, answerValuesMax);
-  return parseWithExactInputs(bytes.toString("utf8"));
+  return parseExactParts(bytes.toString("utf8"));
 }
 
 /** Parses a part of an answer. Returns null for invalid JSON and for too many values. */

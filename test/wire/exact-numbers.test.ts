@@ -1,5 +1,6 @@
 import test from "ava";
-import { parseExact, parseWithExactInputs } from "../../gateway/wire/exact-numbers.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { parseExact, parseExactParts } from "../../gateway/wire/exact-numbers.ts";
 import { anthropic } from "../../gateway/providers/anthropic/anthropic.ts";
 import { bedrock } from "../../gateway/providers/bedrock/bedrock.ts";
 import { gemini } from "../../gateway/providers/gemini/gemini.ts";
@@ -28,7 +29,7 @@ for (const number of numbers) {
   });
 
   test(`${number} is a plain number outside the input of a tool call`, (t) => {
-    const parsed = parseWithExactInputs(`{"usage":{"n":${number}},"calls":[{"args":{"n":${number}}}]}`);
+    const parsed = parseExactParts(`{"usage":{"n":${number}},"calls":[{"args":{"n":${number}}}]}`);
     const { usage, calls } = parsed as { usage: { n: unknown }; calls: unknown };
     t.is(typeof usage.n, "number");
     t.is(JSON.stringify(calls), `[{"args":{"n":${number}}}]`);
@@ -84,7 +85,32 @@ for (const { provider, baseUrl } of kinds) {
 
   test(`${provider.label}: the numbers in an answer's arguments reach the client as text`, (t) => {
     const answer = answers[provider.label as keyof typeof answers];
-    const { choices } = chat.readAnswer(parseWithExactInputs(answer));
+    const { choices } = chat.readAnswer(parseExactParts(answer));
     t.is(choices[0]?.message.tool_calls?.[0]?.function.arguments, args);
   });
 }
+
+test("each number that JavaScript would change is found", (t) => {
+  const { upTo, chance } = seededRandom(47);
+  const digits = (count: number) => Array.from({ length: count }, () => upTo(9)).join("");
+  for (let round = 0; round < 20_000; round++) {
+    const whole = chance(0.3) ? "0" : `${1 + upTo(8)}${digits(upTo(19))}`;
+    const fraction = chance(0.3) ? "" : `.${"0".repeat(upTo(7))}${digits(1 + upTo(17))}`;
+    const exponent = chance(0.1) ? `e${digits(2)}` : "";
+    const number = `${chance(0.5) ? "-" : ""}${whole}${fraction}${exponent}`;
+    const text = `{"${number}":[${number}],"a":{"b":"\\"[${number}]"}}`;
+    t.is(JSON.stringify(parseExact(text)), text);
+  }
+});
+
+test("invalid numbers stay invalid", (t) => {
+  for (const number of ["1.0.0", "01.0", "1.0e", "1e3e3", "-", "--0", "1.0-0", "00.0"]) {
+    t.throws(() => parseExact(`[${number}]`), { instanceOf: SyntaxError }, number);
+    t.throws(() => parseExactParts(`{"input":{"a":${number}}}`), { instanceOf: SyntaxError }, number);
+  }
+});
+
+test("a nesting that cannot be written again is read as before", (t) => {
+  const text = `{"input":{"a":${"[".repeat(20_000)}1.0${"]".repeat(20_000)}}}`;
+  t.notThrows(() => parseExactParts(text));
+});

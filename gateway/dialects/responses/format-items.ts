@@ -1,5 +1,5 @@
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
-import { parseShallowObject } from "../../wire/parse-shallow-object.ts";
+import { parseInput, parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import { builtInTools } from "./built-in-tools.ts";
 import { FreeformInput } from "./freeform-input.ts";
 import { sealReasoning } from "./sealed-reasoning.ts";
@@ -62,7 +62,7 @@ export function formatCall(call: ItemCall, status: ItemStatus, args: string): ob
     // A patch call has no status `incomplete`.
     status: kind === "apply_patch" && status === "incomplete" ? "in_progress" : status,
     call_id: call.callId,
-    ...format(parseShallowObject(args) ?? {}),
+    ...format((kind === "tool_search" ? parseInput(args) : parseShallowObject(args)) ?? {}),
   };
 }
 

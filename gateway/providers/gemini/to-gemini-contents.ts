@@ -1,4 +1,5 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
+import { parseExact } from "../../wire/exact-numbers.ts";
 import { isObject, type ValueCount } from "../../wire/json.ts";
 import { countJsonTexts, parseShallowJson, parseInput } from "../../wire/parse-shallow-object.ts";
 import type { ModelTraits } from "./generation-config.ts";
@@ -95,7 +96,7 @@ type Conversation = { calledFunctions: CalledFunctions; traits: ModelTraits; jso
 /** Gemini requires an object. The gateway parses JSON, so that the model sees fields instead of a string. */
 function toResponse(text: string, jsonTexts: ValueCount): Record<string, unknown> {
   const mayBeJson = text.length <= jsonCharactersMax && /^\s*[{[]/.test(text);
-  const value = mayBeJson ? parseShallowJson(text, jsonTexts, jsonDepthMax) : undefined;
+  const value = mayBeJson ? parseShallowJson(text, jsonTexts, jsonDepthMax, parseExact) : undefined;
   // Integers above 53 bits, such as IDs, survive only as text.
   const parsed = value === undefined || /(?<!\d)\d{16}/.test(text) ? undefined : value;
   if (isObject(parsed)) return parsed;

@@ -1,7 +1,8 @@
 import { readTotalTokens } from "../../kept-responses/kept-responses.ts";
 import type { MemoryStore } from "../../kept-responses/memory-store.ts";
 import type { KeptItems } from "../../kept-responses/response-store.ts";
-import { isObject, parseJson, stringifyJson } from "../../wire/json.ts";
+import { parseExact } from "../../wire/exact-numbers.ts";
+import { isObject, stringifyJson } from "../../wire/json.ts";
 import { formatItems, type JsonItems } from "../../wire/json-items.ts";
 
 type RecentResponsesOptions = {
@@ -27,7 +28,7 @@ export class RecentResponses {
    * @param event the event that ends the response. An upstream may send invalid JSON, which cannot be kept.
    */
   keep(streamId: string | null, readInput: () => JsonItems, event: string): void {
-    const parsed = parseJson(event);
+    const parsed = parseIfValid(event);
     const response = isObject(parsed) ? parsed["response"] : null;
     if (!isObject(response) || typeof response["id"] !== "string" || response["store"] === true) return;
     const { store, keyId, countMax, keptMs } = this.#options;
@@ -74,3 +75,11 @@ function canReturn(item: unknown): boolean {
 }
 
 const noBytes = Buffer.alloc(0);
+
+function parseIfValid(event: string): unknown {
+  try {
+    return parseExact(event);
+  } catch {
+    return null;
+  }
+}
