@@ -38,10 +38,12 @@ export function graphql(services: Services, path: string) {
       const { person, question } = await letIn(services, { request, response, path });
       const server = await (starting ??= start());
       const answer = await server.fetch(question, { services, person, requestId });
-      const body = await answer.text();
-      response.writeHead(answer.status, [...answer.headers].flat()).end(body);
+      response.writeHead(answer.status, [...answer.headers].flat());
+      for await (const part of answer.body ?? []) response.write(part);
+      response.end();
     } catch (thrown) {
       if (thrown instanceof ClientGoneError) return;
+      if (response.headersSent) return void response.destroy();
       refuse(response, requestId, toGatewayError(thrown), services);
     }
   };
