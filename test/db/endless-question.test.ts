@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import test from "ava";
 import { SideThread } from "../../db/side/side-thread.ts";
+import { openDatabaseAt } from "../helpers/open-test-database.ts";
 import { createMigratedDatabase } from "../helpers/test-database.ts";
 
 const endless =
@@ -9,6 +10,8 @@ const endless =
 
 test("a statement that never returns delays neither its question, nor the close, nor the exit", async (t) => {
   const url = await createMigratedDatabase(t, "sqlite");
+  // A reader cannot create the files of the write-ahead log.
+  await openDatabaseAt(t, url);
   const script = `
     const { SideThread } = await import(${JSON.stringify(import.meta.resolve("../../db/side/side-thread.ts"))});
     const thread = new SideThread(${JSON.stringify(url.slice("sqlite:".length))});
@@ -31,6 +34,8 @@ test("a statement that never returns delays neither its question, nor the close,
 
 test("a question after an idle thread's end starts the next thread", async (t) => {
   const url = await createMigratedDatabase(t, "sqlite");
+  // A reader cannot create the files of the write-ahead log.
+  await openDatabaseAt(t, url);
   const thread = new SideThread(url.slice("sqlite:".length));
   t.teardown(() => thread.close());
   for (let round = 0; round < 3; round++) {
