@@ -76,7 +76,7 @@ test("no question delays the chunks of a stream by more than 50 ms", async (t) =
           addedMs = Math.min(addedMs, (await measure(ask, count)) - idleMs);
         }
         const line = figures(`${person.role}, ${name}, ${count} at once`, { addedMs: addedMs.toFixed(1) });
-        console.log(line);
+        t.log(line);
         if (addedMs > addedMsMax) slow.push(line);
       }
     }
