@@ -83,7 +83,10 @@ const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
 let latest = { second: NaN, text: "" };
 
 /** Converts a row of `SELECT *` to the entity. TypeORM's own conversion costs several times as much. */
-export function fromRaw<Row extends ObjectLiteral>({ columns }: EntityMetadata, raw: RawRow): Row {
+export function fromRaw<Row extends ObjectLiteral>(
+  { columns }: Pick<EntityMetadata, "columns">,
+  raw: RawRow,
+): Row {
   const row: Record<string, unknown> = {};
   for (const { databaseName, propertyName, type } of columns) {
     row[propertyName] = fromRawValue(type, raw[databaseName]);

@@ -53,12 +53,22 @@ export class UsageRollUpRepository {
   /** The daily cost of each key or owner in nano-dollars, as budgets count it. May omit days without a cost. */
   async dailyCosts(of: DailyCostsOf): Promise<DailyCost[]> {
     if (of.ids.length === 0) return [];
-    const query = dailyCostsQuery({ kind: this.#manager.connection.options.type }, of);
-    return readRaw(this.#manager, query, ({ id, starts_at: startsAt, cost }) => ({
-      id: String(id),
-      startsAt: toMoment(startsAt),
-      cost: Number(cost),
-    }));
+    const { ids } = of;
+    const costs: DailyCost[] = [];
+    // SQLite's driver is synchronous, and budgets cannot wait for people's questions in the other thread.
+    const idsPerQuery = sqliteOf(this.#manager) ? idsPerTurn : ids.length;
+    for (let from = 0; from < ids.length; from += idsPerQuery) {
+      if (from > 0) await nextTurn();
+      const part = { ...of, ids: ids.slice(from, from + idsPerQuery) };
+      const query = dailyCostsQuery({ kind: this.#manager.connection.options.type }, part);
+      const found = await readRaw(this.#manager, query, ({ id, starts_at: startsAt, cost }) => ({
+        id: String(id),
+        startsAt: toMoment(startsAt),
+        cost: Number(cost),
+      }));
+      costs.push(...found);
+    }
+    return costs;
   }
 
   /** Whether a user's key ever made a request. Ignores keys without an owner, such as the key of the first start. */
@@ -126,6 +136,8 @@ export class UsageRollUpRepository {
 const rowsPerStatement = 500;
 /** Rows per turn of the event loop on SQLite: about 2 ms of work. */
 const sumsPerTurn = 100;
+/** At a million records, the daily costs of this many holders take a few milliseconds. */
+const idsPerTurn = 10;
 
 /** `id` is the ID of a key or an owner. */
 export type DailyCost = { id: string; startsAt: Date; cost: number };

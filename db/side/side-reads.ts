@@ -24,10 +24,10 @@ export class SideReads {
       // The class comes late, so that a gateway that nobody asks does not load it.
       const { SideQueryRunner } = await import("./side-query-runner.ts");
       const runner = new SideQueryRunner(this.#dataSource, this.#thread);
-      // A time limit of the work must not include the start of the thread.
-      await this.#thread.read("SELECT 1", [], () => {});
-      const timer = setTimeout(() => void this.#thread.stop(), this.#timeoutMs);
+      const timer = setTimeout(() => this.#thread.stop(), this.#timeoutMs);
       try {
+        // A time limit of the work must not include the start of the thread.
+        await this.#thread.open();
         return await work(this.#dataSource.createEntityManager(runner));
       } finally {
         clearTimeout(timer);

@@ -4,6 +4,7 @@ import { consoleOf } from "../http/body-budget.ts";
 import { ClientGoneError, readPlainBody } from "../http/read-body.ts";
 import { createId } from "../ids.ts";
 import { expectJson, isSameOrigin } from "../http/browser-request.ts";
+import { nextTurn } from "../next-turn.ts";
 import type { Services } from "../services.ts";
 import { statusOf } from "./error-status.ts";
 import type { GraphqlServer } from "./server.ts";
@@ -37,11 +38,15 @@ export function graphql(services: Services, path: string) {
     try {
       const { person, question } = await letIn(services, { request, response, path });
       const server = await (starting ??= start());
+      // Checking a document takes milliseconds, so that many at once take turns.
+      await nextTurn();
       const answer = await server.fetch(question, { services, person, requestId });
-      const body = await answer.text();
-      response.writeHead(answer.status, [...answer.headers].flat()).end(body);
+      response.writeHead(answer.status, [...answer.headers].flat());
+      for await (const part of answer.body ?? []) response.write(part);
+      response.end();
     } catch (thrown) {
       if (thrown instanceof ClientGoneError) return;
+      if (response.headersSent) return void response.destroy();
       refuse(response, requestId, toGatewayError(thrown), services);
     }
   };

@@ -1,5 +1,6 @@
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from "graphql";
 import { type Builder, createBuilder } from "./builder.ts";
+import { resolveListsInTurns } from "./lists-in-turns.ts";
 import { addUsageQueries } from "./usage-queries.ts";
 import { parseMoment } from "../usage/history/parse-moment.ts";
 
@@ -8,7 +9,7 @@ export function createSchema(): GraphQLSchema {
   addScalars(builder);
   builder.queryType({});
   addUsageQueries(builder);
-  return builder.toSchema();
+  return resolveListsInTurns(builder.toSchema());
 }
 
 export function printUsageSchema(): string {

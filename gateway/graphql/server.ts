@@ -1,8 +1,10 @@
+import { ReadableStream as Stream } from "node:stream/web";
 import { GraphQLError, parse } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
 import type { Log } from "../log.ts";
 import type { GraphqlContext } from "./builder.ts";
 import { checkDocument, documentTokensMax } from "./document-limits.ts";
+import { toJsonParts } from "./lists-in-turns.ts";
 import { createSchema } from "./schema.ts";
 import { toGatewayError } from "../errors.ts";
 import { statusOf } from "./error-status.ts";
@@ -14,7 +16,7 @@ export function createGraphqlServer({ path, recordsPerPageMax, log }: ServerOpti
   return createYoga<GraphqlContext>({
     schema: createSchema(),
     graphqlEndpoint: path,
-    plugins: [withLimits(recordsPerPageMax), withOurErrors(log)],
+    plugins: [withLimits(recordsPerPageMax), withOurErrors(log), withParts],
     maskedErrors: false,
     batching: false,
     multipart: false,
@@ -59,6 +61,30 @@ function withOurErrors(log: Log): Plugin<object, GraphqlContext> {
       }
     },
   };
+}
+
+/** Yoga would write a whole response at once. It still writes everything but the data. */
+const withParts: Plugin<object, GraphqlContext> = {
+  onResultProcess({ request, result, resultProcessor, setResultProcessor }) {
+    if (!resultProcessor || Array.isArray(result) || !("data" in result) || !result.data) return;
+    const { data, ...others } = result;
+    setResultProcessor(
+      async (_result, fetchAPI, accepted) => {
+        const rest = await resultProcessor({ ...others, data: {} }, fetchAPI, accepted);
+        const text = await rest.text();
+        const parts = partsOf(text.slice(0, -"{}}".length), data);
+        return new fetchAPI.Response(Stream.from(parts) as ReadableStream, rest);
+      },
+      request.headers.get("accept") ?? "application/json",
+    );
+  },
+};
+
+async function* partsOf(beginning: string, data: object): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  yield encoder.encode(beginning);
+  for await (const part of toJsonParts(data)) yield encoder.encode(part);
+  yield encoder.encode("}");
 }
 
 /** GraphQL's own errors before execution keep their messages. Other errors get a message that may be shown. */

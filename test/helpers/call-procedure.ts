@@ -76,7 +76,7 @@ type CallOptions = {
 export type Someone = { id: string; email: string; password: string; accessToken: string };
 
 export async function addPerson(
-  { url, admin }: TestGateway,
+  { url, admin }: Pick<TestGateway, "url" | "admin">,
   email: string,
   role: Role = "member",
 ): Promise<Someone & { console: ReturnType<typeof createConsoleClient> }> {
