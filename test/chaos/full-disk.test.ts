@@ -15,10 +15,10 @@ import { setStage } from "./stage.ts";
 // rejects new requests with 503.
 const plan = isFull ? { clients: 32, answers: 500 } : { clients: 8, answers: 60 };
 
-/** Mounts a disk of 64 KB. Returns null without permission. */
+/** Mounts a disk of 512 KB. Returns null without permission. */
 async function mountSmallDisk(t: ExecutionContext): Promise<string | null> {
   const folder = await createTestFolder(t);
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], {
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=512k", "tmpfs", folder], {
     stdio: "ignore",
   });
   if (status !== 0) return null;
@@ -29,7 +29,7 @@ async function mountSmallDisk(t: ExecutionContext): Promise<string | null> {
 async function play(t: ExecutionContext, database: KillableDatabase, dataDir: string, bug?: string) {
   const upstream = await createModelUpstream(t);
   const databaseUrl = await database.createEmpty();
-  const environment = { DATABASE_TIMEOUT_MS: "1000" };
+  const environment = { DATABASE_TIMEOUT_MS: "1000", USAGE_RESERVE_BYTES: String(128 * 1024) };
   const stage = await setStage(t, { upstream, dataDir, databaseUrl, environment, bug });
   const clients = startClients({ ...stage, count: plan.clients });
   const { ledger } = clients;
