@@ -6,7 +6,7 @@ import type { Stage } from "./stage.ts";
 type KnownKey = {
   id: string;
   value: string;
-  /** What the last answered change said. Null if a change failed, because it may have happened. */
+  /** The result of the last answered change. Null if a change failed, because it may have happened. */
   isActive: boolean | null;
   models: readonly string[] | null;
 };

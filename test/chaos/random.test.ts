@@ -74,7 +74,7 @@ async function play(t: ExecutionContext, dataDir: string, database: KillableData
   t.log(`TEST_SEED=${seed}`);
   const upstream = await createModelUpstream(t);
   const databaseUrl = (await database?.createEmpty()) ?? `sqlite:${dataDir}/gateway.db`;
-  const environment = { DATABASE_TIMEOUT_MS: "1000", LOG_LEVEL: "error" };
+  const environment = { DATABASE_TIMEOUT_MS: "5000", LOG_LEVEL: "error" };
   const stage = await setStage(t, { upstream, dataDir, databaseUrl, environment });
   const scene: Scene = { stage, dataDir, database, random };
   const names = Object.keys(troubles).filter((name) => database || name !== "databaseAway");
@@ -82,10 +82,12 @@ async function play(t: ExecutionContext, dataDir: string, database: KillableData
   const clients = startClients({ ...stage, count: plan.clients, pauseMs: plan.pauseMs });
   const changes = changeKeys(stage, seededRandom(seed + 1), plan.changePauseMs);
   const end = performance.now() + minutes * 60_000;
-  // Each kind of trouble happens at least once.
+  // Each failure happens at least once.
   for (let step = 0; step < names.length || performance.now() < end; step++) {
     await wait(random.upTo(plan.calmMsMax));
-    const name = (step < names.length ? names[step] : random.pick(["kill", ...names])) as keyof typeof troubles;
+    const name = (
+      step < names.length ? names[step] : random.pick(["kill", ...names])
+    ) as keyof typeof troubles;
     await troubles[name](scene);
     counts[name] = (counts[name] ?? 0) + 1;
   }
@@ -113,18 +115,21 @@ async function play(t: ExecutionContext, dataDir: string, database: KillableData
 }
 
 for (const kind of ["sqlite", "mariadb"] as const) {
-  test.serial(`${kind}: kills, full disks and failed commits in any order lose nothing answered`, async (t) => {
-    t.timeout(minutes * 60_000 + 300_000);
-    const database = kind === "mariadb" ? await createKillableDatabase(t) : null;
-    const folder = await mountSmallDisk(t, isFull ? "256m" : "24m");
-    if (!folder) console.error("L8 skipped: mounting a small disk is not allowed here.");
-    if (!folder || (kind === "mariadb" && !database)) return t.pass();
-    const result = await play(t, folder, database);
-    t.is(result.missing, 0, "answered requests without a record");
-    t.is(result.duplicated, 0);
-    t.is(result.lostChanges, 0, "answered changes of keys");
-    t.is(result.revived, 0, "deactivated keys that work again");
-    t.true(result.complete > plan.clients && result.answeredChanges > 0);
-    return t.is(result.exitCode, 0);
-  });
+  test.serial(
+    `${kind}: kills, full disks and failed commits in any order lose nothing answered`,
+    async (t) => {
+      t.timeout(minutes * 60_000 + 300_000);
+      const database = kind === "mariadb" ? await createKillableDatabase(t) : null;
+      const folder = await mountSmallDisk(t, isFull ? "256m" : "24m");
+      if (!folder) console.error("L8 skipped: mounting a small disk is not allowed here.");
+      if (!folder || (kind === "mariadb" && !database)) return t.pass();
+      const result = await play(t, folder, database);
+      t.is(result.missing, 0, "answered requests without a record");
+      t.is(result.duplicated, 0);
+      t.is(result.lostChanges, 0, "answered changes of keys");
+      t.is(result.revived, 0, "deactivated keys that work again");
+      t.true(result.complete > plan.clients && result.answeredChanges > 0);
+      return t.is(result.exitCode, 0);
+    },
+  );
 }

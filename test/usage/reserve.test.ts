@@ -44,7 +44,7 @@ async function openWriter(folder: string, bytesMax = 64 * 1024) {
 }
 
 for (const recovered of ["database", "disk"] as const) {
-  test(`records survive a kill without database and disk, and leave the reserve with the ${recovered}`, async (t) => {
+  test(`without database and disk, records wait in the reserve for the ${recovered}`, async (t) => {
     const { writer, works, stored, record, inFile } = await openWriter(await createTestFolder(t));
     t.false(writer.isStuck);
     for (const id of ["req_1", "req_2", "req_3"]) {

@@ -12,7 +12,7 @@ export class Reserve {
   #file: number | null = null;
   #bytes = 0;
   #tryAgainAt = 0;
-  /** The records in the reserve. Whoever writes them elsewhere removes them from the array, then calls `clear`. */
+  /** The records in the reserve. The writer removes them from the array, then calls `clear`. */
   readonly waiting: UsageRecord[] = [];
 
   constructor(path: string, { bytesMax, isSynced }: { bytesMax: number; isSynced: boolean }) {
@@ -61,7 +61,7 @@ export class Reserve {
       }
       if (this.#isSynced) fdatasyncSync(file);
     } catch {
-      // What was written before the error counts.
+      // Records written before the error count.
     }
     return this.waiting.length - before;
   }

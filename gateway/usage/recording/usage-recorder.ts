@@ -213,7 +213,8 @@ export class UsageRecorder {
       this.#isReserveMissing = false;
     } catch (error) {
       const { log } = this.#options;
-      if (!this.#isReserveMissing) log.error({ error }, "no disk space for usage records: free some of DATA_DIR");
+      if (!this.#isReserveMissing)
+        log.error({ error }, "no disk space for usage records: free some of DATA_DIR");
       this.#isReserveMissing = true;
     }
   }
