@@ -11,7 +11,7 @@ import { PendingRecord } from "../../gateway/usage/recording/started-requests.ts
 import { usageRow } from "../helpers/open-test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
-const log = createLog("fatal", { write: () => {} });
+const log = createLog("error", { write: () => {} });
 
 /** A writer whose database and disk fail until a test says otherwise. */
 async function openWriter(folder: string, bytesMax = 64 * 1024) {
