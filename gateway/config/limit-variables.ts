@@ -66,6 +66,7 @@ export const limitVariables = {
   databaseConnectTimeoutMs: { variable: "DATABASE_CONNECT_TIMEOUT_MS", value: 5_000 },
   databaseTimeoutMs: { variable: "DATABASE_TIMEOUT_MS", value: 5_000 },
   usageSpoolBytesMax: { variable: "USAGE_SPOOL_BYTES_MAX", value: 512 * 1024 * 1024 },
+  usageReserveBytes: { variable: "USAGE_RESERVE_BYTES", value: 1024 * 1024 },
   usageSegmentBytesMax: { variable: "USAGE_SEGMENT_BYTES_MAX", value: 1024 * 1024 },
   usageSegmentAgeMsMax: { variable: "USAGE_SEGMENT_AGE_MS_MAX", value: 10_000 },
   usageAdoptIntervalMs: { variable: "USAGE_ADOPT_INTERVAL_MS", value: 10_000 },

@@ -1,35 +1,22 @@
-import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
-import { createTestFolder } from "../helpers/test-folder.ts";
 import { compare, failuresOf, startClients } from "./clients.ts";
 import { createKillableDatabase, type KillableDatabase } from "./killable-database.ts";
 import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "../helpers/scale.ts";
+import { fillDisk, mountSmallDisk } from "./small-disk.ts";
 import { setStage } from "./stage.ts";
 
 // With a full disk, the gateway writes records directly to the database. If the database also fails, the gateway
 // rejects new requests with 503.
 const plan = isFull ? { clients: 32, answers: 500 } : { clients: 8, answers: 60 };
 
-/** Mounts a disk of 64 KB. Returns null without permission. */
-async function mountSmallDisk(t: ExecutionContext): Promise<string | null> {
-  const folder = await createTestFolder(t);
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], {
-    stdio: "ignore",
-  });
-  if (status !== 0) return null;
-  t.teardown(() => void spawnSync("umount", [folder]));
-  return folder;
-}
-
 async function play(t: ExecutionContext, database: KillableDatabase, dataDir: string, bug?: string) {
   const upstream = await createModelUpstream(t);
   const databaseUrl = await database.createEmpty();
-  const environment = { DATABASE_TIMEOUT_MS: "1000" };
+  const environment = { DATABASE_TIMEOUT_MS: "1000", USAGE_RESERVE_BYTES: String(128 * 1024) };
   const stage = await setStage(t, { upstream, dataDir, databaseUrl, environment, bug });
   const clients = startClients({ ...stage, count: plan.clients });
   const { ledger } = clients;
@@ -39,7 +26,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
   };
   await progress(plan.answers);
   const failedBefore = failuresOf(ledger);
-  fill(dataDir);
+  fillDisk(dataDir);
   await progress(plan.answers);
   const failedWithFullDisk = failuresOf(ledger) - failedBefore;
   database.signal("SIGKILL");
@@ -75,24 +62,12 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
   return result;
 }
 
-function fill(folder: string): void {
-  for (let bytes = 64 * 1024; bytes >= 1; bytes /= 2) {
-    for (;;) {
-      try {
-        writeFileSync(path.join(folder, "filler"), Buffer.alloc(bytes), { flag: "a" });
-      } catch {
-        break;
-      }
-    }
-  }
-}
-
 for (const bug of [undefined, "answer-unrecorded.ts"]) {
   const declare = bug && !isFull ? test.serial.skip : test.serial;
   declare(`${bug ? "negative control: " : ""}a full disk serves no request without a record`, async (t) => {
     t.timeout(300_000);
     const database = await createKillableDatabase(t);
-    const folder = await mountSmallDisk(t);
+    const folder = await mountSmallDisk(t, "512k");
     if (!folder) console.error("L6 skipped: mounting a small disk is not allowed here.");
     if (!folder || !database) return t.pass();
     const result = await play(t, database, folder, bug);

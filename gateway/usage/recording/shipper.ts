@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Database } from "../../../db/database.ts";
 import type { Log } from "../../log.ts";
+import type { Reserve } from "./reserve.ts";
 import { decodeRecord, headBytes, type UsageRecord, type Segment } from "./spool.ts";
 import type { PendingRecord } from "./started-requests.ts";
 
@@ -65,29 +66,37 @@ export function decodeRecords(bytes: Buffer): { records: UsageRecord[]; tornByte
     records.push(record);
     at += headBytes + bytes.readUInt32LE(at);
   }
-  return { records, tornBytes: bytes.length - at };
+  // A reserve that is not full ends with zeros.
+  const isTorn = bytes.subarray(at).some((byte) => byte !== 0);
+  return { records, tornBytes: isTorn ? bytes.length - at : 0 };
 }
 
 type DirectWriterOptions = {
   shipper: Shipper;
   appendToSpool: (records: readonly UsageRecord[]) => boolean;
+  reserve: Reserve;
   /** Receives records once they are on disk or in the database. */
   onSafe: (pending: readonly PendingRecord[]) => void;
 };
 
 /**
  * Writes records to the database after a failed write to disk. If the write to the database fails too, the records
- * stay in memory.
+ * go to the reserve. What does not fit there stays in memory.
  */
 export class DirectWriter {
   readonly #options: DirectWriterOptions;
-  /** Whether the last writes to the database and to disk both failed. */
-  isStuck = false;
+  #isStuck = false;
   #waiting: PendingRecord[] = [];
   #writing: Promise<void> | null = null;
 
   constructor(options: DirectWriterOptions) {
     this.#options = options;
+  }
+
+  /** Whether the last writes to the database and to disk both failed, or the reserve might not suffice if they fail. */
+  get isStuck(): boolean {
+    const { reserve } = this.#options;
+    return this.#isStuck || !reserve.isReady || this.#waiting.length > reserve.recordsMax / 2;
   }
 
   get isEmpty(): boolean {
@@ -108,19 +117,37 @@ export class DirectWriter {
   }
 
   async #writeAll(): Promise<void> {
-    const { shipper, appendToSpool, onSafe } = this.#options;
-    while (this.#waiting.length > 0) {
+    const { reserve, onSafe } = this.#options;
+    while (this.#waiting.length > 0 || reserve.waiting.length > 0) {
       const batch = this.#waiting.slice();
       const left = batch.map(({ record }) => record);
-      // The disk may have space again.
-      const isSafe = (await shipper.ship(left)) || appendToSpool(left);
-      const safe = isSafe ? batch : batch.slice(0, batch.length - left.length);
+      const isWritten = (await this.#writeReserved()) && (await this.#writeSomewhere(left));
+      if (!isWritten) left.splice(0, reserve.append(left));
+      const safe = batch.slice(0, batch.length - left.length);
       this.#waiting = this.#waiting.slice(safe.length);
       // The upstream has already charged for these responses, so they do not wait any longer.
       for (const each of batch) each.proceed();
-      this.isStuck = !isSafe;
+      this.#isStuck = !isWritten;
       onSafe(safe);
-      if (!isSafe) return;
+      if (!isWritten) return;
     }
+  }
+
+  async #writeReserved(): Promise<boolean> {
+    const { reserve } = this.#options;
+    if (reserve.waiting.length === 0) return true;
+    if (!(await this.#writeSomewhere(reserve.waiting))) return false;
+    reserve.clear();
+    return true;
+  }
+
+  /** Removes the written records from the list. Returns whether all are written. */
+  async #writeSomewhere(records: UsageRecord[]): Promise<boolean> {
+    const { shipper, appendToSpool } = this.#options;
+    if (await shipper.ship(records)) return true;
+    // The disk may have space again.
+    if (!appendToSpool(records)) return false;
+    records.length = 0;
+    return true;
   }
 }

@@ -67,6 +67,11 @@ export class SpoolFolder {
     return join(this.path, "started");
   }
 
+  /** The next process reads it like a segment, as the last one. */
+  get reservePath(): string {
+    return join(this.path, `reserve${segmentSuffix}`);
+  }
+
   /** The oldest segment first. */
   async segmentPaths(): Promise<string[]> {
     const files = (await orNull(readdir(this.path))) ?? [];

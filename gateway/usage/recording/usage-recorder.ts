@@ -5,6 +5,7 @@ import type { Settings } from "../../config/limit-variables.ts";
 import type { Log } from "../../log.ts";
 import { DirectWriter, Shipper } from "./shipper.ts";
 import { PendingRecord, type StartedRequest, StartedRequests } from "./started-requests.ts";
+import { Reserve } from "./reserve.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type UsageRecord, Spool } from "./spool.ts";
 import { type LockFile, SpoolFolder } from "./spool-folder.ts";
@@ -28,6 +29,8 @@ export class UsageRecorder {
   readonly #options: UsageRecorderOptions;
   readonly #folder: SpoolFolder;
   readonly #spool: Spool;
+  readonly #reserve: Reserve;
+  #isReserveMissing = false;
   readonly #started: StartedRequests;
   readonly #shipper: Shipper;
   readonly #direct: DirectWriter;
@@ -56,6 +59,9 @@ export class UsageRecorder {
       bytesMax: limits.usageSpoolBytesMax,
       isSynced,
     });
+    const reserve = { bytesMax: limits.usageReserveBytes, isSynced };
+    this.#reserve = new Reserve(this.#folder.reservePath, reserve);
+    this.#prepareReserve();
     this.#started = new StartedRequests(this.#folder.startedPath);
     const batchRecordsMax = limits.usageBatchRecordsMax;
     this.#batchRecordsMax = batchRecordsMax;
@@ -64,6 +70,7 @@ export class UsageRecorder {
     this.#direct = new DirectWriter({
       shipper: this.#shipper,
       appendToSpool: (records) => this.#spool.append(records),
+      reserve: this.#reserve,
       onSafe: (pending) => this.#noteSafe(pending),
     });
     const shipper = new Shipper({ database, log, batchRecordsMax });
@@ -155,6 +162,7 @@ export class UsageRecorder {
     else log.warn("usage records remain in the spool until a gateway can write them");
     if (this.#direct.isEmpty) await rm(this.#folder.startedPath, { force: true });
     else log.error("usage records are lost: neither disk nor database is writable");
+    this.#reserve.close();
     await this.#folder.leave();
   }
 
@@ -189,6 +197,7 @@ export class UsageRecorder {
   async #shipAll(): Promise<void> {
     const { log, limits } = this.#options;
     this.#isFailing = true;
+    this.#prepareReserve();
     try {
       await this.#direct.flush();
       this.#isFailing = !(await this.#shipSpool());
@@ -196,6 +205,18 @@ export class UsageRecorder {
       log.error({ error }, "cannot read usage records: will retry");
     }
     this.#pauseMs = this.#isFailing ? Math.min(this.#pauseMs * 2, pauseMsMax) : limits.usageFlushIntervalMs;
+  }
+
+  #prepareReserve(): void {
+    try {
+      this.#reserve.prepare();
+      this.#isReserveMissing = false;
+    } catch (error) {
+      const { log } = this.#options;
+      if (!this.#isReserveMissing)
+        log.error({ error }, "no disk space for usage records: free some of DATA_DIR");
+      this.#isReserveMissing = true;
+    }
   }
 
   async #shipSpool(): Promise<boolean> {
