@@ -8,7 +8,7 @@ import { checkBeforeReading, type HeldRequest, readRequest } from "./read-reques
 
 /**
  * The path of a request to a model, from its body to the upstream call. Throws a `GatewayError` for a request that
- * is rejected at once. Returns a promise only while it finds kept responses, because each promise costs some
+ * is rejected at once. Returns a promise only while it finds kept responses, because promises cost some
  * microseconds.
  */
 export function answerRequest(
