@@ -1,17 +1,15 @@
-import { parseBody } from "../dialects/parse-body.ts";
-import { GatewayError } from "../errors.ts";
 import { toAnswerError } from "../wire/bad-answer.ts";
 import { Attempts } from "../routing/attempts.ts";
 import { resolveRoute, type Route } from "../routing/catalogue.ts";
-import { isKey, parseShortJson, scanMembers } from "../wire/json.ts";
 import { describeDemand } from "./describe-demand.ts";
 import type { Exchange } from "./exchange.ts";
 import type { AnswerContext, FollowUp, ModelRequest, Operation, ReceivedRequest } from "./operation.ts";
+import { checkBeforeReading, type HeldRequest, readRequest } from "./read-request.ts";
 
 /**
  * The path of a request to a model, from its body to the upstream call. Throws a `GatewayError` for a request that
- * is rejected at once. Uses callbacks, because each promise costs some microseconds. The result is a promise only for
- * a request that may refer to kept responses.
+ * is rejected at once. Returns a promise only while it finds kept responses, because promises cost some
+ * microseconds.
  */
 export function answerRequest(
   context: AnswerContext,
@@ -20,10 +18,10 @@ export function answerRequest(
   received: ReceivedRequest,
 ): Promise<void> | void {
   const { bytes, findFollowUp } = received;
-  if (bytes.length > parsedBytesMax) checkBeforeReading(context, exchange, bytes);
+  checkBeforeReading(context, exchange, bytes);
 
   // 1. Read: the operation parses and checks the body.
-  const request = read(context, exchange, operation, bytes);
+  const request = readRequest(context, exchange, operation, bytes);
 
   // 2. Resolve: the slug becomes a route, an ordered list of candidates.
   const route = resolveRoute(context.catalogue, exchange.key, request.value.model);
@@ -50,7 +48,7 @@ function admit(
     if (followUp !== null) {
       heldBody.add(Math.max(0, followUp.bytesLength - bytes.length));
       const joined = followUp.join();
-      request = joined === bytes ? own : read(context, exchange, operation, joined);
+      request = joined === bytes ? own : readRequest(context, exchange, operation, joined);
     }
     // 4. Attempt: another attempt follows only if no upstream processed the request.
     const attempts = new Attempts(context.attempts, route.candidates, {
@@ -81,84 +79,3 @@ function admit(
 }
 
 type ReadRequest = { request: HeldRequest<ModelRequest>; route: Route; followUp: FollowUp | null };
-
-/** Rejects a large body of a key that is over its limit unread, because reading it takes up to 100 ms. */
-function checkBeforeReading(
-  { limiter, recordedModelNames }: AnswerContext,
-  exchange: Exchange,
-  bytes: Buffer,
-): void {
-  try {
-    limiter.check(exchange);
-  } catch (error) {
-    const { model, stream } = glance(bytes);
-    exchange.describe(recordedModelNames.nameOf(model), stream === true, () => ({}));
-    throw error;
-  }
-}
-
-/** Reads the model's name and `stream` for the usage record, if they are among the first bytes of the body. */
-function glance(bytes: Buffer): { model?: unknown; stream?: unknown } {
-  const found: { model?: unknown; stream?: unknown } = {};
-  scanMembers(bytes, 0, parsedBytesMax, depthMax, (keyStart, keyEnd, start, end) => {
-    for (const name of ["model", "stream"] as const) {
-      if (isKey(bytes, keyStart, keyEnd, name)) found[name] = parseShortJson(bytes, start, end);
-    }
-  });
-  return found;
-}
-
-/** Parses the request. Describes even an invalid request to the exchange, for the usage record. */
-function read(
-  { catalogue, recordedModelNames, limits }: AnswerContext,
-  exchange: Exchange,
-  operation: Operation,
-  bytes: Buffer,
-): HeldRequest<ModelRequest> {
-  try {
-    const request = new HeldRequest(bytes, () => operation.read(bytes, limits));
-    const { model, stream } = request.value;
-    const name = catalogue.find(model) ? model : recordedModelNames.nameOf(model);
-    exchange.describe(name, stream, () => request.value.body);
-    return request;
-  } catch (error) {
-    const body = isUnreadable(error) ? {} : parseBody(bytes, limits, () => {});
-    exchange.describe(recordedModelNames.nameOf(body["model"]), body["stream"] === true, () => body);
-    throw error;
-  }
-}
-
-/** Whether a second parse would fail too. */
-function isUnreadable(error: unknown): boolean {
-  return (
-    !(error instanceof GatewayError) || error.code === "invalid_body" || error.code === "request_too_large"
-  );
-}
-
-/**
- * A request that can release its parsed body and parse the bytes again. The parsed body can take twenty times
- * the memory of the bytes.
- */
-class HeldRequest<Request> {
-  readonly #bytes: Buffer;
-  readonly #read: (bytes: Buffer) => Request;
-  #request: Request | null;
-
-  constructor(bytes: Buffer, read: (bytes: Buffer) => Request) {
-    this.#bytes = bytes;
-    this.#read = read;
-    this.#request = read(bytes);
-  }
-
-  get value(): Request {
-    return this.#request ?? this.#read(this.#bytes);
-  }
-
-  letGo(): void {
-    if (this.#bytes.length > parsedBytesMax) this.#request = null;
-  }
-}
-
-/** Up to this size, reading costs little, and keeping the parsed body less than parsing the bytes again. */
-const parsedBytesMax = 64 * 1024;
-const depthMax = 128;

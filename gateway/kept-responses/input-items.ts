@@ -46,8 +46,8 @@ class ListedItems {
   }
 
   /**
-   * Returns the index of the first item in this order with the ID. Parses only the items that contain the ID's text,
-   * and the item of a generated ID. Throws `invalid_value` if there is none.
+   * Returns the index of the first item in this order with the ID. Parses only items that contain the ID's text.
+   * Throws `invalid_value` for an unknown ID.
    */
   find(id: string, order: "asc" | "desc"): number {
     const { bytes, starts } = this.#items;

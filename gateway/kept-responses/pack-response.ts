@@ -2,8 +2,8 @@ import type { JsonItems } from "../wire/json-items.ts";
 import type { KeptResponse } from "./response-store.ts";
 
 /**
- * Packs a response into one buffer of its own, because several small buffers take twice the memory, and keep
- * alive what else is in Node's pool. Format: six counts, the items' positions, and the bytes of each part.
+ * Packs a response into one buffer of its own, because small buffers keep the rest of Node's pool
+ * alive. Format: six counts, the items' positions, and the bytes of each part.
  */
 export function packResponse(kept: KeptResponse): Buffer {
   const { response, input, output, tokens } = kept;

@@ -53,7 +53,7 @@ export function itemAt({ bytes, starts }: JsonItems, index: number): Buffer | nu
 
 /**
  * Finds the items of an array in JSON text that `JSON.parse` accepts.
- * @returns each item's text, without a copy. Empty if the value is no array.
+ * @returns each item's text, without a copy. Empty if the value is not an array.
  */
 export function splitItems(bytes: Buffer, start: number, end: number): Buffer[] {
   const items: Buffer[] = [];

@@ -6,7 +6,7 @@ import { readConfig } from "../../gateway/config/config.ts";
 import { createLog, standardLogDestination } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway } from "../../gateway/start/start-gateway.ts";
-import { answerParent } from "../bench/measured-process.ts";
+import { answerParent, cpuMicroseconds } from "../bench/measured-process.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "gateway-attack-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -24,6 +24,8 @@ const answers = {
     const { url, services } = await startGateway(readConfig(environment), runtime);
     return { url, setUpToken: services.accounts.setUpToken };
   },
+
+  cpu: cpuMicroseconds,
 
   startWatch() {
     delay.reset();

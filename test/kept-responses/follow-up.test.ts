@@ -109,7 +109,7 @@ test("a body with many invented references looks up a bounded number", async (t)
 const json = fc.json({ maxDepth: 3 });
 const spaces = fc.stringMatching(/^[ \n\t]{0,2}$/);
 
-test("the joined body has the size that the limits counted, and its items where they are", async (t) => {
+test("the joined body has the size that the limits count, and its items' positions", async (t) => {
   const item = fc.json({ maxDepth: 2 }).map((content) => `{"role":"user","content":${content}}`);
   const list = fc.tuple(fc.array(item, { maxLength: 4 }), spaces);
   await fc.assert(
