@@ -1,14 +1,14 @@
 import type { ClaudeEffort } from "./claude-budget.ts";
 
-/** What a Claude model accepts, on Anthropic's API and on Bedrock. */
+/** The parameters that a Claude model accepts, on Anthropic's API and on Bedrock. */
 export type ClaudeTraits = {
-  /** How the model reasons: with a token budget, with adaptive thinking and an effort, or either. */
+  /** The model's way to reason: with a token budget, with adaptive thinking and an effort, or either. */
   thinking: "never" | "by budget" | "by budget or effort" | "by effort" | "as requested";
   /** The model's names for the efforts. */
   efforts: Record<ClaudeEffort, string>;
   /** The parameters that disable or minimize thinking. Empty for models that reason only on request. */
   calm: { thinking?: { type: string }; effort?: string };
-  /** Which of `temperature`, `top_p` and `top_k` the model accepts: all, no `top_p` beside a temperature, none. */
+  /** The accepted parameters of `temperature`, `top_p` and `top_k`. `one` means no `top_p` beside a temperature. */
   sampling: "all" | "one" | "none";
   canForceTools: boolean;
   /** Whether the model rejects thinking blocks if the conversation before them has changed. */

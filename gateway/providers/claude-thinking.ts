@@ -4,7 +4,7 @@ import type { ClaudeTraits } from "./claude-models.ts";
 import { type Dropped, type RequestedThinking, readThinking } from "./requested-thinking.ts";
 
 /** Claude's own parameter: `enabled` with a budget, `adaptive`, `between_tools` or `disabled`. */
-export type ClaudeThinking = { type?: unknown; [field: string]: unknown };
+type ClaudeThinking = { type?: unknown; [field: string]: unknown };
 
 export type ClaudeSituation = {
   traits: ClaudeTraits;

@@ -47,6 +47,6 @@ function readEffort(value: unknown): ClaudeEffort | "none" | undefined {
  * The thresholds separate the budgets of Claude Code (4,000, 10,000, 31,999) and of Google (1,024, 8,192,
  * 24,576).
  */
-export function effortOfBudget(budgetTokens: number): "low" | "medium" | "high" {
+function effortOfBudget(budgetTokens: number): "low" | "medium" | "high" {
   return budgetTokens < 6_000 ? "low" : budgetTokens < 16_000 ? "medium" : "high";
 }
