@@ -68,9 +68,14 @@ function prepareTranslated(
   const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;
   const chatBody = toChatBody(dialect, request);
   const translation = chatBody["parallel_tool_calls"] === false ? withOneCall(chat) : chat;
-  const bytes = Buffer.from(JSON.stringify(buildRequest(chat, chatBody, upstreamModel, dialect)));
+  const params = new Set<string>();
+  const built = buildRequest(chat, chatBody, upstreamModel, dialect, params);
+  const bytes = Buffer.from(JSON.stringify(built));
+  const dropped = [...params].map((param) => clientNameOf(param, dialect) ?? param);
   return {
-    dropped: [request.dropped, dialect.droppedIn(request)].filter(Boolean).join(", ").slice(0, 255) || null,
+    dropped:
+      [request.dropped, dialect.droppedIn(request), ...dropped].filter(Boolean).join(", ").slice(0, 255) ||
+      null,
     events: relayTranslated(call, dialect, translation, endpoint.secret),
     begin: (events) => context.upstreams.call(endpoint, [bytes], timeouts, events),
   };
@@ -81,19 +86,24 @@ function buildRequest(
   chat: ChatTranslation,
   body: ChatRequestBody,
   model: UpstreamModel,
-  { clientParams }: Dialect,
+  dialect: Dialect,
+  dropped: Set<string>,
 ): object {
   try {
-    return chat.buildRequest(body, model);
+    return chat.buildRequest(body, model, dropped);
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || thrown.param === null) throw thrown;
-    const [, name = "", rest = ""] = /^([^.[]*)(.*)$/s.exec(thrown.param) ?? [];
-    const ownName = Object.hasOwn(clientParams, name) ? clientParams[name] : undefined;
-    if (ownName === undefined) throw thrown;
-    const param = `${ownName}${rest}`;
+    const param = clientNameOf(thrown.param, dialect);
+    if (param === undefined) throw thrown;
     const message = thrown.message.replaceAll(`'${thrown.param}'`, () => `'${param}'`);
     throw new GatewayError(thrown.code, message, { cause: thrown, param });
   }
+}
+
+/** The client's name for a parameter of the chat completion. Undefined if the names are equal. */
+function clientNameOf(param: string, { clientParams }: Dialect): string | undefined {
+  const [, name = "", rest = ""] = /^([^.[]*)(.*)$/s.exec(param) ?? [];
+  return Object.hasOwn(clientParams, name) ? `${clientParams[name]}${rest}` : undefined;
 }
 
 /** Each translation rewrites the whole body, which blocks other requests. */

@@ -113,8 +113,9 @@ export type ChatTranslation = {
   /**
    * Throws a `GatewayError` for an invalid parameter, and for a parameter that changes the response but has no
    * equivalent.
+   * @param dropped receives the parameters that the model does not accept and that the request therefore omits
    */
-  buildRequest(body: ChatRequestBody, model: UpstreamModel): object;
+  buildRequest(body: ChatRequestBody, model: UpstreamModel, dropped?: Set<string>): object;
   /** May throw any error for a malformed response. */
   readAnswer(answer: unknown): ChatAnswer;
   streamContentType: string;

@@ -119,15 +119,39 @@ export type ChatQuirks = {
   developerRole: "developer" | "system";
   /** `thoughts` means `reasoning_content` and `reasoning_details` in assistant messages. */
   extensions: readonly ("thoughts" | "cache_control" | "verbosity")[];
+  /**
+   * The upstream's parameter that switches reasoning off: DeepSeek's `thinking`, Qwen's `enable_thinking` or
+   * OpenRouter's `reasoning`. `low effort` is for models that always reason. Undefined if unknown.
+   */
+  thinkingSwitch?: "thinking" | "enable_thinking" | "reasoning" | "low effort" | undefined;
 };
 
-export function applyQuirks(
-  body: ChatRequestBody,
-  { developerRole, maxTokensName }: ChatQuirks,
-): ChatRequestBody {
-  const { max_completion_tokens: maxTokens, ...rest } = body;
+/** Whether the upstream needs another parameter than the effort `none`. */
+export function convertsNone(body: ChatRequestBody, { thinkingSwitch }: ChatQuirks): boolean {
+  return (
+    body["reasoning_effort"] === "none" && thinkingSwitch !== undefined && thinkingSwitch !== "reasoning"
+  );
+}
+
+function withoutReasoning(thinkingSwitch: ChatQuirks["thinkingSwitch"]): Record<string, unknown> {
+  switch (thinkingSwitch) {
+    case "thinking":
+      return { thinking: { type: "disabled" } };
+    case "enable_thinking":
+      return { enable_thinking: false };
+    default:
+      return { reasoning_effort: "low" };
+  }
+}
+
+export function applyQuirks(body: ChatRequestBody, quirks: ChatQuirks): ChatRequestBody {
+  const { developerRole, maxTokensName, thinkingSwitch } = quirks;
+  const { max_completion_tokens: maxTokens, reasoning_effort: effort, ...rest } = body;
   return {
     ...rest,
+    ...(convertsNone(body, quirks)
+      ? withoutReasoning(thinkingSwitch)
+      : effort !== undefined && { reasoning_effort: effort }),
     // A null `max_completion_tokens` must not replace a number in `max_tokens`.
     ...(maxTokens !== undefined && maxTokens !== null && { [maxTokensName]: maxTokens }),
     ...(developerRole !== "developer" && {

@@ -7,7 +7,13 @@ import { createKey, type TestGateway } from "./test-gateway.ts";
 export async function connectUpstream(
   gateway: Pick<TestGateway, "admin">,
   upstream: { url: string },
-  { name = "test", kind = "openai-compatible", preset, ...timeouts }: UpstreamSettings = {},
+  {
+    name = "test",
+    kind = "openai-compatible",
+    preset,
+    upstreamModel = "upstream-model",
+    ...timeouts
+  }: UpstreamSettings = {},
 ): Promise<{ id: string; value: string; model: string; modelId: string }> {
   const provider = await gateway.admin.providers.create.mutate({
     name,
@@ -21,7 +27,7 @@ export async function connectUpstream(
   const { id: modelId } = await gateway.admin.models.create.mutate({
     slug: model,
     providerId: provider.id,
-    upstreamModel: "upstream-model",
+    upstreamModel,
   });
   return { ...(await createKey(gateway, [model])), model, modelId };
 }
@@ -30,6 +36,7 @@ type UpstreamSettings = {
   name?: string;
   kind?: "openai-compatible" | "anthropic" | "gemini";
   preset?: string;
+  upstreamModel?: string;
   firstByteTimeoutMs?: number;
   idleTimeoutMs?: number;
   totalTimeoutMs?: number;

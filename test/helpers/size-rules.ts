@@ -4,16 +4,16 @@ import type { SourceFile } from "./source-tree.ts";
 
 export const sizeRules: Rule[] = [
   {
-    title: "every file except a migration has at most 250 lines",
+    title: "every file except a migration has at most 500 lines",
     findings: (files) =>
       files
-        .filter((file) => file.lineCount > 250 && !inside(file.path, ["db/migrations/"]))
+        .filter((file) => file.lineCount > 500 && !inside(file.path, ["db/migrations/"]))
         .map((file) => `${file.path} has ${file.lineCount} lines`),
-    seeds: { "gateway/keys/key-service.ts": "\n".repeat(251) },
-    permitted: { "db/migrations/0001.ts": "\n".repeat(300), "gateway/app.ts": "\n".repeat(250) },
+    seeds: { "gateway/keys/key-service.ts": "\n".repeat(501) },
+    permitted: { "db/migrations/0001.ts": "\n".repeat(600), "gateway/app.ts": "\n".repeat(500) },
   },
   {
-    title: "every file on the request path has at most 120 lines",
+    title: "answer-request.ts has at most 120 lines",
     findings: (files) =>
       files
         .filter((file) => file.path === "gateway/completions/answer-request.ts" && file.lineCount > 120)

@@ -15,6 +15,8 @@ type Fixture = {
   chatRequest?: ChatRequestBody;
   upstreamRequest?: unknown;
   refused?: { param: string };
+  /** The parameters that the request omits. */
+  dropped?: string[];
   upstreamAnswer?: unknown;
   chatAnswer?: unknown;
   chatChoices?: unknown;
@@ -42,7 +44,9 @@ for (const file of globSync("*/*.json", { cwd: folder }).toSorted()) {
   }
   if (fixture.upstreamRequest !== undefined) {
     test(`${name}: the request is translated`, (t) => {
-      t.deepEqual(viaJson(requestOf(kind, fixture, model)), fixture.upstreamRequest);
+      const dropped = new Set<string>();
+      t.deepEqual(viaJson(requestOf(kind, fixture, model, dropped)), fixture.upstreamRequest);
+      t.deepEqual([...dropped], fixture.dropped ?? []);
     });
   }
   if (fixture.chatAnswer !== undefined) {
@@ -78,9 +82,14 @@ for (const file of globSync("*/*.json", { cwd: folder }).toSorted()) {
   }
 }
 
-function requestOf(kind: string, fixture: Fixture, model: UpstreamModel): object {
+function requestOf(
+  kind: string,
+  fixture: Fixture,
+  model: UpstreamModel,
+  dropped = new Set<string>(),
+): object {
   const body = fixture.chatRequest ?? { model: "", messages: [] };
-  return translated(apiOf(kind, fixture).chat(model)).buildRequest(body, model);
+  return translated(apiOf(kind, fixture).chat(model)).buildRequest(body, model, dropped);
 }
 
 function apiOf(kind: string, { baseUrl, secret = "secret" }: Fixture): UpstreamApi {

@@ -55,20 +55,22 @@ test("Claude Code gets a context window for unknown models, and betas for Anthro
   t.true(shown(claude)?.removes.includes("env > CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS"));
 });
 
-test("Copilot CLI receives Claude's own name and the slug of any other model", (t) => {
-  const shown = (slug: string) => {
+test("Copilot CLI receives the slug of any model, and loses other names", (t) => {
+  for (const slug of ["anthropic/claude-opus-5.5", "qwen/qwen3-coder"]) {
     const { files } = generate("copilot", { models: setupModels({ daily: slug }) });
-    return files.find(({ path }) => path.endsWith("copilot.sh"))?.content ?? "";
-  };
-  t.regex(
-    shown("anthropic/claude-opus-5.5"),
-    /MODEL_ID='claude-opus-5.5'\n.*WIRE_MODEL='anthropic\/claude-opus-5.5'/,
-  );
-  t.regex(shown("qwen/qwen3-coder"), /test -n "\$FISH_VERSION" && set -e COPILOT_PROVIDER_MODEL_ID\n/);
-  t.regex(
-    shown("qwen/qwen3-coder"),
-    /unset COPILOT_PROVIDER_MODEL_ID\n[^]*export COPILOT_MODEL='qwen\/qwen3-coder'/,
-  );
+    const shown = files.find(({ path }) => path.endsWith("copilot.sh"))?.content ?? "";
+    t.regex(shown, /test -n "\$FISH_VERSION" && set -e COPILOT_PROVIDER_MODEL_ID\n/);
+    t.regex(shown, /unset COPILOT_PROVIDER_MODEL_ID\n/);
+    t.true(shown.includes(`export COPILOT_MODEL='${slug}'`), shown);
+  }
+});
+
+test("no tool's setup fixes a temperature for a model by its slug", (t) => {
+  const daily = "anthropic/claude-opus-5.5";
+  for (const tool of ["aider", "mistral-vibe", "copilot"] as const) {
+    const { files } = generate(tool, { models: setupModels({ daily }) });
+    t.notRegex(files.map(({ content }) => content).join("\n"), /temperature/);
+  }
 });
 
 test("two possible files are both named, in the system's own path notation", (t) => {

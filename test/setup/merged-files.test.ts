@@ -165,10 +165,7 @@ test("a shell profile keeps its mode and has one block after repeated setups", a
   const text = await readFile(profile, "utf8");
   t.is(text.split("\n").filter((line) => line.includes("model-gateway/copilot.sh")).length, 1, text);
   t.is((await stat(profile)).mode & 0o777, 0o644);
-  const shown = await run(
-    "zsh",
-    ". ~/.zshrc; echo $COPILOT_PROVIDER_WIRE_MODEL; eval $COPILOT_PROVIDER_API_KEY_COMMAND",
-  );
+  const shown = await run("zsh", ". ~/.zshrc; echo $COPILOT_MODEL; eval $COPILOT_PROVIDER_API_KEY_COMMAND");
   t.is(shown.stdout, `anthropic/claude-opus-5.5\n${keyValue}\n`);
 });
 

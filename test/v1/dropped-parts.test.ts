@@ -26,10 +26,22 @@ const claudeAnswer = {
   usage: { input_tokens: 3, output_tokens: 2 },
 };
 
+const claudeStream = [
+  { type: "message_start", message: { ...claudeAnswer, content: [], stop_reason: null } },
+  { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } },
+  { type: "message_stop" },
+]
+  .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  .join("");
+
 test.before(async () => {
   const upstream = await createUpstream(shared, ({ url, body }, response) => {
     if (url === "/v1/messages") {
       claudeBody = body;
+      if (body.includes('"stream":true')) {
+        beginStream(response);
+        return void response.end(claudeStream);
+      }
       response.writeHead(200, { "content-type": "application/json" });
       return void response.end(JSON.stringify(claudeAnswer));
     }
@@ -40,6 +52,11 @@ test.before(async () => {
   gateway = await startTestGateway(shared);
   await connectUpstream(gateway, upstream, { name: "chat" });
   await connectUpstream(gateway, upstream, { name: "claude", kind: "anthropic" });
+  await connectUpstream(gateway, upstream, {
+    name: "opus",
+    kind: "anthropic",
+    upstreamModel: "claude-opus-5-5",
+  });
 });
 
 const messagesBody = {
@@ -70,6 +87,30 @@ for (const stream of [false, true]) {
     test(`${path}${stream ? ", streamed" : ""}: the header and the record name ${dropped ?? "nothing"}`, async (t) => {
       const key = await createKey(gateway, ["chat/model"]);
       const { status, headers } = await post(key.value, path, { ...body, stream });
+      t.is(status, 200);
+      t.is(headers.get("x-gateway-dropped"), dropped);
+      const [record] = await usageOf(gateway, key.id);
+      t.is(record?.dropped, dropped);
+    });
+  }
+}
+
+for (const stream of [false, true]) {
+  for (const [path, body, dropped] of [
+    [
+      "/v1/chat/completions",
+      { messages: [{ role: "user", content: "Hi" }] },
+      "tool_choice, temperature, top_p",
+    ],
+    ["/v1/responses", { input: "Hi", store: false }, "tool_choice, temperature, top_p"],
+  ] as const) {
+    test(`${path}${stream ? ", streamed" : ""}: parameters that the model rejects are named`, async (t) => {
+      const key = await createKey(gateway, ["opus/model"]);
+      const fn = { name: "f", parameters: { type: "object" } };
+      const tool =
+        path === "/v1/responses" ? { type: "function", ...fn } : { type: "function", function: fn };
+      const more = { tools: [tool], tool_choice: "required", temperature: 0.1, top_p: 0.5, stream };
+      const { status, headers } = await post(key.value, path, { model: "opus/model", ...body, ...more });
       t.is(status, 200);
       t.is(headers.get("x-gateway-dropped"), dropped);
       const [record] = await usageOf(gateway, key.id);

@@ -1,7 +1,13 @@
 import { readChatUsage } from "../../wire/token-usage.ts";
 import type { Dialect, ShownError, DialectRequest } from "../dialect.ts";
 import { ChatStreamWriter } from "./chat-stream-writer.ts";
-import { type ChatRequestBody, chatRoles, type ChatQuirks, applyQuirks } from "../../wire/chat-completion.ts";
+import {
+  type ChatRequestBody,
+  chatRoles,
+  type ChatQuirks,
+  applyQuirks,
+  convertsNone,
+} from "../../wire/chat-completion.ts";
 import { isObject, isKey, type VisitMember } from "../../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import { refuseOtherModels, RequestMembers, requestMembers } from "../request-members.ts";
@@ -206,8 +212,10 @@ export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, qui
 }
 
 /** Whether the quirks change more than the name of one member. */
-function changesBody(body: ChatRequestBody, { developerRole, maxTokensName }: ChatQuirks): boolean {
+function changesBody(body: ChatRequestBody, quirks: ChatQuirks): boolean {
+  const { developerRole, maxTokensName } = quirks;
   return (
+    convertsNone(body, quirks) ||
     (developerRole !== "developer" && body.messages.some(({ role }) => role === "developer")) ||
     // Renaming one limit must not create a duplicate of the other.
     (maxTokensName === "max_tokens" &&

@@ -16,7 +16,7 @@ export const messages: Dialect = {
   clientParams: {
     max_completion_tokens: "max_tokens",
     stop: "stop_sequences",
-    reasoning_effort: "thinking",
+    reasoning_effort: "output_config.effort",
     response_format: "output_config.format",
     parallel_tool_calls: "tool_choice.disable_parallel_tool_use",
     user: "metadata.user_id",

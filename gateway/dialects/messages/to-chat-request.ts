@@ -4,12 +4,12 @@ import { isObject } from "../../wire/json.ts";
 import type { DialectRequest } from "../dialect.ts";
 import {
   expectArray,
+  expectNumber,
   expectObject,
   expectString,
   ifGiven,
   unsupported,
   unsupportedValue,
-  invalidType,
   invalidValue,
 } from "../../wire/parameter-errors.ts";
 import { toChatMessages } from "./to-chat-messages.ts";
@@ -34,7 +34,7 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
     top_p: unlessUnset(body["top_p"]),
     top_k: unlessUnset(body["top_k"]),
     stop: toStop(body["stop_sequences"]),
-    reasoning_effort: toReasoningEffort(body),
+    ...toThinking(body),
     response_format: toResponseFormat(body),
     user: toUser(body["metadata"]),
     cache_control: ifGiven(body["cache_control"], "cache_control", expectObject),
@@ -72,40 +72,21 @@ function toUser(metadata: unknown): string | undefined {
 }
 
 /**
- * Reads `output_config.effort`, or derives the effort from the budget. Adaptive thinking gets Anthropic's
- * default, `high`. Omits the effort if thinking is disabled, because most upstreams reject `none`.
+ * Each provider converts the client's thinking, whose effort or budget its model may accept as they are.
  * https://platform.claude.com/docs/en/build-with-claude/effort
  */
-function toReasoningEffort(body: Record<string, unknown>): string | undefined {
-  const thinking = ifGiven(body["thinking"], "thinking", expectObject) ?? {};
+function toThinking(body: Record<string, unknown>): Record<string, unknown> {
+  const thinking = ifGiven(body["thinking"], "thinking", expectObject);
+  ifGiven(thinking?.["budget_tokens"], "thinking.budget_tokens", expectNumber);
   const { effort: requestedEffort } = ifGiven(body["output_config"], "output_config", expectObject) ?? {};
   const effort = ifGiven(requestedEffort, "output_config.effort", expectString);
   if (effort !== undefined && !efforts.includes(effort)) {
     throw invalidValue("output_config.effort", `must be one of ${efforts.join(", ")}`, effort);
   }
-  switch (thinking["type"]) {
-    case "disabled":
-      return undefined;
-    case "adaptive":
-      return effort ?? "high";
-    case "enabled":
-      return effort ?? toEffort(thinking["budget_tokens"]);
-    default:
-      return effort;
-  }
+  return { thinking, reasoning_effort: effort };
 }
 
 const efforts = ["low", "medium", "high", "xhigh", "max"];
-
-/**
- * The thresholds separate the budgets of Claude Code (4,000, 10,000, 31,999) and of Google (1,024, 8,192,
- * 24,576).
- */
-function toEffort(budget: unknown): string | undefined {
-  if (budget === undefined || budget === null) return undefined;
-  if (typeof budget !== "number") throw invalidType("thinking.budget_tokens", "a number", budget);
-  return budget < 6_000 ? "low" : budget < 16_000 ? "medium" : "high";
-}
 
 /**
  * Reads the answer's schema from `output_config.format`, or from its older name `output_format`.

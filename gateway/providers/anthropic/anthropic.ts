@@ -3,7 +3,7 @@ import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import { endpointAt, readModelNames } from "../endpoint-at.ts";
 import type { ChatTranslation, Provider } from "../provider.ts";
 import { buildMessagesRequest } from "./build-messages-request.ts";
-import { findClaudeTraits } from "./claude-traits.ts";
+import { findClaudeTraits } from "../claude-models.ts";
 import { MessageStreamReader } from "./message-stream-reader.ts";
 import { readMessage } from "./read-message.ts";
 

@@ -1,8 +1,10 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import type { UpstreamModel } from "../provider.ts";
-import { type ClaudeTraits, findClaudeTraits } from "./claude-traits.ts";
+import { findClaudeTraits } from "../claude-models.ts";
+import { toClaudeSampling } from "../claude-sampling.ts";
+import type { Dropped } from "../requested-thinking.ts";
+import { toStrictSchema } from "../strict-schema.ts";
 import {
-  expectNumber,
   expectObject,
   expectString,
   ifGiven,
@@ -18,7 +20,7 @@ import type {
 } from "./messages-request.ts";
 import { isThought } from "./reasoning-details.ts";
 import { toAnthropicMessages } from "./to-anthropic-messages.ts";
-import { toAnthropicTools, toStrictSchema } from "./to-anthropic-tools.ts";
+import { toAnthropicTools } from "./to-anthropic-tools.ts";
 import { toThinking } from "./to-thinking.ts";
 import {
   type Inexpressible,
@@ -29,15 +31,20 @@ import {
   refuseParameters,
 } from "../refuse-parameters.ts";
 
-export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel): MessagesRequest {
+export function buildMessagesRequest(
+  body: ChatRequestBody,
+  model: UpstreamModel,
+  dropped: Dropped = new Set<string>(),
+): MessagesRequest {
   refuseParameters(body, inexpressible);
   const traits = findClaudeTraits(model.name);
   const maxTokens = toMaxTokens(body, model);
   const { system, messages } = toAnthropicMessages(body.messages);
-  const { tools, toolChoice } = toAnthropicTools(body, messages);
+  const { tools, toolChoice } = toAnthropicTools(body, messages, traits, dropped);
   const { format, instruction } = toOutputFormat(body["response_format"]);
   if (instruction) system.push(instruction);
-  const { thinking, effort } = toThinking(body, { traits, messages, toolChoice, maxTokens });
+  const { thinking, effort } = toThinking(body, { traits, messages, toolChoice, maxTokens, dropped });
+  const sampling = toClaudeSampling(body, traits, isThinking(thinking), dropped);
   return {
     model: model.name,
     max_tokens: maxTokens,
@@ -48,7 +55,9 @@ export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel
     tool_choice: toolChoice,
     thinking,
     output_config: effort || format ? { effort, format } : undefined,
-    ...toSampling(body, traits, thinking),
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    top_k: sampling.topK,
     stop_sequences: toStopSequences(body["stop"]),
     cache_control: ifGiven(body["cache_control"], "cache_control", expectObject),
     stream: body.stream === true ? true : undefined,
@@ -140,45 +149,6 @@ function toStopSequences(stop: unknown): string[] | undefined {
     );
   }
   return sequences.length > 0 ? sequences : undefined;
-}
-
-type Sampling = Pick<MessagesRequest, "temperature" | "top_p" | "top_k">;
-
-/**
- * Omits a temperature or `top_p` of 1, the default. Many models reject both parameters together, or even one of them.
- * https://platform.claude.com/docs/en/build-with-claude/extended-thinking#feature-compatibility
- */
-function toSampling(
-  body: ChatRequestBody,
-  { sampling }: ClaudeTraits,
-  thinking: Thinking | undefined,
-): Sampling {
-  const temperature = unlessNeutral(ifGiven(body["temperature"], "temperature", expectNumber));
-  const topP = unlessNeutral(ifGiven(body["top_p"], "top_p", expectNumber));
-  const topK = ifGiven(body["top_k"], "top_k", expectNumber);
-  if (temperature !== undefined && temperature > 1) {
-    throw unsupportedValue("temperature", "Claude accepts at most 1. Use a value from 0 to 1.", temperature);
-  }
-  if (sampling === "never") {
-    const why = "this model does not accept sampling parameters. Remove the parameter.";
-    if (temperature !== undefined) throw unsupported("temperature", why);
-    if (topP !== undefined) throw unsupported("top_p", why);
-    if (topK !== undefined) throw unsupported("top_k", why);
-  }
-  if (sampling === "not while thinking" && isThinking(thinking)) {
-    const why =
-      "Claude does not accept this parameter while reasoning. Remove this parameter or reasoning_effort.";
-    if (temperature !== undefined) throw unsupported("temperature", why);
-    if (topP !== undefined && topP < thinkingTopPMin) throw unsupported("top_p", why);
-    if (topK !== undefined) throw unsupported("top_k", why);
-  }
-  return { temperature, top_p: topP, top_k: topK };
-}
-
-const thinkingTopPMin = 0.95;
-
-function unlessNeutral(value: number | undefined): number | undefined {
-  return value === 1 ? undefined : value;
 }
 
 function isThinking(thinking: Thinking | undefined): boolean {

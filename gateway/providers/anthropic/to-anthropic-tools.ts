@@ -11,6 +11,10 @@ import {
   invalidValue,
 } from "../../wire/parameter-errors.ts";
 import { readAllowedTools } from "../allowed-tools.ts";
+import { callInWords } from "../forced-tool.ts";
+import type { ClaudeTraits } from "../claude-models.ts";
+import type { Dropped } from "../requested-thinking.ts";
+import { rootOfTool, toStrictSchema } from "../strict-schema.ts";
 import type { AnthropicMessage, AnthropicTool, ToolChoice } from "./messages-request.ts";
 import { toCacheControl } from "./to-anthropic-content.ts";
 
@@ -18,6 +22,8 @@ import { toCacheControl } from "./to-anthropic-content.ts";
 export function toAnthropicTools(
   body: ChatRequestBody,
   messages: AnthropicMessage[],
+  traits: ClaudeTraits,
+  dropped: Dropped,
 ): { tools?: AnthropicTool[]; toolChoice?: ToolChoice | undefined } {
   const given = ifGiven(body["tools"], "tools", expectArray) ?? [];
   const allowed = readAllowedTools(body["tool_choice"]);
@@ -25,12 +31,26 @@ export function toAnthropicTools(
     .map((tool, index) => toTool(tool, `tools[${index}]`))
     .filter(({ name }) => allowed === null || allowed.names.has(name));
   const toolChoice = toToolChoice(allowed ? { ...body, tool_choice: allowed.mode } : body);
-  if (tools.length > 0) return { tools, toolChoice };
+  if (tools.length > 0) {
+    const isForced = toolChoice?.type === "any" || toolChoice?.type === "tool";
+    if (!isForced || traits.canForceTools) return { tools, toolChoice };
+    dropped.add("tool_choice");
+    appendText(messages, callInWords(toolChoice.type === "tool" ? toolChoice.name : undefined));
+    const { disable_parallel_tool_use: isAlone } = toolChoice;
+    return { tools, toolChoice: { type: "auto", disable_parallel_tool_use: isAlone } };
+  }
   if (toolChoice?.type === "any" || toolChoice?.type === "tool") {
     throw invalidValue("tool_choice", "requires at least one tool in tools", body["tool_choice"]);
   }
   const past = findCalledTools(messages);
   return past.length > 0 ? { tools: past, toolChoice: { type: "none" } } : {};
+}
+
+/** The end of the conversation keeps the prompt cache valid, unlike the start. */
+function appendText(messages: AnthropicMessage[], text: string): void {
+  const last = messages.at(-1);
+  if (last?.role === "user") last.content.push({ type: "text", text });
+  else messages.push({ role: "user", content: [{ type: "text", text }] });
 }
 
 function toTool(value: unknown, param: string): AnthropicTool {
@@ -41,7 +61,7 @@ function toTool(value: unknown, param: string): AnthropicTool {
   const fn = expectObject(tool["function"], `${param}.function`);
   const parameters = ifGiven(fn["parameters"], `${param}.function.parameters`, expectObject);
   const isStrict = ifGiven(fn["strict"], `${param}.function.strict`, expectBoolean) === true;
-  const schema = { type: "object", ...parameters };
+  const schema = rootOfTool(parameters);
   return {
     name: expectString(fn["name"], `${param}.function.name`),
     description: ifGiven(fn["description"], `${param}.function.description`, expectString),
@@ -85,74 +105,3 @@ function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
   );
   return [...new Set(names)].map((name) => ({ name, input_schema: { type: "object" } }));
 }
-
-/**
- * Reduces a JSON schema to the subset that Anthropic enforces, and describes the removed constraints. The API rejects
- * `additionalProperties: true`, but the value stays, because another value would change the schema's meaning.
- * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
- */
-export function toStrictSchema(schema: Record<string, unknown>): Record<string, unknown> {
-  const strict: Record<string, unknown> = {};
-  const notes: string[] = [];
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (isBeyond(keyword, value)) notes.push(`${keyword}: ${JSON.stringify(value)}`);
-    else strict[keyword === "oneOf" ? "anyOf" : keyword] = toStrictValue(keyword, value);
-  }
-  if (describesObject(schema)) strict["additionalProperties"] ??= false;
-  if (notes.length > 0) {
-    const { description } = schema;
-    const rules = `(${notes.join(", ")})`;
-    strict["description"] = typeof description === "string" ? `${description} ${rules}` : rules;
-  }
-  return strict;
-}
-
-function toStrictValue(keyword: string, value: unknown): unknown {
-  if (schemaMaps.has(keyword) && isObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, toStrict(schema)]));
-  }
-  if (schemaLists.has(keyword) && Array.isArray(value)) return value.map(toStrict);
-  return keyword === "items" ? toStrict(value) : value;
-}
-
-function toStrict(schema: unknown): unknown {
-  return isObject(schema) ? toStrictSchema(schema) : schema;
-}
-
-function describesObject({ type, properties }: Record<string, unknown>): boolean {
-  return type === "object" || (Array.isArray(type) && type.includes("object")) || isObject(properties);
-}
-
-function isBeyond(keyword: string, value: unknown): boolean {
-  if (keyword === "minItems") return value !== 0 && value !== 1;
-  if (keyword === "format") return typeof value === "string" && !formats.has(value);
-  return constraints.has(keyword);
-}
-
-const schemaMaps = new Set(["properties", "$defs", "definitions"]);
-const schemaLists = new Set(["anyOf", "oneOf", "allOf"]);
-const constraints = new Set([
-  "minimum",
-  "maximum",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "multipleOf",
-  "minLength",
-  "maxLength",
-  "maxItems",
-  "uniqueItems",
-  "minProperties",
-  "maxProperties",
-]);
-const formats = new Set([
-  "date-time",
-  "time",
-  "date",
-  "duration",
-  "email",
-  "hostname",
-  "uri",
-  "ipv4",
-  "ipv6",
-  "uuid",
-]);

@@ -1,60 +1,30 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
-import { claudeBudgetTokens, type ClaudeEffort, claudeEfforts, isClaudeEffort } from "../claude-budget.ts";
-import type { ClaudeTraits } from "./claude-traits.ts";
-import { expectObject, expectString, ifGiven, invalidValue } from "../../wire/parameter-errors.ts";
-import type { AnthropicMessage, Thinking, ToolChoice } from "./messages-request.ts";
+import type { ClaudeTraits } from "../claude-models.ts";
+import { type ThinkingOrder, toClaudeThinking } from "../claude-thinking.ts";
+import type { Dropped } from "../requested-thinking.ts";
+import type { AnthropicMessage, ToolChoice } from "./messages-request.ts";
 import { isThought } from "./reasoning-details.ts";
-
-/**
- * `thinking`, Anthropic's own parameter, takes precedence over `reasoning_effort`. Without either, the model's
- * default applies. https://platform.claude.com/docs/en/build-with-claude/thinking
- */
-export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingOrder {
-  const { traits, messages } = situation;
-  const requested = readEffort(body["reasoning_effort"]);
-  const given = ifGiven(body["thinking"], "thinking", expectObject);
-  if (given) {
-    const isRefused = given["type"] === "enabled" && continuesWithoutThought(messages);
-    const effort = requested === undefined || requested === "none" ? undefined : traits.efforts?.[requested];
-    return { thinking: isRefused ? undefined : given, effort };
-  }
-  const order =
-    requested === undefined ? {} : requested === "none" ? traits.calm : think(requested, situation);
-  return withLooseBinding(order, situation);
-}
-
-type ThinkingOrder = { thinking?: Thinking | undefined; effort?: string | undefined };
 
 type Situation = {
   traits: ClaudeTraits;
   messages: AnthropicMessage[];
   toolChoice: ToolChoice | undefined;
   maxTokens: number;
+  dropped: Dropped;
 };
 
-function readEffort(value: unknown): ClaudeEffort | "none" | undefined {
-  const name = ifGiven(value, "reasoning_effort", expectString);
-  if (name === undefined || name === "none" || isClaudeEffort(name)) return name;
-  throw invalidValue("reasoning_effort", `must be one of none, ${claudeEfforts.join(", ")}`, name);
+export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingOrder {
+  const { traits, messages, toolChoice, maxTokens, dropped } = situation;
+  const order = toClaudeThinking(body, {
+    traits,
+    isToolForced: toolChoice?.type === "any" || toolChoice?.type === "tool",
+    continuesWithoutThought: continuesWithoutThought(messages),
+    limitTokens: maxTokens,
+    dropped,
+  });
+  return withLooseBinding(order, situation);
 }
 
-/** A forced tool prevents thinking. The messages or the token limit can also prevent a thinking budget. */
-function think(effort: ClaudeEffort, { traits, messages, toolChoice, maxTokens }: Situation): ThinkingOrder {
-  const isForced = toolChoice?.type === "any" || toolChoice?.type === "tool";
-  if (traits.efforts) {
-    // Newer models hide their reasoning by default.
-    const thinking = isForced ? undefined : { type: "adaptive", display: "summarized" };
-    return { thinking, effort: traits.efforts[effort] };
-  }
-  if (isForced || continuesWithoutThought(messages)) return {};
-  const budget = claudeBudgetTokens(effort, maxTokens);
-  return budget === null ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
-}
-
-/**
- * Whether the response continues an assistant turn that does not start with thinking, usually after tool calls.
- * The API then rejects a thinking budget. Adaptive models accept such a turn.
- */
 function continuesWithoutThought(messages: AnthropicMessage[]): boolean {
   const requested = messages.findLastIndex(
     ({ role, content }) => role === "user" && !content.some(({ type }) => type === "tool_result"),
@@ -72,6 +42,6 @@ function withLooseBinding(order: ThinkingOrder, { traits, messages }: Situation)
   const hasThoughts = messages.some(({ content }) => content.some(isThought));
   if (!traits.bindsThoughts || !isAdaptive || !hasThoughts) return order;
   const binding = { prefix_mismatch_behavior: "drop_block" };
-  // Adaptive thinking is the default, so only the binding changes.
-  return { ...order, thinking: { type: "adaptive", ...order.thinking, block_binding: binding } };
+  // Adaptive thinking is the default, so only the binding changes. The client's own binding takes precedence.
+  return { ...order, thinking: { type: "adaptive", block_binding: binding, ...order.thinking } };
 }

@@ -1,16 +1,18 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import { toClaudeSampling } from "../claude-sampling.ts";
 import type { UpstreamModel } from "../provider.ts";
+import type { Dropped } from "../requested-thinking.ts";
+import { toStrictSchema } from "../strict-schema.ts";
 import type { ConverseRequest, OutputConfig } from "./converse-request.ts";
 import {
   expectNumber,
   expectObject,
   expectString,
   ifGiven,
-  unsupported,
   unsupportedValue,
 } from "../../wire/parameter-errors.ts";
 import { findModelFamily, type ModelFamily } from "./model-family.ts";
-import { toConverseMessages } from "./to-converse-messages.ts";
+import { markEnd, toConverseMessages } from "./to-converse-messages.ts";
 import { toThinking } from "./to-thinking.ts";
 import { toToolConfig } from "./to-tool-config.ts";
 import {
@@ -22,18 +24,28 @@ import {
   refuseParameters,
 } from "../refuse-parameters.ts";
 
-export function buildConverseRequest(body: ChatRequestBody, model: UpstreamModel): ConverseRequest {
+export function buildConverseRequest(
+  body: ChatRequestBody,
+  model: UpstreamModel,
+  dropped: Dropped = new Set<string>(),
+): ConverseRequest {
   refuseParameters(body, inexpressible);
   const family = findModelFamily(model.name);
   const { system, messages } = toConverseMessages(body.messages, family);
-  const { toolConfig, claudeToolChoice, isForced, instruction } = toToolConfig(body, messages, family);
+  markEnd(body, messages, family, dropped);
+  const { toolConfig, claudeToolChoice, isForced, instruction } = toToolConfig(
+    body,
+    messages,
+    family,
+    dropped,
+  );
   const format = toOutputFormat(body["response_format"], family);
   for (const text of [instruction, format.instruction]) if (text !== undefined) system.push({ text });
 
   const requested = body["max_completion_tokens"] ?? body["max_tokens"];
   const maxTokens = ifGiven(requested, "max_tokens", expectNumber);
-  const thinking = toThinking(body, { family, model, messages, isToolForced: isForced, maxTokens });
-  const { temperature, topP, fields } = toSampling(body, family, thinking.claudeThinks);
+  const thinking = toThinking(body, { family, model, messages, isToolForced: isForced, maxTokens, dropped });
+  const { temperature, topP, fields } = toSampling(body, family, thinking.claudeThinks, dropped);
   return {
     messages,
     system: system.length > 0 ? system : undefined,
@@ -110,17 +122,16 @@ function toOutputFormat(responseFormat: unknown, family: ModelFamily): OutputFor
 
 function toSchemaFormat(value: unknown, param: string, family: ModelFamily): OutputFormat {
   const named = expectObject(value, param);
-  const schema = JSON.stringify(expectObject(named["schema"], `${param}.schema`));
-  if (!takesSchema(family)) return { instruction: `${schemaInstruction}\n${schema}` };
+  const given = expectObject(named["schema"], `${param}.schema`);
+  if (family.claude?.takesSchemaOnBedrock === false) {
+    return { instruction: `${schemaInstruction}\n${JSON.stringify(given)}` };
+  }
+  // Bedrock answers 400 to a schema beyond its subset of JSON Schema.
+  const schema = JSON.stringify(toStrictSchema(given));
   const name = ifGiven(named["name"], `${param}.name`, expectString);
   const description = ifGiven(named["description"], `${param}.description`, expectString);
   const structure = { jsonSchema: { schema, name, description } };
   return { outputConfig: { textFormat: { type: "json_schema", structure } } };
-}
-
-/** For other Claude models, Bedrock reports "output_config.format: Extra inputs are not permitted". */
-function takesSchema({ name, version }: ModelFamily): boolean {
-  return name !== "claude" || version === 405 || version === 406;
 }
 
 const schemaInstruction =
@@ -133,7 +144,16 @@ type Sampling = {
   fields: Record<string, unknown>;
 };
 
-function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: boolean): Sampling {
+function toSampling(
+  body: ChatRequestBody,
+  family: ModelFamily,
+  claudeThinks: boolean,
+  dropped: Dropped,
+): Sampling {
+  if (family.claude) {
+    const { temperature, topP, topK } = toClaudeSampling(body, family.claude, claudeThinks, dropped);
+    return { temperature, topP, fields: topK === undefined ? {} : { top_k: topK } };
+  }
   const temperature = ifGiven(body["temperature"], "temperature", expectNumber);
   if (temperature !== undefined && temperature > 1) {
     throw unsupportedValue(
@@ -144,46 +164,8 @@ function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: bo
   }
   const topP = ifGiven(body["top_p"], "top_p", expectNumber);
   const topK = ifGiven(body["top_k"], "top_k", expectNumber);
-  switch (family.name) {
-    case "claude":
-      return claudeSampling({ temperature, topP, topK }, family.version, claudeThinks);
-    // https://docs.aws.amazon.com/nova/latest/userguide/using-converse-api.html
-    case "nova":
-      return { temperature, topP, fields: topK === undefined ? {} : { inferenceConfig: { topK } } };
-    default:
-      return { temperature, topP, fields: {} };
-  }
-}
-
-type RequestedSampling = Record<"temperature" | "topP" | "topK", number | undefined>;
-
-/** Omits a `temperature` or `top_p` of 1, the default, because some models reject both parameters together. */
-function claudeSampling(requested: RequestedSampling, version: number, thinks: boolean): Sampling {
-  const temperature = unlessOne(requested.temperature);
-  const topP = unlessOne(requested.topP);
-  const { topK } = requested;
-  if (version >= 407) {
-    refuse(
-      { temperature, top_p: topP, top_k: topK },
-      "this model does not accept sampling parameters. Remove the parameter.",
-    );
-  } else if (thinks) {
-    // https://platform.claude.com/docs/en/build-with-claude/extended-thinking#feature-compatibility
-    const refused = { temperature, top_k: topK, top_p: topP !== undefined && topP < 0.95 ? topP : undefined };
-    refuse(
-      refused,
-      "Claude does not accept this parameter while reasoning. Remove this parameter or reasoning_effort.",
-    );
-  }
-  return { temperature, topP, fields: topK === undefined ? {} : { top_k: topK } };
-}
-
-function refuse(parameters: Record<string, number | undefined>, why: string): void {
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) throw unsupported(name, why);
-  }
-}
-
-function unlessOne(value: number | undefined): number | undefined {
-  return value === 1 ? undefined : value;
+  // https://docs.aws.amazon.com/nova/latest/userguide/using-converse-api.html
+  const isNova = family.name === "nova" && topK !== undefined;
+  if (topK !== undefined && !isNova) dropped.add("top_k");
+  return { temperature, topP, fields: isNova ? { inferenceConfig: { topK } } : {} };
 }

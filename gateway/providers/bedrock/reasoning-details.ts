@@ -17,7 +17,7 @@ export function formatOf(type: ReasoningDetail["type"], { name }: ModelFamily): 
  * as text.
  */
 export function toReasoningBlocks(details: unknown, family: ModelFamily): ReasoningBlock[] {
-  if (family.name === "claude" && family.version < 307) return [];
+  if (family.claude?.thinking === "never") return [];
   return joinPieces(Array.isArray(details) ? details : [], family).flatMap((detail): ReasoningBlock[] => {
     if (detail.data !== "") return [{ reasoningContent: { redactedContent: detail.data } }];
     if (detail.signature === "") return [];

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ChatMessage } from "../../wire/chat-completion.ts";
+import type { ChatMessage, ChatRequestBody } from "../../wire/chat-completion.ts";
 import { countJsonTexts, jsonTextDepthMax, parseInput } from "../../wire/parse-shallow-object.ts";
 import {
   unsupported,
@@ -18,7 +18,8 @@ import {
   toTextBlocks,
   unlessBlank,
 } from "./to-content-blocks.ts";
-import type { ModelFamily } from "./model-family.ts";
+import { cachePointAfter, type ModelFamily } from "./model-family.ts";
+import type { Dropped } from "../requested-thinking.ts";
 import type { ValueCount } from "../../wire/json.ts";
 import { toReasoningBlocks } from "./reasoning-details.ts";
 
@@ -54,11 +55,39 @@ export function toConverseMessages(
         );
     }
   }
-  // Converse requires a message, so instructions alone become the user's message.
-  if (turns.length === 0 && system.length > 0) {
-    return { system: [], messages: [{ role: "user", content: system }] };
+  // Converse requires a message, so instructions alone, or else a placeholder, become the user's message.
+  if (turns.length === 0) {
+    const content = system.length > 0 ? system : [{ text: "(empty)" }];
+    return { system: [], messages: [{ role: "user", content }] };
   }
-  return { system, messages: turns };
+  return { system, messages: turns.map(withTextBesideDocument) };
+}
+
+/**
+ * A document needs a text in the same message.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
+ */
+function withTextBesideDocument(turn: ConverseMessage): ConverseMessage {
+  const hasDocument = turn.content.some((block) => "document" in block);
+  if (!hasDocument || turn.content.some((block) => "text" in block)) return turn;
+  return { ...turn, content: [{ text: "See the document." }, ...turn.content] };
+}
+
+/**
+ * Puts a cache point after the last block for a top-level `cache_control`.
+ * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#automatic-caching
+ */
+export function markEnd(
+  body: ChatRequestBody,
+  messages: ConverseMessage[],
+  family: ModelFamily,
+  dropped: Dropped,
+): void {
+  if (body["cache_control"] === undefined || body["cache_control"] === null) return;
+  const [point] = cachePointAfter(body, family);
+  const last = messages.at(-1)?.content;
+  if (point === undefined || last === undefined) dropped.add("cache_control");
+  else if (!("cachePoint" in (last.at(-1) ?? {}))) last.push(point);
 }
 
 function addTurn(turns: ConverseMessage[], role: ConverseMessage["role"], content: ContentBlock[]): void {
@@ -110,7 +139,7 @@ function toAssistantBlocks(message: ChatMessage, param: string, conversation: Co
 }
 
 function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conversation): ContentBlock[] {
-  return (ifGiven(calls, param, expectArray) ?? []).map((value, index) => {
+  return (ifGiven(calls, param, expectArray) ?? []).flatMap((value, index): ContentBlock[] => {
     const callParam = `${param}[${index}]`;
     const call = expectObject(value, callParam);
     if (call["type"] !== undefined && call["type"] !== "function") {
@@ -121,13 +150,14 @@ function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conver
       );
     }
     const called = expectObject(call["function"], `${callParam}.function`);
-    return {
+    const use = {
       toolUse: {
         toolUseId: toToolUseId(call["id"], `${callParam}.id`, family),
         name: expectString(called["name"], `${callParam}.function.name`),
         input: readInput(called["arguments"], `${callParam}.function.arguments`, jsonTexts),
       },
     };
+    return [use, ...cachePointAfter(call, family)];
   });
 }
 

@@ -10,6 +10,9 @@ import {
 } from "../../wire/parameter-errors.ts";
 import type { ConverseMessage, ToolConfig, ToolSpec } from "./converse-request.ts";
 import { type ModelFamily, cachePointAfter } from "./model-family.ts";
+import { callInWords } from "../forced-tool.ts";
+import type { Dropped } from "../requested-thinking.ts";
+import { rootOfTool } from "../strict-schema.ts";
 import { functionNameOf, readAllowedTools } from "../allowed-tools.ts";
 
 export type ToolRules = {
@@ -25,6 +28,7 @@ export function toToolConfig(
   body: ChatRequestBody,
   messages: ConverseMessage[],
   family: ModelFamily,
+  dropped: Dropped,
 ): ToolRules {
   const choice = readToolChoice(body["tool_choice"]);
   const [forcedName] = choice.mode === "required" && choice.names?.size === 1 ? choice.names : [];
@@ -35,9 +39,14 @@ export function toToolConfig(
   }
   if (tools.length === 0) throw invalidValue("tool_choice", "must name functions in tools");
 
-  const isForced = choice.mode === "required";
+  const isRequired = choice.mode === "required";
+  const isForced = isRequired && family.claude?.canForceTools !== false;
+  if (isRequired && !isForced) {
+    dropped.add("tool_choice");
+    appendText(messages, callInWords(forcedName));
+  }
   if (body["parallel_tool_calls"] === false && family.name === "claude") {
-    return { toolConfig: { tools }, claudeToolChoice: oneCallAtMost(choice, forcedName), isForced };
+    return { toolConfig: { tools }, claudeToolChoice: oneCallAtMost(isForced, forcedName), isForced };
   }
   if (!isForced) return { toolConfig: { tools }, isForced };
   const toolChoice = forcedName === undefined ? { any: {} } : { tool: { name: forcedName } };
@@ -56,9 +65,16 @@ function forbidCalls(tools: ToolConfig["tools"], messages: ConverseMessage[]): T
 }
 
 /** https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use#parallel-tool-use */
-function oneCallAtMost({ mode }: ChosenTools, name: string | undefined): object {
-  const type = name !== undefined ? "tool" : mode === "required" ? "any" : "auto";
-  return { type, name, disable_parallel_tool_use: true };
+function oneCallAtMost(isForced: boolean, name: string | undefined): object {
+  if (!isForced) return { type: "auto", disable_parallel_tool_use: true };
+  return { type: name === undefined ? "any" : "tool", name, disable_parallel_tool_use: true };
+}
+
+/** The end of the conversation keeps the prompt cache valid, unlike the start. */
+function appendText(messages: ConverseMessage[], text: string): void {
+  const last = messages.at(-1);
+  if (last?.role === "user") last.content.push({ text });
+  else messages.push({ role: "user", content: [{ text }] });
 }
 
 /** `names` restricts the choice to certain functions. Null means no restriction. */
@@ -97,9 +113,15 @@ function toToolSpecs(
     }
     const spec = toToolSpec(expectObject(tool["function"], `${param}.function`), `${param}.function`);
     return names === null || names.has(spec.name)
-      ? [{ toolSpec: spec }, ...cachePointAfter(tool, family, "tools")]
+      ? [{ toolSpec: spec }, ...cachePointAfter(holderOfMark(tool), family, "tools")]
       : [];
   });
+}
+
+/** Clients mark the tool or its function. */
+function holderOfMark(tool: Record<string, unknown>): Record<string, unknown> {
+  const { function: fn } = tool;
+  return tool["cache_control"] === undefined && isObject(fn) ? fn : tool;
 }
 
 function toToolSpec({ name, description, parameters }: Record<string, unknown>, param: string): ToolSpec {
@@ -108,8 +130,12 @@ function toToolSpec({ name, description, parameters }: Record<string, unknown>, 
     name: expectString(name, `${param}.name`),
     // Bedrock rejects a blank description.
     description: words.trim() === "" ? undefined : words,
-    inputSchema: { json: ifGiven(parameters, `${param}.parameters`, expectObject) ?? emptySchema },
+    inputSchema: { json: toInputSchema(ifGiven(parameters, `${param}.parameters`, expectObject)) },
   };
+}
+
+function toInputSchema(parameters: Record<string, unknown> | undefined): Record<string, unknown> {
+  return parameters === undefined ? emptySchema : rootOfTool(parameters);
 }
 
 /** The schemas are empty, because the request declares no tools. */

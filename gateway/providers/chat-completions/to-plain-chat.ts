@@ -1,14 +1,15 @@
 import type { UpstreamModel } from "../provider.ts";
 import type { ChatMessage, ChatRequestBody, ContentPart, ChatQuirks } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
+import { readThinking } from "../requested-thinking.ts";
 
 /** Removes the extensions that the upstream does not accept, because strict upstreams reject unknown fields. */
 export function toPlainChat(
   body: ChatRequestBody,
   { canReason }: Pick<UpstreamModel, "canReason">,
-  { extensions }: ChatQuirks,
+  { extensions, thinkingSwitch }: ChatQuirks,
 ): ChatRequestBody {
-  const { verbosity, reasoning_effort: effort, cache_control: mark, ...rest } = body;
+  const { verbosity, reasoning_effort: _effort, thinking: _thinking, cache_control: mark, ...rest } = body;
   const messages = withImagesApart(body.messages).map((message) => {
     const kept = extensions.includes("thoughts") ? message : withoutThoughts(message);
     return extensions.includes("cache_control") ? kept : (withoutCacheControl(kept) as ChatMessage);
@@ -18,9 +19,33 @@ export function toPlainChat(
     plain["tools"] = withoutCacheControl(body["tools"]);
   if (mark !== undefined && extensions.includes("cache_control")) plain["cache_control"] = mark;
   // Claude Code and Codex send an effort even for models without reasoning.
-  if (effort !== undefined && canReason !== false) plain["reasoning_effort"] = effort;
+  if (canReason !== false) setThinking(plain, body, thinkingSwitch);
   if (verbosity !== undefined && extensions.includes("verbosity")) plain["verbosity"] = verbosity;
   return plain;
+}
+
+/** Converts Anthropic's `thinking`. OpenAI's `reasoning_effort` passes, and `applyQuirks` converts its `none`. */
+function setThinking(
+  plain: ChatRequestBody,
+  body: ChatRequestBody,
+  thinkingSwitch: ChatQuirks["thinkingSwitch"],
+): void {
+  const given = body["reasoning_effort"];
+  if (body["thinking"] === undefined || body["thinking"] === null) {
+    if (given !== undefined) plain["reasoning_effort"] = given;
+    return;
+  }
+  const requested = readThinking(body);
+  if (requested === null) return;
+  const { effort, budgetTokens } = requested;
+  // Without a switch, an upstream may reject `none`.
+  if (effort === "none" && thinkingSwitch === undefined) return;
+  if (budgetTokens !== null && thinkingSwitch === "reasoning")
+    plain["reasoning"] = { max_tokens: budgetTokens };
+  else if (budgetTokens !== null && thinkingSwitch === "enable_thinking") {
+    plain["enable_thinking"] = true;
+    plain["thinking_budget"] = budgetTokens;
+  } else plain["reasoning_effort"] = effort;
 }
 
 function withoutThoughts({ reasoning_content: _text, reasoning_details: _details, ...message }: ChatMessage) {

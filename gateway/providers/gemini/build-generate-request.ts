@@ -1,20 +1,29 @@
-import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import type { ChatMessage, ChatRequestBody } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import type { UpstreamModel } from "../provider.ts";
 import { unsupported, unsupportedValue, invalidValue } from "../../wire/parameter-errors.ts";
-import { generationConfig, googleOptions, modelTraits } from "./generation-config.ts";
+import type { Dropped } from "../requested-thinking.ts";
+import { formatInWords, generationConfig, googleOptions, modelTraits } from "./generation-config.ts";
 import { toGeminiContents } from "./to-gemini-contents.ts";
 
 /** https://ai.google.dev/api/generate-content#request-body */
-export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel): object {
+export function buildGenerateRequest(
+  body: ChatRequestBody,
+  model: UpstreamModel,
+  dropped: Dropped = new Set<string>(),
+): object {
   refuseUnsupported(body);
   const traits = modelTraits(model.name);
   return {
-    ...toGeminiContents(body.messages, traits),
+    ...toGeminiContents(withNote(body.messages, formatInWords(body, traits, dropped)), traits),
     ...toGeminiTools(body),
-    generationConfig: generationConfig(body, traits),
+    generationConfig: generationConfig(body, traits, dropped),
     cachedContent: googleOptions(body)["cached_content"] ?? undefined,
   };
+}
+
+function withNote(messages: ChatMessage[], note: string | null): ChatMessage[] {
+  return note === null ? messages : [...messages, { role: "system", content: note }];
 }
 
 function refuseUnsupported(body: ChatRequestBody): void {

@@ -1,9 +1,10 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
+import { type Dropped, readThinking } from "../requested-thinking.ts";
 
 /** https://ai.google.dev/api/generate-content#generationconfig */
-export function generationConfig(body: ChatRequestBody, traits: ModelTraits): object {
+export function generationConfig(body: ChatRequestBody, traits: ModelTraits, dropped: Dropped): object {
   const count = numberIn(body, "n");
   return {
     temperature: numberIn(body, "temperature"),
@@ -17,8 +18,8 @@ export function generationConfig(body: ChatRequestBody, traits: ModelTraits): ob
     presencePenalty: numberIn(body, "presence_penalty") || undefined,
     frequencyPenalty: numberIn(body, "frequency_penalty") || undefined,
     ...logprobs(body),
-    ...responseFormat(body["response_format"]),
-    thinkingConfig: thinkingConfig(body, traits),
+    ...(asksInWords(body, traits) ? {} : responseFormat(body["response_format"])),
+    thinkingConfig: thinkingConfig(body, traits, dropped),
   };
 }
 
@@ -70,45 +71,71 @@ function responseFormat(format: unknown): object {
   return { responseMimeType: "application/json", responseJsonSchema: named["schema"] ?? undefined };
 }
 
+/** Whether words replace JSON output, which older models reject beside tools. */
+function asksInWords(body: ChatRequestBody, { takesToolsWithFormat }: ModelTraits): boolean {
+  const { tools } = body;
+  return !takesToolsWithFormat && Array.isArray(tools) && tools.length > 0;
+}
+
+/**
+ * The instruction in place of JSON output, or null. With a forced tool, the answer is a call.
+ * https://github.com/googleapis/python-genai/issues/867
+ */
+export function formatInWords(body: ChatRequestBody, traits: ModelTraits, dropped: Dropped): string | null {
+  const format: { responseMimeType?: string; responseJsonSchema?: unknown } = responseFormat(
+    body["response_format"],
+  );
+  if (format.responseMimeType === undefined || !asksInWords(body, traits)) return null;
+  dropped.add("response_format");
+  if (isForced(body["tool_choice"])) return null;
+  const schema = format.responseJsonSchema;
+  const words =
+    "Unless you call a tool, respond with one valid JSON object and nothing else, without a code fence.";
+  return schema === undefined ? words : `${words} It must match this JSON schema:\n${JSON.stringify(schema)}`;
+}
+
+function isForced(choice: unknown): boolean {
+  if (!isObject(choice)) return choice === "required";
+  const { allowed_tools: allowed } = choice;
+  return choice["type"] === "function" || (isObject(allowed) && allowed["mode"] === "required");
+}
+
 const stopSequencesMax = 5;
 
 /**
  * Google's own `thinking_config` takes precedence over `reasoning_effort`. Undefined keeps the model's default, which
  * hides reasoning.
  */
-function thinkingConfig(body: ChatRequestBody, traits: ModelTraits): object | undefined {
+function thinkingConfig(body: ChatRequestBody, traits: ModelTraits, dropped: Dropped): object | undefined {
   const own = googleOptions(body)["thinking_config"] ?? body["thinking_config"];
   if (isObject(own)) return own;
-  const effort = body["reasoning_effort"];
-  if (effort === undefined || effort === null) return undefined;
-  const amount = typeof effort === "string" ? amounts.get(effort) : undefined;
-  if (!amount) {
-    throw invalidValue("reasoning_effort", `must be one of ${[...amounts.keys()].join(", ")}`, effort);
+  const requested = readThinking(body);
+  if (requested === null) return undefined;
+  const { effort, budgetTokens, given } = requested;
+  const amount = amounts[effort];
+  const includeThoughts = effort !== "none" && given?.["display"] !== "omitted";
+  if (!traits.thinksByBudget) {
+    if (budgetTokens !== null) dropped.add("thinking.budget_tokens");
+    const isLeast = amount.budget === 0 || effort === "minimal";
+    return { thinkingLevel: isLeast ? traits.leastLevel : amount.level, includeThoughts };
   }
-  const includeThoughts = effort !== "none";
-  if (!traits.thinksByBudget) return { thinkingLevel: amount.level, includeThoughts };
-  const isRefused = amount.budget === 0 && traits.cannotStopThinking;
-  return { thinkingBudget: isRefused ? leastBudget : amount.budget, includeThoughts };
+  const budget = Math.min(budgetTokens ?? amount.budget, traits.budgetTokensMax);
+  return { thinkingBudget: Math.max(budget, budget === 0 ? traits.leastBudget : 1), includeThoughts };
 }
 
 /**
- * The budgets come from Google's OpenAI compatibility. The lowest level is LOW, because many models reject MINIMAL.
+ * The budgets come from Google's OpenAI compatibility.
  * https://ai.google.dev/gemini-api/docs/openai#thinking
  */
-const amounts = new Map([
-  ["none", { level: "LOW", budget: 0 }],
-  ["minimal", { level: "LOW", budget: 1_024 }],
-  ["low", { level: "LOW", budget: 1_024 }],
-  ["medium", { level: "MEDIUM", budget: 8_192 }],
-  ["high", { level: "HIGH", budget: 24_576 }],
-  ["xhigh", { level: "HIGH", budget: 24_576 }],
-  ["max", { level: "HIGH", budget: 24_576 }],
-]);
-
-/**
- * The minimum token budget of models that always think. https://ai.google.dev/gemini-api/docs/thinking#set-budget
- */
-const leastBudget = 128;
+const amounts = {
+  none: { level: "LOW", budget: 0 },
+  minimal: { level: "LOW", budget: 1_024 },
+  low: { level: "LOW", budget: 1_024 },
+  medium: { level: "MEDIUM", budget: 8_192 },
+  high: { level: "HIGH", budget: 24_576 },
+  xhigh: { level: "HIGH", budget: 24_576 },
+  max: { level: "HIGH", budget: 24_576 },
+};
 
 /**
  * Reads the Gemini extensions of Google's OpenAI compatibility: `cached_content` and `thinking_config`.
@@ -123,7 +150,13 @@ export function googleOptions(body: ChatRequestBody): Record<string, unknown> {
 export type ModelTraits = {
   /** Whether the model accepts a token budget for thinking. If not, the gateway sends a level. */
   thinksByBudget: boolean;
-  cannotStopThinking: boolean;
+  /** The least and the greatest budget. https://ai.google.dev/gemini-api/docs/thinking#set-budget */
+  leastBudget: number;
+  budgetTokensMax: number;
+  /** The lowest level. Pro models reject `MINIMAL`. https://ai.google.dev/gemini-api/docs/thinking#levels */
+  leastLevel: "MINIMAL" | "LOW";
+  /** Whether the model accepts tools beside JSON output. Others answer 400. */
+  takesToolsWithFormat: boolean;
   /** Whether the model rejects earlier function calls without a thought signature. */
   needsSignatures: boolean;
   takesMediaInResults: boolean;
@@ -139,9 +172,13 @@ export function modelTraits(modelName: string): ModelTraits {
   const name = bareModelName(modelName).toLowerCase();
   const thinksByBudget = /^gemini-(2\.5|robotics-er-1\.5)\b/.test(name);
   const isGemini3OrLater = name.startsWith("gemini-") && !thinksByBudget && !/^gemini-[12][.-]/.test(name);
+  const isPro25 = /^gemini-2\.5-pro\b/.test(name);
   return {
     thinksByBudget,
-    cannotStopThinking: /^gemini-2\.5-pro\b/.test(name),
+    leastBudget: isPro25 ? 128 : 0,
+    budgetTokensMax: isPro25 ? 32_768 : 24_576,
+    leastLevel: name.includes("flash") ? "MINIMAL" : "LOW",
+    takesToolsWithFormat: isGemini3OrLater,
     needsSignatures: isGemini3OrLater,
     takesMediaInResults: isGemini3OrLater,
     takesSystemInstruction: !/^gemma-3n?\b/.test(name),

@@ -18,12 +18,15 @@ export const openAiCompatible: Provider = {
       maxTokensName: preset?.maxTokensName ?? "max_completion_tokens",
       developerRole: preset?.developerRole ?? "developer",
       extensions: preset?.extensions ?? [],
+      thinkingSwitch: preset?.thinkingSwitch,
     };
+    const alwaysThinking: ChatQuirks = { ...quirks, thinkingSwitch: "low effort" };
     return {
       modelsEndpoint: endpointAt(settings, "/models", headers),
       // Together AI sends an array without an object around it.
       readModelNames: (list) => readModelNames(Array.isArray(list) ? { data: list } : list, "data", "id"),
-      chat: () => chatCompletionsApi(chat, quirks),
+      chat: ({ name }) =>
+        chatCompletionsApi(chat, preset?.alwaysThinks?.test(name) === true ? alwaysThinking : quirks),
       embeddings: () => ({ form: "native", endpoint: embeddings }),
       dialects: preset?.speaksResponses
         ? {

@@ -10,6 +10,8 @@ export type OpenAiCompatiblePreset = Preset &
   Partial<ChatQuirks> & {
     /** Whether the upstream fully supports OpenAI's `/responses`, with streams, tools and reasoning. */
     speaksResponses?: true;
+    /** The names of models that reason even if the request switches reasoning off. */
+    alwaysThinks?: RegExp;
   };
 
 /**
@@ -43,6 +45,8 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     keyVariable: "DEEPSEEK_API_KEY",
     ...firstNames,
     extensions: ["thoughts"],
+    // https://api-docs.deepseek.com/guides/thinking_mode
+    thinkingSwitch: "thinking",
   },
   {
     // https://docs.mistral.ai/api/
@@ -100,6 +104,8 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     keyVariable: "OPENROUTER_API_KEY",
     ...oldRoles,
     extensions: ["thoughts", "cache_control", "verbosity"],
+    // https://openrouter.ai/docs/guides/best-practices/reasoning-tokens
+    thinkingSwitch: "reasoning",
   },
   {
     // https://platform.kimi.ai/docs/api/chat
@@ -111,6 +117,9 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     telemetryName: "moonshot_ai",
     ...firstNames,
     extensions: ["thoughts"],
+    // https://platform.kimi.ai/docs/api/chat
+    thinkingSwitch: "thinking",
+    alwaysThinks: /^kimi-(k2\.7|k[3-9])/,
   },
   {
     // https://docs.z.ai/api-reference/llm/chat-completion
@@ -121,6 +130,8 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     keyVariable: "ZAI_API_KEY",
     ...firstNames,
     extensions: ["thoughts"],
+    // https://docs.z.ai/guides/capabilities/thinking-mode
+    thinkingSwitch: "thinking",
   },
   {
     // https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope
@@ -131,6 +142,8 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     keyVariable: "DASHSCOPE_API_KEY",
     ...firstNames,
     extensions: ["thoughts"],
+    // https://www.alibabacloud.com/help/en/model-studio/deep-thinking
+    thinkingSwitch: "enable_thinking",
   },
   {
     // https://inference-docs.cerebras.ai/resources/openai

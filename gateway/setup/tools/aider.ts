@@ -27,8 +27,6 @@ export const aider: ToolSetup = {
         // Without this header, requests carry only the name of OpenAI's library.
         "    extra_headers:",
         "      User-Agent: aider",
-        // Aider sends a temperature of 0, but newer Claude models accept only 1.
-        ...([light, daily, hard].some(({ slug }) => slug.includes("/claude-")) ? ["    temperature: 1"] : []),
       ]),
     ],
     environment: null,

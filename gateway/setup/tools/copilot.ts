@@ -17,7 +17,7 @@ export const copilot: ToolSetup = {
         ...(operatingSystem === "posix"
           ? { COPILOT_PROVIDER_API_KEY_COMMAND: 'tail -n 1 "$HOME/.config/model-gateway/copilot.key"' }
           : { COPILOT_PROVIDER_API_KEY: keyPlaceholder }),
-        ...modelVariables(models.daily.slug),
+        COPILOT_MODEL: models.daily.slug,
       },
       remove: [
         ...(operatingSystem === "posix"
@@ -25,9 +25,8 @@ export const copilot: ToolSetup = {
           : ["COPILOT_PROVIDER_API_KEY_COMMAND"]),
         "COPILOT_PROVIDER_TYPE",
         "COPILOT_PROVIDER_WIRE_API",
-        ...(modelVariables(models.daily.slug)["COPILOT_MODEL"]
-          ? ["COPILOT_PROVIDER_MODEL_ID", "COPILOT_PROVIDER_WIRE_MODEL"]
-          : ["COPILOT_MODEL"]),
+        "COPILOT_PROVIDER_MODEL_ID",
+        "COPILOT_PROVIDER_WIRE_MODEL",
       ],
       load: "always",
     },
@@ -50,10 +49,3 @@ const keyFile: PlannedFile = {
   text: `# GitHub Copilot CLI: the gateway's key\n${keyPlaceholder}\n`,
   otherwise: null,
 };
-
-/** Copilot sends unknown models a temperature, which newer Claude models reject. */
-function modelVariables(slug: string): Record<string, string> {
-  const name = slug.slice(slug.indexOf("/") + 1);
-  if (!name.startsWith("claude-")) return { COPILOT_MODEL: slug };
-  return { COPILOT_PROVIDER_MODEL_ID: name, COPILOT_PROVIDER_WIRE_MODEL: slug };
-}

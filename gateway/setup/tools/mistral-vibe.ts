@@ -59,7 +59,5 @@ function toTable({ slug, contextWindow }: SetupModel): string[] {
     'provider = "gateway"',
     `alias = ${JSON.stringify(slug)}`,
     ...(contextWindow === null ? [] : [`max_context_length = ${contextWindow}`]),
-    // Vibe sends a temperature, and newer Claude models accept only 1.
-    ...(slug.includes("/claude-") ? ["temperature = 1.0"] : []),
   ];
 }

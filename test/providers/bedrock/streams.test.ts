@@ -5,12 +5,13 @@ import test from "ava";
 import { GatewayError } from "../../../gateway/errors.ts";
 import { AwsEventStreamDecoder } from "../../../gateway/providers/bedrock/aws-event-stream-decoder.ts";
 import { ConverseStreamReader } from "../../../gateway/providers/bedrock/converse-stream-reader.ts";
+import { findModelFamily } from "../../../gateway/providers/bedrock/model-family.ts";
 import type { UpstreamEvent } from "../../../gateway/wire/server-sent-events.ts";
 import { frameAwsEvent } from "../../helpers/frame-events.ts";
 
 const folder = path.resolve(import.meta.dirname, "../../fixtures/providers/bedrock");
 
-const newReader = () => new ConverseStreamReader({ name: "claude", version: 405 });
+const newReader = () => new ConverseStreamReader(findModelFamily("anthropic.claude-sonnet-4-5"));
 
 function readAll(events: UpstreamEvent[], reader = newReader()) {
   const choices = events.flatMap((event) => reader.read(event));

@@ -27,7 +27,7 @@ function passesOrRefuses(action: () => unknown): void {
     JSON.stringify(action());
   } catch (error) {
     assert.ok(error instanceof GatewayError, String(error));
-    assert.ok(error.code === "invalid_value" || error.code === "unsupported_parameter", error.code);
+    assert.ok(["invalid_type", "invalid_value", "unsupported_parameter"].includes(error.code), error.code);
     assert.ok(error.param);
   }
 }
