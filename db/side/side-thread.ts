@@ -13,7 +13,7 @@ export type SideRows = { columns: string[]; rows: unknown[][] };
 export class SideThread {
   readonly #path: string;
   #worker: Worker | null = null;
-  /** The end of a thread that was told to end and still runs. */
+  /** The end of a stopped thread that still runs. */
   #ending: Promise<unknown> | null = null;
   #stopped = new AbortController();
   #tail: Promise<unknown> = Promise.resolve();

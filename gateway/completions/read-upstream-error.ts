@@ -177,7 +177,7 @@ export class ErrorCollector {
 
 /**
  * The error that a response with status 200 contains in place of an answer, or else `error`.
- * @param error why the response is no answer
+ * @param error the reason why the response is not an answer
  */
 export function errorInAnswer(
   body: Buffer,

@@ -109,7 +109,7 @@ export class EventSplitter {
         : undefined;
   }
 
-  /** Ends the incomplete event, whose last line may lack its line breaks. Null without one. */
+  /** Ends the incomplete event, whose last line may lack its line breaks. */
   flush(): Buffer | null {
     if (this.#length === 0) return null;
     const event = Buffer.concat([this.#rest.subarray(0, this.#length), Buffer.from("\n\n")]);

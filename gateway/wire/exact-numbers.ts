@@ -43,7 +43,7 @@ function copyParts(value: unknown, exact: unknown): void {
   }
 }
 
-/** Members whose numbers belong to the client's tools. A Responses request's own `input` is no object. */
+/** Members whose numbers belong to the client's tools. A Responses request's own `input` is not an object. */
 const partNames = new Set(["arguments", "input", "args", "parameters", "input_schema", "schema"]);
 
 /**

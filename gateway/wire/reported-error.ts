@@ -5,8 +5,8 @@ import { isObject } from "./json.ts";
 import { readRetryInfoMs } from "./retry-info.ts";
 
 /**
- * Converts an error that an upstream reports inside a response with status 200. The error is one of the status that
- * its code or type names. https://openrouter.ai/docs/api/errors
+ * Converts an error that an upstream reports inside a response with status 200. Its code or type gives the
+ * status. https://openrouter.ai/docs/api/errors
  * @param error OpenAI's error object, a variant of it, or a text
  */
 export function reportedError(error: unknown, where: Place = "in its response"): GatewayError {
@@ -39,7 +39,7 @@ export function reportedError(error: unknown, where: Place = "in its response"):
 
 type Place = "in its response" | "mid-stream";
 
-/** Reads a body that is no answer. Null if it contains no error either. */
+/** Returns the error of a body without an answer, or null. */
 export function findReportedError(body: unknown, where: Place = "in its response"): GatewayError | null {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   if (!isObject(first)) return null;

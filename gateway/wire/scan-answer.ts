@@ -12,7 +12,7 @@ type ScannedAnswer = {
   hasList: boolean;
   /** Whether the list has no items. */
   isEmpty: boolean;
-  /** A reported error. Null without one. */
+  /** A reported error, or null. */
   error: unknown;
 };
 

@@ -25,7 +25,7 @@ export const numberKinds = {
   bedrock: { path: "", upstreamModel: "anthropic.claude-sonnet-4-5-20250929-v1:0" },
 } as const;
 
-export type NumberKind = keyof typeof numberKinds;
+type NumberKind = keyof typeof numberKinds;
 
 /** Starts an upstream with five APIs. Each answer calls the function `f` with `exactInput`. */
 export function createNumbersUpstream(t: Pick<ExecutionContext, "teardown">): Promise<ScriptedUpstream> {

@@ -45,7 +45,7 @@ for (const [index, [holder, variable]] of Object.entries(holders).entries()) {
   });
 }
 
-test("requests that waited in vain get 429, and the same request succeeds afterwards", async (t) => {
+test("a request that waited too long gets 429 and succeeds afterwards", async (t) => {
   const first = Promise.withResolvers<() => void>();
   let requests = 0;
   const upstream = await createUpstream(t, (_, response) => {
@@ -77,7 +77,7 @@ test("requests that waited in vain get 429, and the same request succeeds afterw
   });
 });
 
-test("ten parallel requests of a tool do not wait for each other while a budget has room", async (t) => {
+test("ten parallel requests of a tool do not wait while a budget has room", async (t) => {
   const all = Promise.withResolvers<void>();
   const held = { count: 0 };
   // No answer before the tenth request: if one of them waited for another, none would be answered.

@@ -204,7 +204,7 @@ for (const kind of Object.keys(numberKinds)) {
   // Azure stores its responses itself.
   if (kind === "azure-openai") continue;
 
-  test(`${kind}: a stored response, its input items and references to them keep their numbers`, async (t) => {
+  test(`${kind}: a stored response, its input items and references keep numbers`, async (t) => {
     const mark = `${kind} stored`;
     const first = await post("responses", toBody({ model, ...responses.history(mark), store: true }));
     const { id } = JSON.parse(first) as { id: string };

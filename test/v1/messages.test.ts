@@ -151,7 +151,7 @@ test("other providers receive no Anthropic-only members", async (t) => {
         {
           id: "toolu_01",
           type: "function",
-          function: { name: "add", arguments: '{"n":null,"m":0.1,"big":900719925474099300000}' },
+          function: { name: "add", arguments: '{"n":1e400,"m":0.10,"big":900719925474099312345}' },
         },
       ],
     },

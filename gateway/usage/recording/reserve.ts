@@ -2,7 +2,7 @@ import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { encodeRecord, type UsageRecord } from "./spool.ts";
 
 /**
- * Holds disk space for the records of answers that are under way when the disk fills up. The space is allocated in
+ * Holds disk space for the records of answers in progress when the disk fills up. The space is allocated in
  * advance and records overwrite it, so nobody else can take it.
  */
 export class Reserve {

@@ -66,7 +66,9 @@ test("an error repeats the upstream's message, if any", (t) => {
   const read = (data: string) => new MessageEvents(slug).read({ name: "error", data }).ending;
   const error = read('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}');
   t.true(error instanceof GatewayError && error.code === "upstream_error" && error.message === "Overloaded");
-  for (const data of ['{"error":{}}', '{"error":"x"}', "{}"]) {
+  const text = read('{"error":"x"}');
+  t.true(text instanceof GatewayError && text.message === "x");
+  for (const data of ['{"error":{}}', "{}"]) {
     const other = read(data);
     t.true(other instanceof GatewayError && other.message.includes("reported an error"));
   }

@@ -41,21 +41,21 @@ for (const file of globSync("*.chunks.txt", { cwd: folder }).toSorted()) {
   });
 }
 
-for (const name of [
-  "internalServerException",
-  "modelStreamErrorException",
-  "serviceUnavailableException",
-  "throttlingException",
-  "validationException",
-  "exceptionOfTomorrowException",
-  "unmodeledError",
-]) {
+for (const [name, code] of Object.entries({
+  internalServerException: "upstream_error",
+  modelStreamErrorException: "upstream_error",
+  serviceUnavailableException: "upstream_error",
+  throttlingException: "upstream_rejected",
+  validationException: "upstream_rejected",
+  exceptionOfTomorrowException: "upstream_error",
+  unmodeledError: "upstream_error",
+})) {
   test(`${name} reaches the client and leaves the stream unfinished`, (t) => {
     const reader = newReader();
     const failure = event(name, { message: "It went wrong.", originalStatusCode: 500 });
     t.throws(() => readAll([text, failure], reader), {
       instanceOf: GatewayError,
-      code: "upstream_error",
+      code,
       message: "It went wrong.",
     });
     t.is(reader.state, "unfinished");
@@ -63,7 +63,7 @@ for (const name of [
 }
 
 test("an exception without a message is still an exception", (t) => {
-  t.throws(() => readAll([event("throttlingException", {})]), { code: "upstream_error" });
+  t.throws(() => readAll([event("throttlingException", {})]), { code: "upstream_rejected" });
 });
 
 for (const stopReason of ["malformed_model_output", "malformed_tool_use", "of_tomorrow", "", null, 7]) {
