@@ -11,6 +11,7 @@ import {
   scanMembers,
   type VisitMember,
 } from "../wire/json.ts";
+import { LongTexts } from "../wire/long-texts.ts";
 import { itemAt, joinItems, type JsonItems, listItems, splitItems, withCommas } from "../wire/json-items.ts";
 import type { KeptItems } from "./response-store.ts";
 
@@ -125,7 +126,8 @@ function readBodyMembers(bytes: Buffer, limits: BodyLimits): BodyMembers | null 
     } else others.push(member);
   };
   const count = countValues(requestJsonValuesMax);
-  const result = scanMembers(bytes, 0, bytes.length, requestJsonDepthMax, visit, count);
+  const texts = new LongTexts(bytes);
+  const result = scanMembers(bytes, 0, bytes.length, requestJsonDepthMax, visit, count, texts);
   return result === "complete" ? { ...read, others } : null;
 }
 

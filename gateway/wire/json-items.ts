@@ -1,4 +1,5 @@
 import { comma, countValues, openBracket, skipSpace, skipValue } from "./json.ts";
+import { LongTexts } from "./long-texts.ts";
 
 /** The items of a JSON array as bytes, joined by commas, so that joining lists and reading one item parse nothing. */
 export type JsonItems = {
@@ -61,9 +62,10 @@ export function splitItems(bytes: Buffer, start: number, end: number): Buffer[] 
   // The bracket that closes the array.
   const last = end - 1;
   const count = countValues(Infinity);
+  const texts = new LongTexts(bytes);
   let at = skipSpace(bytes, start + 1, last);
   while (at < last) {
-    const itemEnd = skipValue(bytes, at, last, Infinity, count, null);
+    const itemEnd = skipValue(bytes, at, last, Infinity, count, texts);
     if (itemEnd <= at) break;
     items.push(bytes.subarray(at, itemEnd));
     at = skipSpace(bytes, itemEnd, last);

@@ -8,6 +8,7 @@ import { setUpGateway } from "../bench/set-up-gateway.ts";
 import { bodyLimits } from "../helpers/body-limits.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { postTo } from "../helpers/post-chat.ts";
+import { openSocket } from "../helpers/responses-socket.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startQuietUpstream } from "./quiet-upstream.ts";
 import type { DialectName } from "./request-pipelines.ts";
@@ -113,6 +114,70 @@ async function checkBlocks(
     [],
   );
 }
+
+/** The same bodies as frames of a WebSocket. */
+const frameShapes = [
+  ...structureShapes,
+  ...longTextShapes,
+  ...responsesShapes.filter((_, place) => place % 3 === 0),
+].filter((_, place) => isFull || place % 12 === 1);
+
+for (const [title, count] of [
+  ["an accepted frame", largestCount],
+  ["an oversized frame", (shape: Shape) => countFor(shape, 31 * 1024 * 1024)],
+] as const) {
+  test.serial(`${title} does not block the event loop for 200 ms`, async (t) => {
+    t.timeout(900_000);
+    const slow: string[] = [];
+    let worstMs = 0;
+    for (const shape of frameShapes) {
+      const bytes = toFrame(toBytes(shape.body(count(shape))));
+      for (const slug of isFull ? slugs : slugs.slice(0, 1)) {
+        const { blockMs, status } = await measureFrame(t, withModel(bytes, slug));
+        worstMs = Math.max(worstMs, blockMs);
+        // The quiet upstream sends no streams, so that an accepted frame gets 502.
+        t.not(status, 500, shape.name);
+        if (blockMs >= 200) {
+          slow.push(`${shape.name}, ${slug}: ${blockMs.toFixed()} ms for ${bytes.length} bytes, ${status}`);
+        }
+      }
+    }
+    t.log(figures("frames", { worstMs: worstMs.toFixed() }));
+    t.deepEqual(slow, []);
+  });
+}
+
+/** The bodies of other dialects have `messages` instead of `input`. */
+function toFrame(body: Buffer): Buffer {
+  const text = body.toString("latin1");
+  const renamed = /^\{\s*"model"\s*:\s*"test\/model"\s*,\s*"messages"/.test(text)
+    ? text.replace('"messages"', '"input"')
+    : text;
+  return Buffer.from(renamed.replace("{", '{"type":"response.create",'), "latin1");
+}
+
+async function measureFrame(
+  t: ExecutionContext,
+  frame: Buffer,
+): Promise<{ blockMs: number; status: number }> {
+  let blockMs = Infinity;
+  let status = 0;
+  for (let tries = 0; tries < triesMax && blockMs >= 200; tries++) {
+    const socket = await openSocket(t, target, target.key);
+    await gateway.ask("startWatch");
+    socket.socket.send(frame, { binary: false });
+    // A frame beyond the limit of a body closes the connection.
+    const last = await socket
+      .until(() => socket.frames.find(({ type }) => lastTypes.has(type)))
+      .catch(() => null);
+    blockMs = Math.min(blockMs, await gateway.ask("stopWatch"));
+    status = last ? (last.status ?? 200) : 413;
+    socket.socket.terminate();
+  }
+  return { blockMs, status };
+}
+
+const lastTypes = new Set(["response.completed", "response.incomplete", "response.failed", "error"]);
 
 async function measureBlock(
   { dialects: [dialect = "chat"] }: Shape,

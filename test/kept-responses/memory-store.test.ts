@@ -22,8 +22,8 @@ function sized(bytes: number): KeptResponse {
 
 test("a response is gone an hour after its last use", (t) => {
   const { store, clock } = open(t);
-  store.keep("key_1", "one", sized(2_000));
-  store.keep("key_1", "two", sized(2_000));
+  store.keep("key_1", "one", sized(4_000));
+  store.keep("key_1", "two", sized(4_000));
   clock.now = hourMs - 1;
   t.truthy(store.find("key_1", "one"));
   clock.now = hourMs;
@@ -37,7 +37,7 @@ test("a response is gone an hour after its last use", (t) => {
 
 test("another key neither finds, deletes nor forgets a response", (t) => {
   const { store } = open(t);
-  store.keep("key_1", "one", sized(2_000));
+  store.keep("key_1", "one", sized(4_000));
   t.is(store.find("key_2", "one"), null);
   t.false(store.delete("key_2", "one"));
   store.forget("key_2");
@@ -49,7 +49,7 @@ test("another key neither finds, deletes nor forgets a response", (t) => {
 
 test("a key's least recently used responses make room for its new ones", (t) => {
   const { store } = open(t);
-  store.keep("key_2", "other", sized(2_000));
+  store.keep("key_2", "other", sized(4_000));
   for (const id of ["one", "two", "three"]) t.true(store.keep("key_1", id, sized(16_000)));
   store.find("key_1", "one");
   store.keep("key_1", "four", sized(16_000));
@@ -62,7 +62,7 @@ test("a key's least recently used responses make room for its new ones", (t) => 
 
 test("when the process is full, the key with the most bytes makes room", (t) => {
   const { store } = open(t);
-  store.keep("key_1", "small", sized(2_000));
+  store.keep("key_1", "small", sized(4_000));
   for (let index = 0; index < 20; index++) {
     store.keep("key_2", `second_${index}`, sized(10_000));
     store.keep("key_3", `third_${index}`, sized(10_000));
@@ -75,7 +75,7 @@ test("the bytes of a process and of a key never exceed their limits", (t) => {
   const step = fc.record({
     key: fc.integer({ min: 1, max: 4 }),
     id: fc.integer({ min: 1, max: 30 }),
-    bytes: fc.integer({ min: 1_100, max: 12_000 }),
+    bytes: fc.integer({ min: 2_200, max: 12_000 }),
     does: fc.constantFrom("keep", "find", "delete", "forget", "wait"),
   });
   fc.assert(

@@ -33,6 +33,8 @@ export function errorResponses(codes: readonly ShownErrorCode[], dialect: Dialec
 export const keyErrors = [
   "missing_api_key",
   "invalid_api_key",
+  "rate_limit_exceeded",
+  "token_limit_exceeded",
   "service_unavailable",
   "internal_error",
 ] as const;
@@ -51,8 +53,6 @@ export const modelErrors = [
   "unsupported_parameter",
   "model_not_found",
   "insufficient_quota",
-  "rate_limit_exceeded",
-  "token_limit_exceeded",
   "upstream_auth_failed",
   "upstream_error",
   "upstream_timeout",
