@@ -12,6 +12,8 @@ import { createConsoleClient } from "../helpers/test-gateway.ts";
 import { createMigratedDatabase } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
+/** Each needs a minute or more, so they are part of the full run only. */
+const measured = isFull ? test.serial : test.serial.skip;
 const connections = 100;
 const growthMbMax = 220;
 const expanded = Buffer.alloc(32 * 1024 * 1024, " ");
@@ -80,7 +82,7 @@ const receivers: Record<string, Receiver> = {
 };
 
 for (const [path, send] of Object.entries(receivers)) {
-  test.serial(`${connections} connections to ${path} take little memory in each encoding`, async (t) => {
+  measured(`${connections} connections to ${path} take little memory in each encoding`, async (t) => {
     const { hostile, victim } = await startWithSmallHeap(t, isFull ? 2 : 1);
     const { stage, baseMb } = hostile;
     for (const [bodyName, body] of Object.entries(bodies)) {
@@ -96,7 +98,7 @@ for (const [path, send] of Object.entries(receivers)) {
   });
 }
 
-test.serial("300 WebSockets with one-byte fragments take little memory", async (t) => {
+measured("300 WebSockets with one-byte fragments take little memory", async (t) => {
   const { hostile, victim } = await startWithSmallHeap(t, 1);
   const { stage, baseMb } = hostile;
   const body = { encoding: "identity", bytes: Buffer.alloc(16_000, " ") };
