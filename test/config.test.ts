@@ -27,6 +27,7 @@ test("an empty environment gives the defaults", (t) => {
     valkeyUrl: null,
     responsesState: "memory",
     upstreamPrivateHosts: [],
+    corsOrigins: [],
     environmentKeys: new EnvironmentKeys({}),
     makesFirstKey: true,
     syncUsage: false,
