@@ -78,9 +78,11 @@ type FoundEvent = { name: string; start: number; dataStart: number; dataEnd: num
 
 /** Finds complete events. Each event has a name and one line of data, as Anthropic and OpenAI send them. */
 function* findEvents(text: string): Generator<FoundEvent> {
-  const pattern = /^event: ?([^\r\n]*)\r?\ndata: ?([^\r\n]*)(\r?\n)+/gm;
+  const pattern = /^(?:event: ?([^\r\n]*)\r?\n)?data: ?([^\r\n]*)(\r?\n)+/gm;
   for (const match of text.matchAll(pattern)) {
-    const [whole, name = "", data = ""] = match;
+    const [whole, given = "", data = ""] = match;
+    // Some servers report an error in an event without a name.
+    const name = given === "" && data.startsWith('{"error"') ? "error" : given;
     const dataStart = match.index + whole.indexOf(data, whole.indexOf("\ndata:") + "\ndata:".length);
     const end = match.index + whole.length;
     yield { name, start: match.index, dataStart, dataEnd: dataStart + data.length, end };
