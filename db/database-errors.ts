@@ -44,8 +44,10 @@ export function isBusy(error: unknown): boolean {
 
 function driverCode(error: unknown): string | undefined {
   for (let each = error, depth = 0; each instanceof Error && depth < 4; depth++) {
-    const { code, errno, driverError } = each as { code?: unknown; errno?: unknown; driverError?: unknown };
+    const { code, errno, fatal, driverError } = each as DriverError;
     if (typeof code === "string") return code;
+    // mysql2 has no code for a statement on a connection that another session closed.
+    if (fatal === true && driverError === undefined) return "PROTOCOL_CONNECTION_LOST";
     // mysql2 has no names for these MariaDB errors.
     if (errno === 1969) return "ER_STATEMENT_TIMEOUT";
     if (errno === 1927) return "ER_CONNECTION_KILLED";
@@ -53,6 +55,8 @@ function driverCode(error: unknown): string | undefined {
   }
   return undefined;
 }
+
+type DriverError = { code?: unknown; errno?: unknown; fatal?: unknown; driverError?: unknown };
 
 const duplicateCodes = new Set(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "ER_DUP_ENTRY"]);
 
