@@ -199,7 +199,7 @@ test("both editors return the same bytes or the same error for any file and chan
   const sameAsAwk = fc.asyncProperty(randomFile, async ({ text, change }) => {
     t.deepEqual(await powerShell(text, change), await awk(text, change));
   });
-  await fc.assert(sameAsAwk, { numRuns: 80, interruptAfterTimeLimit: 30_000 });
+  await fc.assert(sameAsAwk, { numRuns: 40 });
 });
 
 test("a second run changes nothing", async (t) => {
@@ -207,7 +207,7 @@ test("a second run changes nothing", async (t) => {
     const first = await powerShell(text, settle(change));
     if ("text" in first) t.deepEqual(await powerShell(first.text, settle(change)), first);
   });
-  await fc.assert(repeatable, { numRuns: 150, interruptAfterTimeLimit: 20_000 });
+  await fc.assert(repeatable, { numRuns: 60 });
 });
 
 /** Keeps one operation, because several random operations may undo each other. */

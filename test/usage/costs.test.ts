@@ -69,7 +69,7 @@ for (const [index, [title, prices, usage, cost]] of cases.entries()) {
     upstream.scripts.set(title, (response, { body }) => {
       if (!body.includes('"stream"')) {
         response.writeHead(200, { "content-type": "application/json" });
-        return void response.end(JSON.stringify({ choices: [], usage }));
+        return void response.end(JSON.stringify({ choices: [{ index: 0, message: {} }], usage }));
       }
       beginStream(response);
       response.end(`${chunkEvent("Hi")}data: ${JSON.stringify({ choices: [], usage })}\n\n${doneEvent}`);

@@ -129,7 +129,6 @@ for (const file of globSync("*.json", { cwd: toolFolder }).toSorted()) {
       "web_search_20250305",
       "device_id",
       "output_config",
-      '"thinking"',
     ]) {
       t.false(text.includes(word), word);
     }

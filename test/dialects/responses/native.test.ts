@@ -78,9 +78,9 @@ test("a failure has the upstream's message, and its usage counts", (t) => {
   });
   t.true(ending instanceof GatewayError);
   t.like(ending, {
-    code: "upstream_error",
+    code: "upstream_rejected",
     message: error.message,
-    upstream: { code: error.code, status: 502 },
+    upstream: { code: error.code, status: 400 },
   });
   t.is(usage?.inputTokens, 7);
 });
