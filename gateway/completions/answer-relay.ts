@@ -1,9 +1,9 @@
 import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
-import { answerNames, OutputMeter } from "../usage/counting/token-meter.ts";
-import { GrowingBody } from "../wire/bytes.ts";
+import { GrowingBody, withoutByteOrderMark } from "../wire/bytes.ts";
 import { failOrDivert } from "./divert.ts";
+import { estimateAnswerTokens } from "./estimated-usage.ts";
 import { ErrorCollector, errorInAnswer } from "./read-upstream-error.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
@@ -38,10 +38,7 @@ export class AnswerRelay implements UpstreamEvents, Answer {
 
   /** Counts the output tokens so far on each access, because accesses are rare. */
   get tokens(): number {
-    const meter = new OutputMeter(answerNames());
-    const text = this.#body.bytes.toString("latin1");
-    meter.read(text, 0, text.length);
-    return meter.tokens;
+    return estimateAnswerTokens(this.#body.bytes);
   }
 
   onData(bytes: Buffer): void {
@@ -53,7 +50,7 @@ export class AnswerRelay implements UpstreamEvents, Answer {
   onEnd(): void {
     if (this.#error) return this.#error.finish();
     const answeredAt = performance.now();
-    const answer = this.#readAnswer(this.#body.bytes);
+    const answer = this.#readAnswer(withoutByteOrderMark(this.#body.bytes));
     if (answer === null) return;
     this.usage = answer.usage;
     this.firstTokenAt = performance.now();

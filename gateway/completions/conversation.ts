@@ -70,7 +70,7 @@ function prepareTranslated(
   const translation = chatBody["parallel_tool_calls"] === false ? withOneCall(chat) : chat;
   const params = new Set<string>();
   const built = buildRequest(chat, chatBody, upstreamModel, dialect, params);
-  const bytes = Buffer.from(JSON.stringify(built));
+  const bytes = Buffer.from(toWellFormedJson(built));
   const dropped = [...params].map((param) => clientNameOf(param, dialect) ?? param);
   return {
     dropped:
@@ -79,6 +79,18 @@ function prepareTranslated(
     events: relayTranslated(call, dialect, translation, endpoint.secret),
     begin: (events) => context.upstreams.call(endpoint, [bytes], timeouts, events),
   };
+}
+
+/**
+ * Replaces halves of surrogate pairs, which `JSON.stringify` escapes, by U+FFFD, because Anthropic and others reject
+ * them. A client may cut a text within an emoji.
+ */
+function toWellFormedJson(value: object): string {
+  const json = JSON.stringify(value);
+  if (!json.includes("\\ud")) return json;
+  return json.replaceAll(/\\(?:\\|ud[89a-f][0-9a-f]{2})/g, (escape) =>
+    escape === "\\\\" ? escape : "\ufffd",
+  );
 }
 
 /** An error about a parameter contains the client's name for the parameter. */
@@ -132,14 +144,19 @@ function relayTranslated(
   const { context, exchange, request } = call;
   const { upstreamEventBytesMax: eventBytesMax, upstreamAnswerBytesMax } = context.limits;
   const envelope = envelopeOf(call, dialect);
+  const { estimateInputTokens } = envelope;
   if (!request.stream) {
-    const format = (answer: ChatAnswer) => dialect.formatAnswer(answer, envelope, request);
-    const reading = translatedAnswer(translation.readAnswer, format, secret);
+    const formatAnswer = (answer: ChatAnswer) => dialect.formatAnswer(answer, envelope, request);
+    const { readAnswer } = translation;
+    const reading = translatedAnswer({ readAnswer, formatAnswer, estimateInputTokens, secret });
     return new AnswerRelay(exchange, reading, Math.min(upstreamAnswerBytesMax, translatedBytesMax));
   }
   const writer = dialect.createStreamWriter(envelope, request);
   exchange.reply.streamWith(writer);
-  return relayStream(call, new TranslatedStream({ translation, writer, eventBytesMax, secret }));
+  return relayStream(
+    call,
+    new TranslatedStream({ translation, writer, estimateInputTokens, eventBytesMax, secret }),
+  );
 }
 
 /** Translating an answer of this size takes some 200 ms. */

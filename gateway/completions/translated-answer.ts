@@ -1,24 +1,35 @@
 import { embeddingsUsage, readTokenUsage } from "../wire/token-usage.ts";
 import type { ChatAnswer, EmbeddingsAnswer } from "../providers/provider.ts";
 import type { AnswerReading } from "./answer-relay.ts";
+import { estimateAnswerTokens, withEstimates } from "./estimated-usage.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { badAnswer, toAnswerError } from "../wire/bad-answer.ts";
 import { parseAnswer } from "../wire/parse-upstream.ts";
 
-/**
- * @param readAnswer may throw any error for a malformed answer
- * @param secret the provider's key, which an upstream's error may quote
- */
-export function translatedAnswer(
-  readAnswer: (answer: unknown) => ChatAnswer,
-  formatAnswer: (answer: ChatAnswer) => object,
-  secret: string | null,
-): AnswerReading {
+type TranslatedAnswerOptions = {
+  /** May throw any error for a malformed answer. */
+  readAnswer: (answer: unknown) => ChatAnswer;
+  formatAnswer: (answer: ChatAnswer) => object;
+  estimateInputTokens: () => number;
+  /** The provider's key, which an upstream's error may quote. */
+  secret: string | null;
+};
+
+export function translatedAnswer({
+  readAnswer,
+  formatAnswer,
+  estimateInputTokens: inputTokens,
+  secret,
+}: TranslatedAnswerOptions): AnswerReading {
   return (bytes) => {
     try {
       const answer = readAnswer(parseAnswer(bytes));
+      const usage = withEstimates(answer.usage, {
+        inputTokens,
+        outputTokens: () => estimateAnswerTokens(bytes),
+      });
       return {
-        bytes: Buffer.from(JSON.stringify(formatAnswer(answer))),
+        bytes: Buffer.from(JSON.stringify(formatAnswer({ ...answer, usage }))),
         usage: readTokenUsage(answer.usage, answer.usageDetails),
       };
     } catch (thrown) {

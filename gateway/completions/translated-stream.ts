@@ -5,6 +5,7 @@ import type { ChatStreamReader, ChatTranslation } from "../providers/provider.ts
 import { TokenMeter } from "../usage/counting/token-meter.ts";
 import type { ChunkDelta } from "../wire/chat-completion.ts";
 import type { EventDecoder, UpstreamEvent } from "../wire/server-sent-events.ts";
+import { withEstimates } from "./estimated-usage.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { cutOff, toAnswerError, tooLong, withoutChoices } from "../wire/bad-answer.ts";
 import type { StreamPiece, StreamReading } from "./stream-reading.ts";
@@ -12,6 +13,7 @@ import type { StreamPiece, StreamReading } from "./stream-reading.ts";
 type TranslatedStreamOptions = {
   translation: Pick<ChatTranslation, "streamContentType" | "createDecoder" | "createStreamReader">;
   writer: StreamWriter;
+  estimateInputTokens: () => number;
   eventBytesMax: number;
   /** The provider's key. Upstream errors may quote it. */
   secret: string | null;
@@ -104,7 +106,9 @@ export class TranslatedStream implements StreamReading {
 
   #finish(): StreamPiece["ending"] {
     if (!this.#hasChoice) return withoutChoices();
-    this.#text += this.#options.writer.finish(this.#reader.usage);
+    const { writer, estimateInputTokens: inputTokens } = this.#options;
+    const outputTokens = () => this.output.tokens;
+    this.#text += writer.finish(withEstimates(this.#reader.usage, { inputTokens, outputTokens }));
     return "done";
   }
 

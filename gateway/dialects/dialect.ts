@@ -58,7 +58,7 @@ export type AnswerEnvelope = {
   createdSeconds: number;
   nowSeconds: () => number;
   slug: string;
-  /** Estimates the input tokens for events that precede the upstream's usage report. */
+  /** Estimates the input tokens until the upstream reports its usage, or if it reports none. */
   estimateInputTokens: () => number;
   previousResponseId: string | null;
   /**
@@ -80,8 +80,9 @@ export type StreamWriter = {
    * Throws `upstream_error` for an answer that is too long or that the client's format cannot express.
    * @param usage the counts so far
    */
-  write(choice: ChunkChoice, usage: ChatUsage | null): string;
-  finish(usage: ChatUsage | null): string;
+  write(choice: ChunkChoice, usage: Partial<ChatUsage> | null): string;
+  /** @param usage includes estimates of the counts that the upstream did not report */
+  finish(usage: Partial<ChatUsage> | null): string;
 };
 
 /** Relays bytes between the client and an upstream with the same API, and replaces model names. */

@@ -1,6 +1,7 @@
 import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
 import { badAnswer } from "../wire/bad-answer.ts";
+import { joinDataLines } from "../wire/bytes.ts";
 import type { UpstreamEvent } from "../wire/server-sent-events.ts";
 import type { NativePiece, NativeReader, OutputMeter } from "./dialect.ts";
 
@@ -44,6 +45,12 @@ export class NamedEventReader implements NativeReader {
       if (name.endsWith("delta")) this.#meter.read(text, dataStart, dataEnd);
       if (!this.#form.eventNames.has(name)) continue;
       const { data, ending } = this.#readEvent(name, events.toString("utf8", dataStart, dataEnd));
+      if (ending === malformed && text.startsWith("data:", end)) {
+        // The event has several lines of data. Joined, none has.
+        const rest = this.read(joinDataLines(events.subarray(start)));
+        const before = [...parts, events.subarray(copied, start)];
+        return { ...rest, bytes: Buffer.concat([...before, Buffer.from(rest.bytes)]) };
+      }
       if (data !== null) {
         parts.push(events.subarray(copied, dataStart), Buffer.from(data));
         copied = dataEnd;
@@ -66,17 +73,19 @@ export class NamedEventReader implements NativeReader {
     try {
       return this.#form.read({ name, data });
     } catch {
-      return { data: null, ending: badAnswer("malformed") };
+      return { data: null, ending: malformed };
     }
   }
 }
+
+const malformed = badAnswer("malformed");
 
 /** Matches the names of members with output text in delta events. */
 export const deltaNames = () => /"(?:text|thinking|partial_json|delta)"\s*:\s*"/g;
 
 type FoundEvent = { name: string; start: number; dataStart: number; dataEnd: number; end: number };
 
-/** Finds complete events. Each event has a name and one line of data, as Anthropic and OpenAI send them. */
+/** Finds complete events. Each event has a name and one line of data, as Anthropic and OpenAI send them. Further lines are events of their own. */
 function* findEvents(text: string): Generator<FoundEvent> {
   const pattern = /^(?:event: ?([^\r\n]*)\r?\n)?data: ?([^\r\n]*)(\r?\n)+/gm;
   for (const match of text.matchAll(pattern)) {

@@ -126,7 +126,8 @@ export type ChatTranslation = {
 /** The gateway adds the ID, the time and the model slug. */
 export type ChatAnswer = {
   choices: CompletionChoice[];
-  usage: ChatUsage | null;
+  /** Lacks the counts that the upstream did not report. */
+  usage: Partial<ChatUsage> | null;
   /** Details for the cost. The gateway sends only `usage` to clients. */
   usageDetails?: UsageDetails | undefined;
 };
@@ -138,7 +139,7 @@ export type ChatStreamReader = {
    */
   read(event: UpstreamEvent): ChunkChoice[];
   /** The counts so far. The getter must be cheap, because the gateway calls it for every delta. */
-  readonly usage: ChatUsage | null;
+  readonly usage: Partial<ChatUsage> | null;
   readonly usageDetails: UsageDetails | undefined;
   /**
    * `unfinished`: a closed connection would be an error. `finished`: every choice has its finish reason, but

@@ -55,6 +55,7 @@ export class GrowingBody {
  */
 export class EventSplitter {
   readonly #bytesMax: number;
+  #isAtStart = true;
   /** The start of an incomplete event. `#length` bytes are in use. */
   #rest: Buffer = Buffer.alloc(0);
   #length = 0;
@@ -81,7 +82,7 @@ export class EventSplitter {
         : Buffer.concat([this.#rest.subarray(0, this.#length), bytes.subarray(0, end)]);
     this.#length = 0;
     if (end < bytes.length) this.#keep(bytes.subarray(end));
-    return events;
+    return this.#withoutMark(events);
   }
 
   /**
@@ -114,7 +115,14 @@ export class EventSplitter {
     if (this.#length === 0) return null;
     const event = Buffer.concat([this.#rest.subarray(0, this.#length), Buffer.from("\n\n")]);
     this.#length = 0;
-    return event;
+    return this.#withoutMark(event);
+  }
+
+  /** Removes a byte order mark at the start of the stream, as the specification requires. */
+  #withoutMark(events: Buffer): Buffer {
+    if (!this.#isAtStart) return events;
+    this.#isAtStart = false;
+    return withoutByteOrderMark(events);
   }
 
   #keep(bytes: Buffer): void {
@@ -129,6 +137,27 @@ export class EventSplitter {
     this.#length = length;
   }
 }
+
+export function withoutByteOrderMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+/**
+ * Joins the lines of data of each event, so that an event has one line. In JSON, a line break between values is like a
+ * space.
+ */
+export function joinDataLines(events: Buffer): Buffer {
+  const lines: string[] = [];
+  for (const line of events.toString("latin1").split("\n")) {
+    const last = lines.at(-1);
+    if (last?.startsWith(dataField) === true && line.startsWith(dataField))
+      lines[lines.length - 1] = `${last.replace(/\r$/, "")} ${line.slice(dataField.length)}`;
+    else lines.push(line);
+  }
+  return Buffer.from(lines.join("\n"), "latin1");
+}
+
+const dataField = "data:";
 
 export type Edit = { start: number; end: number; text: string };
 

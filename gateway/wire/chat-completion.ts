@@ -44,8 +44,23 @@ export type AssistantMessage = {
   /** The name is DeepSeek's. OpenAI's API has no equivalent. */
   reasoning_content?: string;
   reasoning_details?: ReasoningDetail[];
+  images?: ImagePart[];
   tool_calls?: ToolCall[];
 };
+
+/**
+ * An image that the model made, as a data URL. The shape is OpenRouter's, because OpenAI's API has none.
+ * https://openrouter.ai/docs/guides/overview/multimodal/image-generation
+ */
+export type ImagePart = { type: "image_url"; image_url: { url: string } };
+
+/** Returns the data URLs of the images in a message or delta. Ignores malformed images. */
+export function imageUrlsIn(images: unknown): string[] {
+  return listOf(images).flatMap((image) => {
+    const url = isObject(image) && isObject(image["image_url"]) ? image["image_url"]["url"] : null;
+    return typeof url === "string" ? [url] : [];
+  });
+}
 
 export type ToolCall = { id: string; type: "function"; function: { name: string; arguments: string } };
 
@@ -84,6 +99,7 @@ export type ChunkDelta = {
   refusal?: string | null;
   reasoning_content?: string;
   reasoning_details?: ReasoningDetail[];
+  images?: ImagePart[];
   tool_calls?: ToolCallDelta[];
 };
 
@@ -117,8 +133,11 @@ export type EmbeddingsRequestBody = {
 export type ChatQuirks = {
   maxTokensName: "max_completion_tokens" | "max_tokens";
   developerRole: "developer" | "system";
-  /** `thoughts` means `reasoning_content` and `reasoning_details` in assistant messages. */
-  extensions: readonly ("thoughts" | "cache_control" | "verbosity")[];
+  /**
+   * `thoughts` means `reasoning_content` and `reasoning_details` in assistant messages. `own thoughts` means the
+   * `reasoning_content` of upstreams without details, which only such an upstream can have sent.
+   */
+  extensions: readonly ("thoughts" | "own thoughts" | "cache_control" | "verbosity")[];
   /**
    * The upstream's parameter that switches reasoning off: DeepSeek's `thinking`, Qwen's `enable_thinking` or
    * OpenRouter's `reasoning`. `low effort` is for models that always reason. Undefined if unknown.

@@ -28,6 +28,17 @@ export function parseInput(
   return parseShallowObject(text, count, depthMax, parseExact);
 }
 
+/**
+ * Parses the arguments of an earlier call for an upstream that requires an object. Wraps invalid arguments, such as
+ * those of a truncated answer, so that the conversation continues and the model sees them. Anthropic recommends this
+ * wrapper.
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
+ */
+export function parseArguments(text: string, count?: ValueCount, depthMax?: number): Record<string, unknown> {
+  if (text.trim() === "") return {};
+  return parseInput(text, count, depthMax) ?? { INVALID_JSON: text };
+}
+
 /** Returns undefined for invalid JSON, or if the text exceeds `depthMax` or the maximum of `count`. */
 export function parseShallowJson(
   text: string,

@@ -197,7 +197,13 @@ function openStream({ provider, baseUrl }: Kind, dialect: Dialect, body: object)
   const settings = { baseUrl, secret: "upstream-secret", preset: null };
   const translation = provider.connect(settings).chat({ name: "model", outputTokensMax: null });
   const writer = dialect.createStreamWriter(envelope, dialect.readRequest(bytes, anySize));
-  return new TranslatedStream({ translation, writer, eventBytesMax, secret: null });
+  return new TranslatedStream({
+    translation,
+    writer,
+    estimateInputTokens: () => 1,
+    eventBytesMax,
+    secret: null,
+  });
 }
 
 function frame({ provider, name }: Kind, data: string): Buffer {

@@ -5,7 +5,7 @@ export function readStream(
   translation: ChatTranslation,
   bytes: Buffer,
   pieceBytes = bytes.length,
-): { choices: ChunkChoice[]; usage: ChatUsage | null; state: ChatStreamReader["state"] } {
+): { choices: ChunkChoice[]; usage: Partial<ChatUsage> | null; state: ChatStreamReader["state"] } {
   const decoder = translation.createDecoder(1024 * 1024);
   const reader = translation.createStreamReader();
   const choices: ChunkChoice[] = [];

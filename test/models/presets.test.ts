@@ -59,8 +59,9 @@ test("OpenAI receives its new parameter names, other upstreams the original ones
     return chat.quirks;
   };
   const own = { maxTokensName: "max_completion_tokens", developerRole: "developer" };
-  t.deepEqual(quirksOf("openai"), { ...own, extensions: ["verbosity"] });
-  t.deepEqual(quirksOf(null), { ...own, extensions: [] }, "nothing is known about it");
+  const unknown = { thinkingSwitch: undefined };
+  t.deepEqual(quirksOf("openai"), { ...own, ...unknown, extensions: ["verbosity"] });
+  t.deepEqual(quirksOf(null), { ...own, ...unknown, extensions: ["own thoughts"] });
   for (const preset of ["mistral", "deepseek", "ollama", "vllm", "lm-studio", "llama-cpp", "qwen"]) {
     t.like(quirksOf(preset), { maxTokensName: "max_tokens", developerRole: "system" }, preset);
   }

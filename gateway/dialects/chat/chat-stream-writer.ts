@@ -23,7 +23,7 @@ export class ChatStreamWriter implements StreamWriter {
     return `${this.#head}${JSON.stringify(this.#withRole(choice))}${this.#tail}`;
   }
 
-  finish(usage: ChatUsage | null): string {
+  finish(usage: Partial<ChatUsage> | null): string {
     const sendsUsage = this.#includeUsage && usage !== null;
     return `${sendsUsage ? `${this.#head}],"usage":${JSON.stringify(usage)}}\n\n` : ""}data: [DONE]\n\n`;
   }

@@ -1,4 +1,5 @@
 import { readChatUsage, type TokenUsage } from "../../wire/token-usage.ts";
+import { joinDataLines } from "../../wire/bytes.ts";
 import { isKey, parseShortJson, scanMembers } from "../../wire/json.ts";
 import type { OutputMeter } from "../dialect.ts";
 
@@ -66,7 +67,7 @@ export class ChunkRewriter {
     return `{${members.join(",")}}`;
   }
 
-  /** @param events complete server-sent events, each with one line of data */
+  /** @param events complete server-sent events */
   rewrite(events: Buffer): RewrittenChunks {
     // In Latin-1, each character is one byte, so positions match. Text is faster to search than bytes.
     const text = events.toString("latin1");
@@ -98,6 +99,12 @@ export class ChunkRewriter {
         continue;
       }
       const chunk = readChunk(events, start, next, mayHoldMore);
+      if (chunk.kind === "garbage" && text.startsWith("data:", next)) {
+        // The event has several lines of data. Joined, none has.
+        copyTo(eventStart, text.length);
+        const rest = this.rewrite(joinDataLines(events.subarray(eventStart)));
+        return { ...rest, text: output + rest.text, usage: rest.usage ?? usage };
+      }
       if (chunk.kind !== "chunk") {
         // The whole event is removed, because its name and ID would apply to the gateway's own event.
         copyTo(eventStart, text.length);

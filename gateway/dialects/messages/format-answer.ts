@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors.ts";
-import type { ChatAnswer } from "../../providers/provider.ts";
 import { isObject, listOf } from "../../wire/json.ts";
-import { parseInput } from "../../wire/parse-shallow-object.ts";
+import { parseArguments } from "../../wire/parse-shallow-object.ts";
+import type { ChatAnswer } from "../../providers/provider.ts";
 import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
 import { shortenedNames, toToolUseId } from "./current-tools.ts";
 import { readAssistantMessage, type AssistantContent } from "./read-assistant-message.ts";
@@ -89,15 +89,6 @@ function formatCalls(
     name: names.get(name) ?? name,
     input: parseArguments(args),
   }));
-}
-
-/**
- * Wraps invalid arguments, such as those of a truncated answer, as Anthropic recommends.
- * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
- */
-function parseArguments(text: string): unknown {
-  if (text.trim() === "") return {};
-  return parseInput(text) ?? { INVALID_JSON: text };
 }
 
 /** https://platform.claude.com/docs/en/api/messages/create */

@@ -43,7 +43,7 @@ export class MessageStreamWriter implements StreamWriter {
     this.#showsThoughts = showsThoughts(body);
   }
 
-  write(choice: ChunkChoice, usage: ChatUsage | null): string {
+  write(choice: ChunkChoice, usage: Partial<ChatUsage> | null): string {
     const { index, delta, finish_reason: finishReason, stop_sequence: matched } = choice;
     // Anthropic's format has only one choice.
     if ((index ?? 0) !== 0) return "";
@@ -61,7 +61,7 @@ export class MessageStreamWriter implements StreamWriter {
     return events;
   }
 
-  finish(usage: ChatUsage | null): string {
+  finish(usage: Partial<ChatUsage> | null): string {
     const events = this.#begin(usage) + this.#blocks.end();
     const outcome = {
       hasCalls: this.#callCount > 0,
@@ -77,10 +77,11 @@ export class MessageStreamWriter implements StreamWriter {
     return `${events}${toEvent("message_delta", { delta, usage: formatUsage(usage) })}${toEvent("message_stop", {})}`;
   }
 
-  #begin(usage: ChatUsage | null): string {
+  #begin(usage: Partial<ChatUsage> | null): string {
     if (this.#hasBegun) return "";
     this.#hasBegun = true;
-    const started = usage ?? { prompt_tokens: this.#envelope.estimateInputTokens() };
+    const promptTokens = usage?.prompt_tokens ?? this.#envelope.estimateInputTokens();
+    const started = { ...usage, prompt_tokens: promptTokens };
     const message = formatMessage(this.#envelope, { content: [], stopReason: null, usage: started });
     return toEvent("message_start", { message });
   }

@@ -1,4 +1,4 @@
-import { type ReasoningDetail, readReasoningDetails } from "../../wire/chat-completion.ts";
+import { imageUrlsIn, type ReasoningDetail, readReasoningDetails } from "../../wire/chat-completion.ts";
 import { isObject, listOf } from "../../wire/json.ts";
 
 /** Ignores invalid members of a message or delta, because OpenAI-compatible upstreams may send any value. */
@@ -8,10 +8,11 @@ export function readAssistantMessage(message: unknown): AssistantContent {
     refusal,
     reasoning_content: reasoning,
     reasoning_details: details,
+    images,
     tool_calls: calls,
   } = isObject(message) ? message : {};
   return {
-    text: textOf(content),
+    text: textOf(content) + describeImages(images),
     refusal: textOf(refusal),
     reasoning: textOf(reasoning),
     details: readReasoningDetails(details, "unknown"),
@@ -35,6 +36,13 @@ export type CalledPiece = {
   name: string;
   arguments: string;
 };
+
+/** Anthropic's API has no images in answers, and a data URL as text would fill the client's context. */
+function describeImages(images: unknown): string {
+  return "\n\n[The model returned an image, which the Messages API cannot carry.]".repeat(
+    imageUrlsIn(images).length,
+  );
+}
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";

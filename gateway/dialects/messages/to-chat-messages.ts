@@ -75,8 +75,9 @@ function noteUnavailable(names: readonly string[]): string {
 function toUserMessages(blocks: Block[]): ChatMessage[] {
   const results = blocks.filter(({ type }) => type === "tool_result");
   const parts = blocks.filter(({ type }) => type !== "tool_result").flatMap(toContentParts);
-  const userMessages: ChatMessage[] =
-    parts.length > 0 ? [{ role: "user", content: plainContent(parts) }] : [];
+  // A blank turn stays, because an answer without a question would become a prefilled one.
+  const isTurn = parts.length > 0 || results.length === 0;
+  const userMessages: ChatMessage[] = isTurn ? [{ role: "user", content: plainContent(parts) }] : [];
   return [...results.map(toToolMessage), ...userMessages];
 }
 

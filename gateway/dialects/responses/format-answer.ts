@@ -1,7 +1,14 @@
 import type { ChatAnswer } from "../../providers/provider.ts";
 import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
 import { echoRequest } from "./echo-request.ts";
-import { formatCall, formatMessage, formatPart, formatReasoning, idPrefixOf } from "./format-items.ts";
+import {
+  formatCall,
+  formatImage,
+  formatMessage,
+  formatPart,
+  formatReasoning,
+  idPrefixOf,
+} from "./format-items.ts";
 import { formatResponse, idSuffix, incompleteReasonOf, type FormattedResponse } from "./format-response.ts";
 import { readChoiceContent } from "./read-choice-content.ts";
 import { ToolTable } from "./tool-table.ts";
@@ -19,7 +26,7 @@ export function formatAnswer(
   const choice = choices.find(({ index }) => index === 0) ?? choices[0];
   const incompleteReason = incompleteReasonOf(choice?.finish_reason ?? null);
   const status = incompleteReason === null ? "completed" : "incomplete";
-  const { thoughts, details, text, refusal, calls } = readChoiceContent(choice?.message ?? {});
+  const { thoughts, details, text, refusal, images, calls } = readChoiceContent(choice?.message ?? {});
   const output: object[] = [];
   const nextId = (prefix: string) => `${prefix}_${idSuffix(envelope.id)}_${output.length}`;
 
@@ -37,6 +44,7 @@ export function formatAnswer(
   if (parts.length > 0) {
     output.push(formatMessage(nextId("msg"), calls.length > 0 ? "completed" : status, parts));
   }
+  for (const image of images) output.push(formatImage(nextId("ig"), image));
   for (const [index, { id, name, arguments: args }] of calls.entries()) {
     const tool = table.find(name ?? "");
     const callId = id ?? `call_${idSuffix(envelope.id)}_${index}`;

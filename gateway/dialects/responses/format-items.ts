@@ -29,6 +29,12 @@ export function formatReasoning(id: string, thoughts: string, details: readonly 
   };
 }
 
+/** https://platform.openai.com/docs/api-reference/responses/object */
+export function formatImage(id: string, dataUrl: string): object {
+  const result = dataUrl.slice(dataUrl.indexOf(",") + 1);
+  return { id, type: "image_generation_call", status: "completed", result };
+}
+
 export type ItemCall = {
   id: string;
   callId: string;

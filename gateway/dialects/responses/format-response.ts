@@ -5,8 +5,8 @@ import type { AnswerEnvelope } from "../dialect.ts";
 export type ResponseState = {
   status: "in_progress" | "completed" | "incomplete" | "failed";
   output: readonly object[];
-  /** Null while unknown. A finished response without usage reports zeros. */
-  usage: ChatUsage | null;
+  /** Null while unknown. A finished response without usage, such as a warm-up, reports zeros. */
+  usage: Partial<ChatUsage> | null;
   incompleteReason?: IncompleteReason | null;
   error?: { code: string; message: string };
 };
@@ -53,7 +53,7 @@ export function incompleteReasonOf(finishReason: FinishReason | null): Incomplet
 }
 
 /** Clients require every member, so missing counts become 0. */
-export function formatUsage(usage: ChatUsage | null): object {
+export function formatUsage(usage: Partial<ChatUsage> | null): object {
   const counts = readTokenUsage(usage);
   const input = counts?.inputTokens ?? 0;
   const output = counts?.outputTokens ?? 0;

@@ -1,4 +1,4 @@
-import { type ReasoningDetail, readReasoningDetails } from "../../wire/chat-completion.ts";
+import { imageUrlsIn, type ReasoningDetail, readReasoningDetails } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 
 export type ChoiceContent = {
@@ -6,6 +6,8 @@ export type ChoiceContent = {
   details: ReasoningDetail[];
   text: string;
   refusal: string;
+  /** Data URLs. */
+  images: string[];
   calls: ChoiceCall[];
 };
 
@@ -13,7 +15,7 @@ export type ChoiceCall = { index: number; id: string | null; name: string | null
 
 /** Reads a message or delta that is not validated yet. Invalid values count as missing. */
 export function readChoiceContent(choice: object): ChoiceContent {
-  const { reasoning_content, reasoning_details, content, refusal, tool_calls } = choice as Record<
+  const { reasoning_content, reasoning_details, content, refusal, images, tool_calls } = choice as Record<
     string,
     unknown
   >;
@@ -23,6 +25,7 @@ export function readChoiceContent(choice: object): ChoiceContent {
     details: readReasoningDetails(reasoning_details),
     text: toText(content),
     refusal: toText(refusal),
+    images: imageUrlsIn(images),
     calls: calls.flatMap(readCall),
   };
 }

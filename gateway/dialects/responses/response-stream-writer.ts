@@ -3,7 +3,7 @@ import type { ChatUsage, ChunkChoice, FinishReason, ReasoningDetail } from "../.
 import type { AnswerEnvelope, DialectRequest, ShownError, StreamWriter } from "../dialect.ts";
 import { CallItem, EventLog, MessageItem, ReasoningItem } from "./streamed-items.ts";
 import { echoRequest } from "./echo-request.ts";
-import type { PartKind, ItemStatus, ItemPosition } from "./format-items.ts";
+import { formatImage, type PartKind, type ItemStatus, type ItemPosition } from "./format-items.ts";
 import { formatLogprobs, HiddenReasoning, includes } from "./format-answer.ts";
 import { formatResponse, idSuffix, incompleteReasonOf } from "./format-response.ts";
 import { readChoiceContent, type ChoiceCall } from "./read-choice-content.ts";
@@ -56,17 +56,18 @@ export class ResponseStreamWriter implements StreamWriter {
   write({ index, delta, logprobs, finish_reason: finishReason }: ChunkChoice): string {
     if (index > 0) return "";
     this.#begin();
-    const { thoughts, details, text, refusal, calls } = readChoiceContent(delta);
+    const { thoughts, details, text, refusal, images, calls } = readChoiceContent(delta);
     if (details.length > 0) this.#collect(details);
     if (thoughts !== "") this.#think(thoughts);
     if (text !== "") this.#addDelta("output_text", text, this.#wantsLogprobs ? formatLogprobs(logprobs) : []);
     if (refusal !== "") this.#addDelta("refusal", refusal, []);
+    for (const image of images) this.#addImage(image);
     for (const call of calls) this.#call(call);
     this.#finishReason = finishReason ?? this.#finishReason;
     return this.#events.drain();
   }
 
-  finish(usage: ChatUsage | null): string {
+  finish(usage: Partial<ChatUsage> | null): string {
     this.#begin();
     const incompleteReason = incompleteReasonOf(this.#finishReason);
     const status = incompleteReason === null ? "completed" : "incomplete";
@@ -133,6 +134,18 @@ export class ResponseStreamWriter implements StreamWriter {
       this.#open = new MessageItem(this.#events, this.#addOpenItem("msg"));
     }
     this.#open.addDelta(kind, delta, logprobs);
+  }
+
+  /** An image arrives in one piece. */
+  #addImage(dataUrl: string): void {
+    this.#count(Math.ceil(dataUrl.length / imageBytesPerCharacter));
+    this.#endOpen("completed");
+    const { item_id: id, output_index } = this.#addItem("ig");
+    const item = formatImage(id, dataUrl);
+    const begun = { ...item, status: "in_progress", result: null };
+    this.#events.emit("response.output_item.added", { output_index, item: begun });
+    this.#events.emit("response.output_item.done", { output_index, item });
+    this.#output[output_index] = item;
   }
 
   /** Some upstreams give all calls the same index. A new ID with a name starts a new call. */
@@ -204,6 +217,9 @@ export class ResponseStreamWriter implements StreamWriter {
 
 /** The assumed size of an item without its content. */
 const itemCharacters = 256;
+
+/** An image counts less than text, because it is copied only twice. */
+const imageBytesPerCharacter = 8;
 
 /** The error codes that clients act on. */
 const codesWithMeaning = new Set([

@@ -1,6 +1,6 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 import type { ValueCount } from "../../wire/json.ts";
-import { countJsonTexts, parseInput } from "../../wire/parse-shallow-object.ts";
+import { countJsonTexts, parseArguments } from "../../wire/parse-shallow-object.ts";
 import {
   unsupported,
   unsupportedValue,
@@ -47,11 +47,14 @@ export function toAnthropicMessages(chat: ChatMessage[]): {
     if (last?.role === turn.role) append(last.content, turn.content);
     else if (turn.content.length > 0) messages.push(turn);
   }
-  trimBeginning(messages.at(-1));
   // Claude requires a message, so instructions alone become a user message.
   if (messages.length === 0 && system.length > 0) {
     return { system: [], messages: [{ role: "user", content: system }] };
   }
+  // Without the blank question at its end, the conversation would ask Claude to continue its last answer.
+  if (messages.at(-1)?.role !== "user" && chat.at(-1)?.role === "user")
+    messages.push({ role: "user", content: [{ type: "text", text: "(empty)" }] });
+  trimBeginning(messages.at(-1));
   return { system, messages };
 }
 
@@ -146,16 +149,6 @@ function toToolUse(value: unknown, param: string, jsonTexts: ValueCount): ToolUs
     input: parseArguments(expectString(args, `${param}.function.arguments`), jsonTexts),
     cache_control: toCacheControl(call, param),
   };
-}
-
-/**
- * Keeps the invalid arguments of a truncated response visible to the model. Anthropic recommends this
- * wrapper.
- * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
- */
-function parseArguments(text: string, jsonTexts: ValueCount): Record<string, unknown> {
-  if (text.trim() === "") return {};
-  return parseInput(text, jsonTexts) ?? { INVALID_JSON: text };
 }
 
 /** Replaces characters that Anthropic rejects. Other providers' IDs in a conversation may contain them. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ChatMessage, ChatRequestBody } from "../../wire/chat-completion.ts";
-import { countJsonTexts, jsonTextDepthMax, parseInput } from "../../wire/parse-shallow-object.ts";
+import { countJsonTexts, parseArguments } from "../../wire/parse-shallow-object.ts";
 import {
   unsupported,
   unsupportedValue,
@@ -8,7 +8,6 @@ import {
   expectObject,
   expectString,
   ifGiven,
-  invalidValue,
 } from "../../wire/parameter-errors.ts";
 import type { ContentBlock, ConverseMessage, SystemBlock } from "./converse-request.ts";
 import {
@@ -20,7 +19,6 @@ import {
 } from "./to-content-blocks.ts";
 import { cachePointAfter, type ModelFamily } from "./model-family.ts";
 import type { Dropped } from "../requested-thinking.ts";
-import type { ValueCount } from "../../wire/json.ts";
 import { toReasoningBlocks } from "./reasoning-details.ts";
 
 /** Converse requires alternating turns, so consecutive messages of one role become one turn. */
@@ -60,6 +58,9 @@ export function toConverseMessages(
     const content = system.length > 0 ? system : [{ text: "(empty)" }];
     return { system: [], messages: [{ role: "user", content }] };
   }
+  // Without the blank question at its end, the conversation would ask the model to continue its last answer.
+  if (turns.at(-1)?.role === "assistant" && messages.at(-1)?.role === "user")
+    turns.push({ role: "user", content: [{ text: "(empty)" }] });
   return { system, messages: turns.map(withTextBesideDocument) };
 }
 
@@ -154,20 +155,14 @@ function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conver
       toolUse: {
         toolUseId: toToolUseId(call["id"], `${callParam}.id`, family),
         name: expectString(called["name"], `${callParam}.function.name`),
-        input: readInput(called["arguments"], `${callParam}.function.arguments`, jsonTexts),
+        input: parseArguments(
+          expectString(called["arguments"], `${callParam}.function.arguments`),
+          jsonTexts,
+        ),
       },
     };
     return [use, ...cachePointAfter(call, family)];
   });
-}
-
-function readInput(text: unknown, param: string, jsonTexts: ValueCount): Record<string, unknown> {
-  const json = expectString(text, param);
-  if (json.trim() === "") return {};
-  const input = parseInput(json, jsonTexts);
-  if (input === null)
-    throw invalidValue(param, `must be a JSON object of at most ${jsonTextDepthMax} levels, as a string`);
-  return input;
 }
 
 /**

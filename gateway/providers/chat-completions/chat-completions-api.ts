@@ -11,6 +11,7 @@ import { type UpstreamEvent, ServerSentEventDecoder } from "../../wire/server-se
 import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provider.ts";
 import { withoutChoices } from "../../wire/bad-answer.ts";
 import { findReportedError, reportedError } from "../../wire/reported-error.ts";
+import { NamedCalls } from "./named-calls.ts";
 import { readFinishReason } from "./read-finish-reason.ts";
 import { parseEvent } from "../../wire/parse-upstream.ts";
 import { toPlainChat } from "./to-plain-chat.ts";
@@ -48,12 +49,13 @@ function readAnswer(answer: unknown): ChatAnswer {
 }
 
 class ChunkReader implements ChatStreamReader {
-  usage: ChatUsage | null = null;
+  usage: Partial<ChatUsage> | null = null;
   usageDetails: UsageDetails | undefined;
   state: ChatStreamReader["state"] = "unfinished";
   /** The indexes of the choices without a finish reason, and of those with one. */
   readonly #open = new Set<number>();
   readonly #finished = new Set<number>();
+  readonly #calls = new NamedCalls();
 
   read({ data }: UpstreamEvent): ChunkChoice[] {
     if (data.trim() === "[DONE]") {
@@ -68,6 +70,7 @@ class ChunkReader implements ChatStreamReader {
     if (isObject(usage)) this.usageDetails = readChatDetails(usage, serviceTier);
     if (!Array.isArray(choices)) return [];
     const read = choices.map((choice: unknown) => readChatChoice(choice, "delta")) as ChunkChoice[];
+    for (const choice of read) this.#calls.read(choice);
     for (const { index, finish_reason: reason } of read) this.#note(index, reason);
     return read;
   }
@@ -84,10 +87,16 @@ class ChunkReader implements ChatStreamReader {
   }
 }
 
-function readUsage(usage: unknown): ChatUsage | null {
-  if (!isObject(usage) || typeof usage["prompt_tokens"] !== "number") return null;
-  return { completion_tokens: 0, total_tokens: 0, ...usage } as ChatUsage;
+/** Omits counts that are no numbers, such as null. */
+function readUsage(usage: unknown): Partial<ChatUsage> | null {
+  if (!isObject(usage)) return null;
+  const counts = Object.entries(usage).filter(
+    ([name, value]) => !countNames.has(name) || typeof value === "number",
+  );
+  return Object.fromEntries(counts);
 }
+
+const countNames = new Set(["prompt_tokens", "completion_tokens", "total_tokens"]);
 
 /**
  * Normalizes a choice: text content, reasoning in `reasoning_content`, call arguments as JSON text. Throws
@@ -119,7 +128,9 @@ function readMessage({
   reasoning_content: own,
   ...message
 }: Record<string, unknown>) {
-  const { tool_calls: calls, ...rest } = message;
+  const { tool_calls: several, function_call: only, ...rest } = message;
+  // Older servers send one call in `function_call`.
+  const calls = several ?? (isObject(only) ? [{ index: 0, type: "function", function: only }] : undefined);
   // OpenRouter, Groq and newer vLLM send `reasoning`. Mistral sends reasoning as a content part.
   const thoughts = toText(own) || toText(reasoning) || toText(content, "thinking");
   return {

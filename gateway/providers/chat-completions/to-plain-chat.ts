@@ -1,6 +1,6 @@
 import type { UpstreamModel } from "../provider.ts";
 import type { ChatMessage, ChatRequestBody, ContentPart, ChatQuirks } from "../../wire/chat-completion.ts";
-import { isObject } from "../../wire/json.ts";
+import { isObject, listOf } from "../../wire/json.ts";
 import { readThinking } from "../requested-thinking.ts";
 
 /** Removes the extensions that the upstream does not accept, because strict upstreams reject unknown fields. */
@@ -11,7 +11,7 @@ export function toPlainChat(
 ): ChatRequestBody {
   const { verbosity, reasoning_effort: _effort, thinking: _thinking, cache_control: mark, ...rest } = body;
   const messages = withImagesApart(body.messages).map((message) => {
-    const kept = extensions.includes("thoughts") ? message : withoutThoughts(message);
+    const kept = keepsThoughts(message, extensions) ? message : withoutThoughts(message);
     return extensions.includes("cache_control") ? kept : (withoutCacheControl(kept) as ChatMessage);
   });
   const plain: ChatRequestBody = { ...rest, messages };
@@ -46,6 +46,12 @@ function setThinking(
     plain["enable_thinking"] = true;
     plain["thinking_budget"] = budgetTokens;
   } else plain["reasoning_effort"] = effort;
+}
+
+/** DeepSeek, Kimi and others reject a turn with calls that lacks its reasoning, whoever serves the model. */
+function keepsThoughts(message: ChatMessage, extensions: ChatQuirks["extensions"]): boolean {
+  if (extensions.includes("thoughts")) return true;
+  return extensions.includes("own thoughts") && listOf(message["reasoning_details"]).length === 0;
 }
 
 function withoutThoughts({ reasoning_content: _text, reasoning_details: _details, ...message }: ChatMessage) {

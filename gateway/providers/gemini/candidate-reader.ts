@@ -1,4 +1,10 @@
-import type { FinishReason, ReasoningDetail, ToolCall, ChatUsage } from "../../wire/chat-completion.ts";
+import type {
+  FinishReason,
+  ImagePart,
+  ReasoningDetail,
+  ToolCall,
+  ChatUsage,
+} from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { type SignedToolCall, signCall, toReasoningDetail } from "./thought-signatures.ts";
 import { upstreamReported } from "../../wire/bad-answer.ts";
@@ -7,6 +13,7 @@ import { createHash } from "node:crypto";
 export type CandidatePiece = {
   text: string;
   thoughts: string;
+  images: ImagePart[];
   toolCalls: SignedToolCall[];
   reasoningDetails: ReasoningDetail[];
   logprobs: object | null;
@@ -38,6 +45,7 @@ export class CandidateReader {
     const piece: CandidatePiece = {
       text: "",
       thoughts: "",
+      images: [],
       toolCalls: [],
       reasoningDetails: [],
       logprobs: readLogprobs(candidate["logprobsResult"]),
@@ -52,7 +60,7 @@ export class CandidateReader {
   }
 
   #readPart(part: Record<string, unknown>, answer: AnswerIdentity, piece: CandidatePiece): void {
-    const { text, functionCall, thoughtSignature } = part;
+    const { text, functionCall, inlineData, thoughtSignature } = part;
     const signature =
       typeof thoughtSignature === "string" && thoughtSignature !== "" ? thoughtSignature : null;
     const call = this.#readCall(functionCall, answer);
@@ -60,7 +68,7 @@ export class CandidateReader {
       piece.toolCalls.push(signature === null ? call : signCall(call, signature));
     } else if (typeof text === "string") {
       piece[part["thought"] === true ? "thoughts" : "text"] += text;
-    }
+    } else if (part["thought"] !== true) piece.images.push(...readImage(inlineData));
     if (signature !== null) {
       piece.reasoningDetails.push(toReasoningDetail(signature, this.#detailCount++, call?.id ?? null));
     }
@@ -76,6 +84,14 @@ export class CandidateReader {
         : toolCallId(answer, position, called);
     return { id, type: "function", function: called };
   }
+}
+
+/** https://ai.google.dev/api/caching#Blob */
+function readImage(blob: unknown): ImagePart[] {
+  const { mimeType, data } = isObject(blob) ? blob : {};
+  if (typeof mimeType !== "string" || typeof data !== "string" || !/^image\/[\w.+-]+$/.test(mimeType))
+    return [];
+  return [{ type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } }];
 }
 
 function partsOf(candidate: Record<string, unknown>): Record<string, unknown>[] {

@@ -61,12 +61,13 @@ export class GenerateStreamReader implements ChatStreamReader {
 }
 
 function toChunkChoices(index: number, callsBefore: number, piece: CandidatePiece): ChunkChoice[] {
-  const { text, thoughts, toolCalls, reasoningDetails, logprobs, finishReason } = piece;
+  const { text, thoughts, images, toolCalls, reasoningDetails, logprobs, finishReason } = piece;
   const calls = toolCalls.map((call, position) => ({ index: callsBefore + position, ...call }));
   const delta = {
     ...(thoughts !== "" && { reasoning_content: thoughts }),
     ...(text !== "" && { content: text }),
     ...(reasoningDetails.length > 0 && { reasoning_details: reasoningDetails }),
+    ...(images.length > 0 && { images }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
   if (Object.keys(delta).length === 0 && logprobs === null && finishReason === null) return [];
@@ -88,7 +89,7 @@ export function readGenerateAnswer(answer: unknown): ChatAnswer {
 }
 
 function toChoice(index: number, piece: CandidatePiece): CompletionChoice {
-  const { text, thoughts, toolCalls, reasoningDetails, logprobs, finishReason } = piece;
+  const { text, thoughts, images, toolCalls, reasoningDetails, logprobs, finishReason } = piece;
   if (finishReason === null) throw new Error("The response has no finish reason.");
   return {
     index,
@@ -98,6 +99,7 @@ function toChoice(index: number, piece: CandidatePiece): CompletionChoice {
       refusal: null,
       ...(thoughts !== "" && { reasoning_content: thoughts }),
       ...(reasoningDetails.length > 0 && { reasoning_details: reasoningDetails }),
+      ...(images.length > 0 && { images }),
       ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
     },
     logprobs,

@@ -1,9 +1,9 @@
-import type { ChatMessage } from "../../wire/chat-completion.ts";
+import { type ChatMessage, imageUrlsIn } from "../../wire/chat-completion.ts";
 import { parseExact } from "../../wire/exact-numbers.ts";
 import { isObject, type ValueCount } from "../../wire/json.ts";
-import { countJsonTexts, parseShallowJson, parseInput } from "../../wire/parse-shallow-object.ts";
+import { countJsonTexts, parseShallowJson, parseArguments } from "../../wire/parse-shallow-object.ts";
 import type { ModelTraits } from "./generation-config.ts";
-import { type GeminiPart, toTextParts, toUserParts } from "./to-gemini-parts.ts";
+import { type GeminiPart, toMediaPart, toTextParts, toUserParts } from "./to-gemini-parts.ts";
 import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
 import { skippedSignature, ThoughtSignatures } from "./thought-signatures.ts";
 
@@ -63,6 +63,9 @@ function toContents(turns: Turn[]): GeminiContent[] {
     if (last?.by === by) last.parts.push(parts);
     else if (parts.length > 0) joined.push({ by, parts: [parts] });
   }
+  // Without the blank question at its end, the conversation would ask the model to continue its last answer.
+  if ((joined.at(-1)?.by ?? "model") === "model" && turns.at(-1)?.by === "user")
+    joined.push({ by: "user", parts: [[{ text: "(empty)" }]] });
   return joined.map(({ by, parts }) => ({ role: by === "model" ? "model" : "user", parts: parts.flat() }));
 }
 
@@ -142,7 +145,11 @@ function toModelParts(
   const texts = [...toTextParts(message.content, `${param}.content`), ...toTextParts(refusal, param)];
   const lastText = texts.at(-1);
   if (lastText && signatures.ofText !== null) lastText.thoughtSignature = signatures.ofText;
-  return [...texts, ...toCallParts(message, param, { signatures, traits, jsonTexts })];
+  const images = imageUrlsIn(message["images"]).map((url, index) =>
+    toMediaPart(url, `${param}.images[${index}].image_url.url`),
+  );
+  if (traits.needsSignatures) for (const image of images) image.thoughtSignature = skippedSignature;
+  return [...texts, ...images, ...toCallParts(message, param, { signatures, traits, jsonTexts })];
 }
 
 type TurnContext = { signatures: ThoughtSignatures; traits: ModelTraits; jsonTexts: ValueCount };
@@ -187,14 +194,8 @@ function toFunctionCall(
   jsonTexts: ValueCount,
 ): object {
   if (typeof name !== "string") throw invalidValue(`${param}.name`, "must be a string");
-  return { name, args: parseArguments(json, `${param}.arguments`, jsonTexts) };
-}
-
-function parseArguments(json: unknown, param: string, jsonTexts: ValueCount): Record<string, unknown> {
-  if (json === undefined || json === null || json === "") return {};
-  const args = typeof json === "string" ? parseInput(json, jsonTexts, jsonDepthMax) : null;
-  if (args === null) throw invalidValue(param, "must be a JSON object, as a string");
-  return args;
+  if (typeof (json ?? "") !== "string") throw invalidValue(`${param}.arguments`, "must be a string");
+  return { name, args: parseArguments(String(json ?? ""), jsonTexts, jsonDepthMax) };
 }
 
 /** Google's own depth limit for arguments and results is slightly higher. */

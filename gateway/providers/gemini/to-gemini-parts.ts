@@ -74,7 +74,7 @@ function objectIn(part: Record<string, unknown>, name: string, param: string): R
  * Converts a data URL to inline data. Google fetches other URLs: public web pages, YouTube and Google's own
  * file store. https://ai.google.dev/gemini-api/docs/file-input-methods
  */
-function toMediaPart(url: unknown, param: string): GeminiPart {
+export function toMediaPart(url: unknown, param: string): GeminiPart {
   if (typeof url !== "string") throw invalidValue(param, "must be a string");
   if (/^data:/i.test(url)) {
     const data = parseDataUrl(url);

@@ -17,7 +17,7 @@ export const openAiCompatible: Provider = {
     const quirks: ChatQuirks = {
       maxTokensName: preset?.maxTokensName ?? "max_completion_tokens",
       developerRole: preset?.developerRole ?? "developer",
-      extensions: preset?.extensions ?? [],
+      extensions: preset === null ? ["own thoughts"] : (preset.extensions ?? []),
       thinkingSwitch: preset?.thinkingSwitch,
     };
     const alwaysThinking: ChatQuirks = { ...quirks, thinkingSwitch: "low effort" };

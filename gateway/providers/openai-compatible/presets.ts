@@ -94,6 +94,8 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     keyPageUrl: "https://app.fireworks.ai/settings/users/api-keys",
     keyVariable: "FIREWORKS_API_KEY",
     ...firstNames,
+    // https://docs.fireworks.ai/guides/reasoning
+    extensions: ["own thoughts"],
   },
   {
     // https://openrouter.ai/docs/api/reference/parameters
@@ -168,5 +170,6 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
 function localPreset(name: string, label: string, port: number): OpenAiCompatiblePreset {
   const baseUrl = `http://localhost:${port}/v1`;
   const hint = `To allow a server on the gateway's own machine, add localhost:${port} to UPSTREAM_PRIVATE_HOSTS, and restart the gateway.`;
-  return { name, label, baseUrl, hint, keyPageUrl: null, keyVariable: null, ...firstNames };
+  const extensions = ["own thoughts"] as const;
+  return { name, label, baseUrl, hint, keyPageUrl: null, keyVariable: null, ...firstNames, extensions };
 }

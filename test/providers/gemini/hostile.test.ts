@@ -66,7 +66,7 @@ test("deeply nested JSON in results and arguments is harmless", (t) => {
       model,
     );
   t.true(JSON.stringify(ask("{}", deep)()).length > 400_000, "the result goes as text");
-  t.throws(ask(deep, "{}"), { instanceOf: GatewayError });
+  t.true(JSON.stringify(ask(deep, "{}")()).includes('"INVALID_JSON"'), "the arguments go as text");
 });
 
 test("a request with very many parts is translated", (t) => {

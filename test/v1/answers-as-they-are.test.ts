@@ -1,0 +1,319 @@
+import test, { type ExecutionContext } from "ava";
+import { frameEvents } from "../helpers/frame-events.ts";
+import { connectNumbers, numberKinds } from "../helpers/numbers-upstream.ts";
+import { postTo } from "../helpers/post-chat.ts";
+import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+// Answers in valid but unusual forms. `numbers` in the upstream's path names the kind.
+type Kind = keyof typeof numberKinds;
+type Answer = { whole: string; events: string; eventType?: string };
+
+const shared = sharedByFile();
+let gateway: TestGateway;
+let upstream: ScriptedUpstream;
+let models: string[];
+let next: (streamed: boolean, url: string) => { type: string; body: string | Buffer };
+
+test.before(async () => {
+  upstream = await createUpstream(shared, ({ url, body }, response) => {
+    const streamed =
+      url.includes("treamGenerate") || url.includes("converse-stream") || body.includes('"stream":true');
+    const { type, body: answer } = next(streamed, url);
+    response.writeHead(200, { "content-type": type }).end(answer);
+  });
+  gateway = await startTestGateway(shared);
+  models = await connectNumbers(gateway, upstream);
+});
+
+const bodies = {
+  "chat/completions": { messages: [{ role: "user", content: "one two three four five six" }] },
+  messages: { max_tokens: 99, messages: [{ role: "user", content: "one two three four five six" }] },
+  responses: { store: false, input: "one two three four five six" },
+};
+type Endpoint = keyof typeof bodies;
+const endpoints = Object.keys(bodies) as Endpoint[];
+const kinds = Object.keys(numberKinds) as Kind[];
+
+function isNative(endpoint: Endpoint, kind: Kind): boolean {
+  return (
+    (endpoint === "chat/completions" && kind.includes("openai")) ||
+    (endpoint === "messages" && kind === "anthropic") ||
+    (endpoint === "responses" && kind === "azure-openai")
+  );
+}
+
+async function ask(t: ExecutionContext, endpoint: Endpoint, kind: Kind, stream: boolean) {
+  const key = await createKey(gateway, models);
+  const body = { model: `${kind}/model`, stream, ...bodies[endpoint] };
+  const usage = stream && endpoint === "chat/completions" ? { stream_options: { include_usage: true } } : {};
+  const headers = { authorization: `Bearer ${key.value}` };
+  const answer = await postTo(gateway, `/v1/${endpoint}`, headers, { ...body, ...usage });
+  const [record] = await usageOf(gateway, key.id);
+  t.is(answer.status, 200, answer.text);
+  return { ...answer, record };
+}
+
+const chunk = (delta: object, reason: string | null = null) =>
+  JSON.stringify({
+    id: "x",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, delta, finish_reason: reason }],
+  });
+const data = (...events: string[]) => events.map((event) => `data: ${event}\n\n`).join("");
+const named = (...events: object[]) =>
+  events
+    .map((event) => `event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join("");
+const candidate = (parts: object[], reason?: string) =>
+  JSON.stringify({
+    candidates: [{ index: 0, content: { role: "model", parts }, ...(reason && { finishReason: reason }) }],
+  });
+const message = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "m",
+  stop_reason: "end_turn",
+  stop_sequence: null,
+};
+const item = {
+  id: "msg_1",
+  type: "message",
+  status: "completed",
+  role: "assistant",
+  content: [{ type: "output_text", text: "FIRST second", annotations: [] }],
+};
+const response = { id: "resp_1", object: "response", created_at: 1, model: "m", status: "completed" };
+
+/** Answers with the text "FIRST second", without any usage. */
+const texts: Record<Kind | "responses", Answer> = {
+  "openai-compatible": {
+    whole: JSON.stringify({
+      id: "x",
+      object: "chat.completion",
+      created: 1,
+      model: "m",
+      choices: [{ index: 0, message: { role: "assistant", content: "FIRST second" }, finish_reason: "stop" }],
+    }),
+    events: data(
+      chunk({ role: "assistant", content: "FIRST " }),
+      chunk({ content: "second" }),
+      chunk({}, "stop"),
+      "[DONE]",
+    ),
+  },
+  get "azure-openai"() {
+    return this["openai-compatible"];
+  },
+  anthropic: {
+    whole: JSON.stringify({ ...message, content: [{ type: "text", text: "FIRST second" }] }),
+    events: named(
+      { type: "message_start", message: { ...message, content: [], stop_reason: null } },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "FIRST " } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "second" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null } },
+      { type: "message_stop" },
+    ),
+  },
+  gemini: {
+    whole: candidate([{ text: "FIRST second" }], "STOP"),
+    events: data(candidate([{ text: "FIRST " }]), candidate([{ text: "second" }], "STOP")),
+  },
+  bedrock: {
+    whole: JSON.stringify({
+      output: { message: { role: "assistant", content: [{ text: "FIRST second" }] } },
+      stopReason: "end_turn",
+    }),
+    events: [
+      'messageStart {"role":"assistant"}',
+      'contentBlockDelta {"contentBlockIndex":0,"delta":{"text":"FIRST "}}',
+      'contentBlockDelta {"contentBlockIndex":0,"delta":{"text":"second"}}',
+      'contentBlockStop {"contentBlockIndex":0}',
+      'messageStop {"stopReason":"end_turn"}',
+    ].join("\n"),
+    eventType: "application/vnd.amazon.eventstream",
+  },
+  responses: {
+    whole: JSON.stringify({ ...response, output: [item] }),
+    events: named(
+      {
+        type: "response.created",
+        sequence_number: 0,
+        response: { ...response, status: "in_progress", output: [] },
+      },
+      {
+        type: "response.output_text.delta",
+        sequence_number: 1,
+        item_id: "msg_1",
+        output_index: 0,
+        content_index: 0,
+        delta: "FIRST second",
+      },
+      { type: "response.completed", sequence_number: 2, response: { ...response, output: [item] } },
+    ),
+  },
+};
+
+/** @param change applies to a whole answer and to server-sent events, not to AWS's binary events */
+function sendText(kind: Kind, change: (text: string, streamed: boolean) => string = (text) => text): void {
+  next = (streamed, url) => {
+    const {
+      whole,
+      events,
+      eventType = "text/event-stream",
+    } = texts[url.includes("/responses") ? "responses" : kind];
+    if (!streamed) return { type: "application/json", body: change(whole, false) };
+    const isText = eventType === "text/event-stream";
+    return { type: eventType, body: frameEvents(isText ? change(events, true) : events, eventType) };
+  };
+}
+
+const textIn = (answer: string) =>
+  [...answer.matchAll(/"(?:content|text|delta)":"([^"]*)"/g)].map(([, text = ""]) => text).join("");
+
+for (const endpoint of endpoints) {
+  for (const kind of kinds) {
+    for (const stream of [false, true]) {
+      const how = `${endpoint} × ${kind}, ${stream ? "streamed" : "whole"}`;
+
+      test.serial(`${how}: usage that the upstream did not send is the record's estimate`, async (t) => {
+        sendText(kind);
+        const { text, record } = await ask(t, endpoint, kind, stream);
+        t.like(record, { status: "SUCCEEDED", estimated: true });
+        t.true((record?.outputTokens ?? 0) > 0);
+        if (isNative(endpoint, kind)) return;
+        const counts = [...text.matchAll(/"(prompt|input|completion|output)_tokens":(\d+)/g)];
+        const last = (...names: string[]) =>
+          Number(counts.findLast(([, name = ""]) => names.includes(name))?.[2]);
+        t.is(last("prompt", "input"), record?.inputTokens ?? 0, text);
+        t.is(last("completion", "output"), record?.outputTokens ?? 0, text);
+        t.notRegex(text, /"(?:prompt|input|total)_tokens":0\b/);
+      });
+
+      test.serial(`${how}: a byte order mark loses nothing`, async (t) => {
+        sendText(kind, (text) => `\ufeff${text}`);
+        t.regex(textIn((await ask(t, endpoint, kind, stream)).text), /FIRST.*second/);
+      });
+
+      if (!stream) continue;
+
+      test.serial(`${how}: data in several lines is one event`, async (t) => {
+        for (const lineEnd of ["\n", "\r\n"]) {
+          sendText(kind, (text) =>
+            text.replaceAll(/^(data: \{)(.*\})$/gm, "$1\ndata: $2").replaceAll("\n", lineEnd),
+          );
+          const { text, record } = await ask(t, endpoint, kind, stream);
+          t.regex(textIn(text), /FIRST.*second/);
+          t.is(record?.status, "SUCCEEDED");
+          t.regex(text, /"model": ?"[a-z-]+\/model"/);
+        }
+      });
+    }
+  }
+
+  test.serial(`${endpoint}: a count that the upstream left out is estimated`, async (t) => {
+    for (const usage of [
+      { prompt_tokens: 7 },
+      { completion_tokens: 7 },
+      { prompt_tokens: 7, completion_tokens: null },
+    ]) {
+      sendText("openai-compatible", (text, streamed) =>
+        streamed
+          ? text.replace("data: [DONE]", `data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]`)
+          : text.replace(/\}$/, `,"usage":${JSON.stringify(usage)}}`),
+      );
+      for (const stream of [false, true]) {
+        const { text, record } = await ask(t, endpoint, "openai-compatible", stream);
+        t.is(usage.prompt_tokens === undefined ? record?.outputTokens : record?.inputTokens, 7);
+        const last = text.slice(text.lastIndexOf('"usage"'));
+        if (endpoint !== "chat/completions") t.notRegex(last, /"(?:input|output)_tokens":0\b/);
+      }
+    }
+  });
+
+  for (const stream of [false, true]) {
+    const how = `${endpoint}, ${stream ? "streamed" : "whole"}`;
+    const callIn = (text: string) => text.replaceAll("\\", "");
+
+    test.serial(`${how}: a call in function_call is a call`, async (t) => {
+      const whole = JSON.stringify({
+        choices: [
+          {
+            index: 0,
+            message: {
+              role: "assistant",
+              content: null,
+              function_call: { name: "look", arguments: '{"a":1}' },
+            },
+            finish_reason: "function_call",
+          },
+        ],
+      });
+      const events = data(
+        chunk({ role: "assistant", function_call: { name: "look", arguments: "" } }),
+        chunk({ function_call: { arguments: '{"a":' } }),
+        chunk({ function_call: { arguments: "1}" } }),
+        chunk({}, "function_call"),
+        "[DONE]",
+      );
+      next = (streamed) =>
+        streamed ? { type: "text/event-stream", body: events } : { type: "application/json", body: whole };
+      const { text } = await ask(t, endpoint, "openai-compatible", stream);
+      t.regex(text, /"name":"look"/);
+      if (endpoint === "messages") t.regex(text, /"stop_reason":"tool_use"/);
+      if (endpoint === "responses") t.regex(callIn(text), /"type":"function_call".*"arguments":"\{"a":1\}"/s);
+    });
+
+    test.serial(`${how}: images of Gemini reach the client, or are named`, async (t) => {
+      const image = { inlineData: { mimeType: "image/png", data: "aW1hZ2U=" } };
+      const body = candidate([{ text: "Look:" }, image], "STOP");
+      next = (streamed) =>
+        streamed ? { type: "text/event-stream", body: data(body) } : { type: "application/json", body };
+      const { text } = await ask(t, endpoint, "gemini", stream);
+      if (endpoint === "messages") t.regex(text, /returned an image/);
+      else
+        t.regex(
+          text,
+          endpoint === "responses"
+            ? /"image_generation_call".*"aW1hZ2U="/s
+            : /"images":\[.*data:image\/png;base64,aW1hZ2U=/,
+        );
+    });
+  }
+
+  test.serial(`${endpoint}: arguments before the name of a call are kept`, async (t) => {
+    const piece = (index: number, fn: object, id?: string) =>
+      chunk({ tool_calls: [{ index, ...(id && { id }), type: "function", function: fn }] });
+    const events = data(
+      piece(0, { arguments: '{"a":' }, "c1"),
+      piece(1, { arguments: '{"b":' }, "c2"),
+      piece(0, { arguments: "1" }),
+      piece(1, { name: "second", arguments: "2}" }),
+      piece(0, { name: "first" }),
+      piece(0, { arguments: "}" }),
+      chunk({}, "tool_calls"),
+      "[DONE]",
+    );
+    next = () => ({ type: "text/event-stream", body: events });
+    const { text } = await ask(t, endpoint, "openai-compatible", true);
+    if (endpoint === "messages") {
+      const inputs = [...text.matchAll(/"partial_json":"((?:[^"\\]|\\.)*)"/g)].map(([, json = ""]) => json);
+      t.deepEqual(inputs.join("").replaceAll("\\", ""), '{"b":2}{"a":1}');
+      t.regex(text, /"id":"c2","name":"second".*"id":"c1","name":"first"/s);
+    } else if (endpoint === "responses") {
+      const done = [...text.matchAll(/"call_id":"(c\d)","name":"(\w+)","arguments":"(\{\\[^}]*\})"/g)];
+      t.deepEqual(
+        [
+          ...new Set(done.map(([, id, name, args = ""]) => `${id} ${name} ${args.replaceAll("\\", "")}`)),
+        ].toSorted(),
+        ['c1 first {"a":1}', 'c2 second {"b":2}'],
+      );
+    }
+  });
+}
