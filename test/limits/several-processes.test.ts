@@ -175,8 +175,10 @@ if (serverKind && valkeyProgram) {
     const seconds = (performance.now() - startedAt) / 1000;
     t.log(`${count(answers, 200)} of ${answers.length} let through in ${seconds.toFixed(1)} s`);
     t.true(seconds < 58, "it has to be one minute");
-    t.is(count(answers, 200), requestsPerMinute);
-    t.is(count(answers, 429), answers.length - requestsPerMinute);
+    // Each process has listed the key's models once before.
+    const left = requestsPerMinute - three.gateways.length;
+    t.is(count(answers, 200), left);
+    t.is(count(answers, 429), answers.length - left);
     for (const { log } of three.gateways) t.notRegex(log(), /Valkey is unavailable/);
   });
 }
