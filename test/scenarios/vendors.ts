@@ -18,7 +18,7 @@ import type { ScenarioClient } from "./scenario-client.ts";
  * model, preset or version.
  */
 export const vendors: Vendor[] = [
-  { name: "openai-compatible", form: openAiForm, takesThoughts: "as text of chat" },
+  { name: "openai-compatible", form: openAiForm, takesThoughts: "as text" },
   { name: "openai-compatible, deepseek", preset: "deepseek", form: openAiForm, takesThoughts: "as text" },
   {
     name: "anthropic, thinking by an effort",
