@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { GatewayError } from "../errors.ts";
 import { isObject } from "./json.ts";
 
 /**
  * Parses JSON, and keeps the text of numbers that JavaScript would change, such as 1.0 or 2^53 + 1.
- * `JSON.stringify` writes the text unchanged.
+ * `JSON.stringify` writes the text unchanged. Throws `request_too_large` for too many such numbers.
  */
 export function parseExact(text: string): unknown {
   return hasInexactNumbers(text) ? unmark(JSON.parse(markNumbers(text))) : JSON.parse(text);
@@ -52,14 +53,29 @@ const partNames = new Set(["arguments", "input", "args", "parameters", "input_sc
  */
 function markNumbers(text: string): string {
   let marked = "";
+  let count = 0;
+  const markNumber = (number: string) => {
+    if (++count > inexactNumbersMax) throw tooManyNumbers();
+    return `"${mark}${number}"`;
+  };
   for (let at = 0; ;) {
     const start = text.indexOf('"', at);
     const between = text.slice(at, start === -1 ? text.length : start);
-    marked += between.length > 1 ? between.replace(inexactNumbers, `"${mark}$&"`) : between;
+    marked += between.length > 1 ? between.replace(inexactNumbers, markNumber) : between;
     if (start === -1) return marked;
     at = stringEnd(text, start + 1);
     marked += text.slice(start, at);
   }
+}
+
+/** Keeping as many numbers takes some 100 ms. */
+const inexactNumbersMax = 50_000;
+
+function tooManyNumbers(): GatewayError {
+  return new GatewayError(
+    "request_too_large",
+    `The request contains more than ${inexactNumbersMax} numbers whose text must be kept, such as 1.0 or numbers of 16 digits. Send fewer, or send them as text.`,
+  );
 }
 
 function stringEnd(text: string, from: number): number {

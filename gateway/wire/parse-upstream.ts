@@ -1,3 +1,4 @@
+import { GatewayError } from "../errors.ts";
 import { badAnswer } from "./bad-answer.ts";
 import { parseExactParts } from "./exact-numbers.ts";
 import { countValues, isObject, scanMembers } from "./json.ts";
@@ -13,14 +14,24 @@ export function parseEvent(data: string): Record<string, unknown> {
 export function parseValue(data: string): unknown {
   // A short text cannot contain enough values to delay other requests.
   if (data.length > uncountedLengthMax) checkComplexity(Buffer.from(data), eventValuesMax);
-  return parseExactParts(data);
+  return parseKept(data);
 }
 
 /** Parses a whole answer of an upstream. Throws for an answer with too many values. */
 export function parseAnswer(bytes: Buffer): unknown {
   if (bytes.length > uncountedLengthMax) checkComplexity(bytes, answerValuesMax);
-  return parseExactParts(bytes.toString("utf8"));
+  return parseKept(bytes.toString("utf8"));
 }
+
+function parseKept(text: string): unknown {
+  try {
+    return parseExactParts(text);
+  } catch (error) {
+    throw error instanceof GatewayError ? tooComplex() : error;
+  }
+}
+
+const tooComplex = () => badAnswer("too complex", "answer_too_long");
 
 /** Parses a part of an answer. Returns null for invalid JSON and for too many values. */
 export function parsePart(bytes: Buffer): unknown {
@@ -35,8 +46,7 @@ export function parsePart(bytes: Buffer): unknown {
 /** Counts the values before parsing, because parsing megabytes of small values would delay other requests. */
 function checkComplexity(bytes: Buffer, valuesMax: number): void {
   const result = scanMembers(bytes, 0, bytes.length, depthMax, () => {}, countValues(valuesMax));
-  if (result === "too deep" || result === "too many values")
-    throw badAnswer("too complex", "answer_too_long");
+  if (result === "too deep" || result === "too many values") throw tooComplex();
 }
 
 // The scanner of values accepts only objects.

@@ -174,3 +174,11 @@ test("the tokens of a request are those that the model reads, in every dialect",
   near({ messages: [], tools: [tool] }, tokens + 25);
   t.is(estimateInputTokens({}), 0);
 });
+
+test("a very long text is sampled", (t) => {
+  const [short, long] = [new TokenMeter(), new TokenMeter()];
+  const line = "The quick brown fox jumps over the lazy dog, 13 times.\n";
+  for (let count = 0; count < 20_000; count++) short.add(line);
+  long.add(line.repeat(20_000));
+  t.true(Math.abs(long.tokens / short.tokens - 1) < 0.01, `${long.tokens} of ${short.tokens}`);
+});

@@ -1,6 +1,7 @@
 import test from "ava";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { parseExact, parseExactParts } from "../../gateway/wire/exact-numbers.ts";
+import { parseAnswer, parseEvent } from "../../gateway/wire/parse-upstream.ts";
 import { anthropic } from "../../gateway/providers/anthropic/anthropic.ts";
 import { bedrock } from "../../gateway/providers/bedrock/bedrock.ts";
 import { gemini } from "../../gateway/providers/gemini/gemini.ts";
@@ -113,4 +114,13 @@ test("invalid numbers stay invalid", (t) => {
 test("a nesting that cannot be written again is read as before", (t) => {
   const text = `{"input":{"a":${"[".repeat(20_000)}1.0${"]".repeat(20_000)}}}`;
   t.notThrows(() => parseExactParts(text));
+});
+
+test("too many numbers to keep are refused, and too many of an upstream are an error", (t) => {
+  const many = `{"input":{"a":[${Array(50_001).fill("1.0").join(",")}]}}`;
+  t.throws(() => parseExactParts(many), { code: "request_too_large" });
+  t.throws(() => parseExact(many), { code: "request_too_large" });
+  t.throws(() => parseAnswer(Buffer.from(many)), { code: "upstream_error", message: /too complex/ });
+  t.throws(() => parseEvent(many), { code: "upstream_error", message: /too complex/ });
+  t.notThrows(() => parseExactParts(many.replace(",1.0", "")));
 });
