@@ -207,7 +207,7 @@ test("money is exact, and timestamps require an offset", async (t) => {
 });
 
 test("an unavailable database returns 503 with a message, an id and no stack", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "3000" } });
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "10000" } });
   const person = await addPerson(gateway, "patient@example.org");
   t.is((await askHistory(gateway, person.accessToken, "{ __typename }")).status, 200);
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -34,7 +34,7 @@ const runs = toolIds.flatMap((tool, column) =>
 );
 
 for (const { tool, shell, form, engine, awk } of runs.filter(({ isShort }) => isFull || isShort)) {
-  const declare = findProgram(shell) && findProgram(engine) ? test : test.skip;
+  const declare = findProgram(shell) && findProgram(engine) ? test.serial : test.skip;
   const { name } = toolSetups[tool];
   declare(`${name} in ${shell} with ${engine} and ${awk}: the ${form} merges, repeats, undoes`, async (t) => {
     const { home, run, environment } = await createSetupHome(t, {

@@ -9,6 +9,7 @@ import test from "ava";
 import { lockFile } from "../../db/file-lock.ts";
 import { decodeRecords } from "../../gateway/usage/recording/shipper.ts";
 import { encodeRecord } from "../../gateway/usage/recording/spool.ts";
+import type { Database } from "../../db/database.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { idsIn, openRecorder } from "../helpers/open-recorder.ts";
 import { openTestDatabase, usageRow } from "../helpers/open-test-database.ts";
@@ -183,7 +184,7 @@ test("without a database records fill limited files, then requests are refused",
   const { recorder, spool } = await openRecorder(t, database, { limits, isSynced: true });
   const { promise, resolve } = Promise.withResolvers<void>();
   t.teardown(resolve);
-  database.read(() => promise).catch(() => {});
+  await hold(database, promise);
   const ids: string[] = [];
   while (!recorder.isFull) {
     ids.push(`req_${String(ids.length).padStart(4, "0")}`);
@@ -229,7 +230,7 @@ test("a dead process's records are kept without a database and shipped later", a
   await appendFile(path.join(spool, "dead", "started"), bytesOf("req_2"));
   const { promise, resolve } = Promise.withResolvers<void>();
   t.teardown(resolve);
-  database.read(() => promise).catch(() => {});
+  await hold(database, promise);
   const { recorder } = await openRecorder(t, database, { dataDir });
   await recorder.adoptLeftovers();
   t.true((await readdir(spool)).includes("dead"));
@@ -240,3 +241,16 @@ test("a dead process's records are kept without a database and shipped later", a
   });
   t.deepEqual(await idsIn(database), ["req_1", "req_2"]);
 });
+
+/** Occupies the only connection until `promise` resolves. An operation that starts late is refused, so it is repeated. */
+async function hold(database: Database, promise: Promise<void>): Promise<void> {
+  let isHeld = false;
+  await eventually(() => {
+    const work = () => {
+      isHeld = true;
+      return promise;
+    };
+    database.read(work).catch(() => {});
+    return new Promise<boolean>((resolve) => setImmediate(() => resolve(isHeld)));
+  });
+}
