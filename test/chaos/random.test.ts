@@ -90,6 +90,7 @@ async function play(t: ExecutionContext, dataDir: string, database: KillableData
     ) as keyof typeof troubles;
     await troubles[name](scene);
     counts[name] = (counts[name] ?? 0) + 1;
+    if (step % 50 === 49) await stage.signIn().catch(() => {});
   }
   const before = clients.ledger.complete.length;
   await eventually(() => clients.ledger.complete.length >= before + plan.clients);
@@ -97,6 +98,7 @@ async function play(t: ExecutionContext, dataDir: string, database: KillableData
   const keyLedger = await changes.stop();
   const isDone = async () => compare(ledger, await stage.records()).missing === 0;
   await eventually(isDone, 30_000).catch(() => {});
+  await stage.signIn();
   const keys = await checkKeys(stage, keyLedger);
   stage.gateway().child.kill("SIGTERM");
   const exitCode = await stage.gateway().exited;

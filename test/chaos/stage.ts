@@ -18,7 +18,9 @@ export type Stage = {
   restart(): Promise<void>;
   /** Reads the usage records directly from the database. */
   records(): Promise<RecordedRequest[]>;
-  console: ReturnType<typeof createConsoleClient>;
+  readonly console: ReturnType<typeof createConsoleClient>;
+  /** Replaces the client of `console`, because access tokens are short-lived. */
+  signIn(): Promise<void>;
 };
 
 type StageOptions = {
@@ -51,14 +53,22 @@ export async function setStage(t: ExecutionContext, options: StageOptions): Prom
   };
   let gateway = startGatewayProcess(t, all);
   const url = await gateway.listening();
-  const session = await createConsoleClient(url).auth.signIn.mutate(admin);
-  const console = createConsoleClient(url, session.accessToken);
+  const signIn = async () => {
+    const { accessToken } = await createConsoleClient(url).auth.signIn.mutate(admin);
+    return createConsoleClient(url, accessToken);
+  };
+  let console = await signIn();
   const { value, model } = await connectUpstream({ admin: console }, upstream);
   return {
     url,
     model,
     key: value,
-    console,
+    get console() {
+      return console;
+    },
+    async signIn() {
+      console = await signIn();
+    },
     gateway: () => gateway,
     async restart() {
       gateway = startGatewayProcess(t, all);

@@ -61,17 +61,24 @@ for (const recovered of ["database", "disk"] as const) {
   });
 }
 
-test("what does not fit into the reserve waits in memory, and nothing is written twice", async (t) => {
+test("what does not fit into the reserve waits in memory with its response, and nothing is written twice", async (t) => {
   const { writer, works, stored, record, inFile } = await openWriter(await createTestFolder(t), 1_500);
   const ids = Array.from({ length: 9 }, (_, index) => `req_${index}`);
-  for (const id of ids) {
-    await record(id);
-    await nextTurn();
-  }
+  const ended: string[] = [];
+  const all = ids.map((id) => record(id).then(() => ended.push(id)));
+  await writer.flush();
+  await nextTurn();
+  await writer.flush();
   const { records } = await inFile();
   t.true(records.length > 0 && records.length < ids.length);
+  t.deepEqual(
+    ended,
+    records.map(({ id }) => id),
+    "no response ends before its record is safe",
+  );
   works.database = true;
   await writer.flush();
+  await Promise.all(all);
   t.deepEqual(stored, ids);
   t.true(writer.isEmpty);
 });

@@ -81,7 +81,7 @@ type DirectWriterOptions = {
 
 /**
  * Writes records to the database after a failed write to disk. If the write to the database fails too, the records
- * go to the reserve. What does not fit there stays in memory.
+ * go to the reserve. What does not fit there stays in memory, and its responses wait for their end.
  */
 export class DirectWriter {
   readonly #options: DirectWriterOptions;
@@ -125,8 +125,8 @@ export class DirectWriter {
       if (!isWritten) left.splice(0, reserve.append(left));
       const safe = batch.slice(0, batch.length - left.length);
       this.#waiting = this.#waiting.slice(safe.length);
-      // The upstream has already charged for these responses, so they do not wait any longer.
-      for (const each of batch) each.proceed();
+      // The others wait: a process that dies now would lose the records of complete responses.
+      for (const each of safe) each.proceed();
       this.#isStuck = !isWritten;
       onSafe(safe);
       if (!isWritten) return;
