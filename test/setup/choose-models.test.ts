@@ -55,6 +55,32 @@ for (const [seller, dialects, names, daily] of families) {
   });
 }
 
+for (const [newest, ...older] of [
+  ["claude-haiku-4-5", "claude-3-5-haiku-20241022", "claude-3-haiku-20240307"],
+  ["claude-opus-5-5", "claude-opus-4-5-20251101", "claude-opus-4-1"],
+  ["gpt-5-mini", "gpt-4.1-mini", "gpt-4o-mini"],
+  ["gemini-3.8-flash", "gemini-2.5-flash", "gemini-2.0-flash-001"],
+  ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "us.anthropic.claude-sonnet-4-20250514-v1:0"],
+  ["qwen3-coder", "qwen2.5-coder"],
+]) {
+  test(`of its versions, ${newest} is chosen`, (t) => {
+    const models = [newest ?? "", ...older].map((name, index) =>
+      setupModel(`x/${name}`, { inputPrice: [0.9, 0.2, 3][index] ?? 1 }),
+    );
+    for (const connected of [models, models.toReversed()]) {
+      for (const { slug } of Object.values(chooseModels(connected) ?? {})) t.is(slug, `x/${newest}`);
+    }
+  });
+}
+
+test("models of different sizes are no versions of each other", (t) => {
+  const models = ["llama-3.1-8b", "llama-3.3-70b"].map((name, index) =>
+    setupModel(`x/${name}`, { inputPrice: [0.1, 0.9][index] ?? 1 }),
+  );
+  t.is(chooseModels(models)?.light.slug, "x/llama-3.1-8b");
+  t.is(chooseModels(models)?.hard.slug, "x/llama-3.3-70b");
+});
+
 test("a tool with its own API gets only models of that API, if there are some", (t) => {
   const claude = ["claude-sonnet-5-5", "claude-opus-5-5"].map((name) =>
     setupModel(`anthropic/${name}`, { dialects: ["messages"], inputPrice: name.includes("opus") ? 5 : 3 }),

@@ -2,7 +2,7 @@ import type { Dialect, SetupModel, Workload } from "../../../../gateway/setup/se
 
 /**
  * Selects the largest model for hard tasks, the smallest for light ones, and one in between for daily use. The tool's
- * API comes first, then a family's own order, then the price. Null without models.
+ * API comes first, then the newest version, then a family's own order, then the price. Null without models.
  */
 export function chooseModels(
   connected: SetupModel[],
@@ -15,7 +15,8 @@ export function chooseModels(
     able,
     ({ dialects }) => dialect === null || dialect === "chat" || dialects.includes(dialect),
   );
-  const ordered = inFamilyOrder(whereAny(native, ({ inputPrice }) => inputPrice !== null));
+  const priced = whereAny(native, ({ inputPrice }) => inputPrice !== null);
+  const ordered = inFamilyOrder(newestVersions(priced));
   const light = ordered.at(0);
   const hard = ordered.at(-1);
   if (!light || !hard) return null;
@@ -32,6 +33,34 @@ export function chooseModels(
     distance(model) <= distance(best) ? model : best,
   );
   return { light, daily, hard };
+}
+
+/** Keeps the newest of the models whose names differ only in their version, such as Claude Haiku 3.5 and 4.5. */
+function newestVersions(models: SetupModel[]): SetupModel[] {
+  const named = models.map((model) => ({ model, ...readName(model) }));
+  const newest = new Map<string, number[]>();
+  for (const { line, version } of named)
+    if (compareVersions(version, newest.get(line) ?? []) > 0) newest.set(line, version);
+  return named
+    .filter(({ line, version }) => compareVersions(version, newest.get(line) ?? []) >= 0)
+    .map(({ model }) => model);
+}
+
+/** A number with a letter is a parameter count, such as `70b`, but `4o` is a version. A long number is a date. */
+function readName({ slug }: SetupModel): { line: string; version: number[] } {
+  const parts = nameOf(slug).match(/\d+[a-z]*|[a-z]+/g) ?? [];
+  const words = parts.filter((part) => !/^\d+o?$/.test(part) && part !== "latest" && part !== "preview");
+  const numbers = parts.filter((part) => /^\d{1,2}o?$/.test(part)).map(Number.parseFloat);
+  return { line: words.toSorted().join(" "), version: numbers };
+}
+
+function compareVersions(one: number[], another: number[]): number {
+  const length = Math.max(one.length, another.length);
+  for (let index = 0; index < length; index++) {
+    const difference = (one[index] ?? 0) - (another[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }
 
 /** Sorts by price, then lets each family's models exchange their positions until they follow their size. */
