@@ -66,7 +66,7 @@ function tooManyValues(): GatewayError {
   );
 }
 
-export const jsonTextDepthMax = 128;
+const jsonTextDepthMax = 128;
 
 /** Bounds the time for which parsing one request's JSON texts blocks the event loop. */
 const jsonTextsValuesMax = 40_000;
