@@ -30,8 +30,7 @@ export function parseInput(
 
 /**
  * Parses the arguments of an earlier call for an upstream that requires an object. Wraps invalid arguments, such as
- * those of a truncated answer, so that the conversation continues and the model sees them. Anthropic recommends this
- * wrapper.
+ * those of a truncated answer, as Anthropic recommends.
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
  */
 export function parseArguments(text: string, count?: ValueCount, depthMax?: number): Record<string, unknown> {

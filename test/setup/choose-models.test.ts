@@ -73,7 +73,7 @@ for (const [newest, ...older] of [
   });
 }
 
-test("models of different sizes are no versions of each other", (t) => {
+test("models of different sizes are not versions of each other", (t) => {
   const models = ["llama-3.1-8b", "llama-3.3-70b"].map((name, index) =>
     setupModel(`x/${name}`, { inputPrice: [0.1, 0.9][index] ?? 1 }),
   );

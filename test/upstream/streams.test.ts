@@ -83,7 +83,7 @@ test(`${streams} randomly cut and broken streams all end correctly`, async (t) =
     const isWhole = await opened.ended;
 
     const what = `seed ${seed}, stream ${index}: ${plan.ending} after ${plan.events.length} events`;
-    // A stream without any choice is no answer.
+    // A stream without any choice is an error.
     const isEmpty = plan.events.length === 0;
     const expected = isEmpty ? "" : expectedText(plan);
     const failed = plan.ending !== "[DONE]" || isEmpty;

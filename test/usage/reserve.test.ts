@@ -61,7 +61,7 @@ for (const recovered of ["database", "disk"] as const) {
   });
 }
 
-test("what does not fit into the reserve waits in memory with its response, and nothing is written twice", async (t) => {
+test("what does not fit into the reserve waits in memory, with its response", async (t) => {
   const { writer, works, stored, record, inFile } = await openWriter(await createTestFolder(t), 1_500);
   const ids = Array.from({ length: 9 }, (_, index) => `req_${index}`);
   const ended: string[] = [];

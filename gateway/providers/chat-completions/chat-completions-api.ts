@@ -87,7 +87,7 @@ class ChunkReader implements ChatStreamReader {
   }
 }
 
-/** Omits counts that are no numbers, such as null. */
+/** Omits counts without a number, such as null. */
 function readUsage(usage: unknown): Partial<ChatUsage> | null {
   if (!isObject(usage)) return null;
   const counts = Object.entries(usage).filter(

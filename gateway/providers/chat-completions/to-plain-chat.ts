@@ -48,7 +48,7 @@ function setThinking(
   } else plain["reasoning_effort"] = effort;
 }
 
-/** DeepSeek, Kimi and others reject a turn with calls that lacks its reasoning, whoever serves the model. */
+/** DeepSeek, Kimi and others reject a turn with calls that lacks its reasoning, whichever provider serves the model. */
 function keepsThoughts(message: ChatMessage, extensions: ChatQuirks["extensions"]): boolean {
   if (extensions.includes("thoughts")) return true;
   return extensions.includes("own thoughts") && listOf(message["reasoning_details"]).length === 0;

@@ -1,7 +1,7 @@
 import type { Dialect, SetupModel, Workload } from "../../../../gateway/setup/setup-input.ts";
 
 /**
- * Selects the largest model for hard tasks, the smallest for light ones, and one in between for daily use. The tool's
+ * Selects the largest model for hard tasks, the smallest for light ones, one in between for daily use. The tool's
  * API comes first, then the newest version, then a family's own order, then the price. Null without models.
  */
 export function chooseModels(
