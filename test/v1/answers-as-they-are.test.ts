@@ -217,6 +217,18 @@ for (const endpoint of endpoints) {
     }
   }
 
+  test.serial(`${endpoint}: a count that Anthropic's API left out is estimated`, async (t) => {
+    if (endpoint === "messages") return t.pass();
+    for (const stream of [false, true]) {
+      sendText("anthropic", (text) =>
+        text.replaceAll('"stop_sequence":null', '"stop_sequence":null,"usage":{"output_tokens":7}'),
+      );
+      const { text, record } = await ask(t, endpoint, "anthropic", stream);
+      t.true((record?.inputTokens ?? 0) > 0);
+      t.notRegex(text.slice(text.lastIndexOf('"usage"')), /"(?:prompt|input)_tokens":0\b/);
+    }
+  });
+
   test.serial(`${endpoint}: a count that the upstream left out is estimated`, async (t) => {
     for (const usage of [
       { prompt_tokens: 7 },

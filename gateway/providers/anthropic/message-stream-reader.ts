@@ -1,4 +1,4 @@
-import type { ChatUsage, ChunkChoice, ChunkDelta } from "../../wire/chat-completion.ts";
+import type { ChunkChoice, ChunkDelta } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import type { ChatStreamReader } from "../provider.ts";
@@ -21,7 +21,7 @@ export class MessageStreamReader implements ChatStreamReader {
     return this.#state;
   }
 
-  get usage(): ChatUsage | null {
+  get usage(): ReadUsage["usage"] {
     return this.#reported.usage;
   }
 

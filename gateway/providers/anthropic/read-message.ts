@@ -86,20 +86,20 @@ export function readRefusal(stopDetails: unknown): string | null {
   return typeof explanation === "string" && explanation !== "" ? explanation : null;
 }
 
-export type ReadUsage = { usage: ChatUsage | null; usageDetails: UsageDetails | undefined };
+export type ReadUsage = { usage: Partial<ChatUsage> | null; usageDetails: UsageDetails | undefined };
 
 /** Merges the usage objects of one response, because a stream reports usage in several events. */
 export function readUsage(...reports: unknown[]): ReadUsage {
   const usage = readMessagesUsage(...reports);
   if (usage === null) return { usage: null, usageDetails: undefined };
   const { cached, cacheWrite, reasoning, details } = usage;
-  const prompt = (usage.input ?? 0) + (cached ?? 0) + (cacheWrite ?? 0);
-  const output = usage.output ?? 0;
+  const { input, output } = usage;
+  const prompt = input === null ? null : input + (cached ?? 0) + (cacheWrite ?? 0);
   return {
     usage: {
-      prompt_tokens: prompt,
-      completion_tokens: output,
-      total_tokens: prompt + output,
+      ...(prompt !== null && { prompt_tokens: prompt }),
+      ...(output !== null && { completion_tokens: output }),
+      ...(prompt !== null && output !== null && { total_tokens: prompt + output }),
       prompt_tokens_details: {
         ...(cached !== null && { cached_tokens: cached }),
         ...(cacheWrite !== null && { cache_write_tokens: cacheWrite }),
