@@ -8,7 +8,7 @@ import { createMigratedDatabase, serverKinds } from "../helpers/test-database.ts
 for (const kind of serverKinds) {
   test.serial(`${kind}: the next write after a kill, deadlock or full disk is durable`, async (t) => {
     const url = await createMigratedDatabase(t, kind);
-    const database = await openDatabaseAt(t, url, { connectionsMax: 2 });
+    const database = await openDatabaseAt(t, url, { connectionsMax: 2, operationTimeoutMs: 20_000 });
     const second = await createConnection({ uri: url, connectTimeout: 60_000 });
     t.teardown(() => second.end());
     const ids = async () => {
