@@ -7,6 +7,7 @@ import {
   type ChatQuirks,
   applyQuirks,
   convertsNone,
+  countFinished,
 } from "../../wire/chat-completion.ts";
 import { isObject, isKey, type VisitMember } from "../../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
@@ -58,8 +59,9 @@ export const chat: Dialect<ChatRequest> = {
     },
     readAnswer(bytes, slug) {
       const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "choices" });
-      if (!answer?.hasList) throw badAnswer("not in OpenAI's format");
+      if (!answer?.list || !answer.hasList) throw badAnswer("not in OpenAI's format");
       if (answer.isEmpty) throw withoutChoices();
+      countFinished(bytes.toString("latin1", answer.list.start, answer.list.end));
       return {
         bytes: applyEdits(bytes, answer.edits),
         usage: readChatUsage(answer.usage, answer.serviceTier),
