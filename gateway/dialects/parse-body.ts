@@ -156,9 +156,21 @@ export const anObject = parameterCheck({ type: "object" }, (value, name) => {
   if (!isObject(value)) throw invalidType(name, "an object", value);
 });
 
-export const anArray = parameterCheck({ type: "array" }, (value, name) => {
-  if (!Array.isArray(value)) throw invalidType(name, "an array", value);
+export const objects = parameterCheck({ type: "array", items: anObject.schema }, (value, name) => {
+  if (!Array.isArray(value)) throw invalidType(name, "an array of objects", value);
+  checkObjects(value, name);
 });
+
+export const strings = parameterCheck({ type: "array", items: { type: "string" } }, (value, name) => {
+  if (!Array.isArray(value)) throw invalidType(name, "an array of strings", value);
+  const index = value.findIndex((item) => typeof item !== "string");
+  if (index !== -1) throw invalidType(`${name}[${index}]`, "a string", value[index]);
+});
+
+export function checkObjects(items: unknown[], name: string): void {
+  const index = items.findIndex((item) => !isObject(item));
+  if (index !== -1) throw invalidType(`${name}[${index}]`, "an object", items[index]);
+}
 
 export function numberBetween(least: number, most: number): ParameterCheck {
   return parameterCheck({ type: "number", minimum: least, maximum: most }, (value, name) => {

@@ -28,7 +28,7 @@ import {
   type ProviderSettingsInput,
 } from "./provider-settings.ts";
 import { toBillingColumns } from "../usage/counting/charge-factor.ts";
-import { listUpstreamModels, type ProviderTest, testProvider } from "./test-provider.ts";
+import { checkVersionPath, listUpstreamModels, type ProviderTest, testProvider } from "./test-provider.ts";
 
 type ProviderServiceOptions = ProviderChangeOptions & {
   audit: AuditLog;
@@ -58,6 +58,7 @@ export class ProviderService {
   /** A missing base URL comes from the preset or the kind. */
   async create(author: Author, provider: NewProvider): Promise<ProviderDetails> {
     const settings = await this.#check(provider);
+    await checkVersionPath(settings, provider.apiKey ?? null, this.#options.upstreams);
     try {
       return await changeProvider(this.#options, (repositories) =>
         this.#insertBy(author, repositories, { ...provider, ...settings }),

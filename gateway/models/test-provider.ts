@@ -1,7 +1,8 @@
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
 import { GatewayError } from "../errors.ts";
-import { findProvider } from "../providers/registry.ts";
+import { findPreset, findProvider } from "../providers/registry.ts";
+import type { CheckedSettings } from "./provider-settings.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import { openCredential } from "../credentials/credential.ts";
 import type { Provider, ProviderSettings, UpstreamApi } from "../providers/provider.ts";
@@ -49,6 +50,30 @@ export async function listUpstreamModels(
   return verdict;
 }
 
+/**
+ * Throws `invalid_value` for a base URL without a path if the upstream answers only below `/v1`. Such URLs are rare, so
+ * other creations need no upstream.
+ */
+export async function checkVersionPath(
+  { kind, preset, baseUrl }: CheckedSettings,
+  secret: string | null,
+  upstreams: Upstreams,
+): Promise<void> {
+  if (baseUrl === null || new URL(baseUrl).pathname !== "/") return;
+  if (baseUrl === findPreset(kind, preset)?.baseUrl) return;
+  const provider = findProvider(kind);
+  if (provider.versionPath === undefined) return;
+  const { missingPath } = await probeProvider(
+    provider,
+    { baseUrl, secret, preset },
+    upstreams,
+    briefTimeouts,
+  );
+  if (missingPath === null) return;
+  const message = `The base URL lacks ${missingPath}. Add ${missingPath} to the base URL.`;
+  throw new GatewayError("invalid_value", message, { param: "baseUrl" });
+}
+
 async function probe(
   row: ProviderRow,
   credential: CredentialRow | null,
@@ -60,7 +85,7 @@ async function probe(
     return await probeProvider(findProvider(row.kind), settings, upstreams);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return { ok: false, message: error.message, latencyMs: 0, models: [] };
+    return { ok: false, message: error.message, latencyMs: 0, models: [], missingPath: null };
   }
 }
 
@@ -89,6 +114,8 @@ type ProviderVerdict = {
   latencyMs: number;
   /** Empty after a failure, and for an upstream that does not list its models. */
   models: string[];
+  /** The provider's `versionPath`, if the upstream answers only with that path after the base URL. */
+  missingPath: string | null;
 };
 
 /**
@@ -99,21 +126,54 @@ async function probeProvider(
   provider: Provider,
   settings: ProviderSettings,
   upstreams: Upstreams,
+  timeouts = testTimeouts,
 ): Promise<ProviderVerdict> {
   const api = provider.connect(settings);
   const startedAt = performance.now();
-  const finding = await fetchNames(api, upstreams);
+  const { names: finding, isElsewhere } = await fetchNames(api, upstreams, timeouts);
   const latencyMs = Math.round(performance.now() - startedAt);
-  if (typeof finding === "string") return { ok: false, message: finding, latencyMs, models: [] };
+  if (typeof finding === "string") {
+    const missingPath = isElsewhere ? await findMissingPath(provider, settings, upstreams, timeouts) : null;
+    const message =
+      missingPath === null
+        ? finding
+        : `${api.modelsEndpoint.path} does not exist. Add ${missingPath} to the base URL.`;
+    return { ok: false, message, latencyMs, models: [], missingPath };
+  }
   const count = `${finding.length} ${finding.length === 1 ? "model" : "models"}`;
   const message = api.modelsEndpoint.answer
     ? "Built in: no connection needed."
     : `Responded in ${latencyMs} ms, ${count}.`;
-  return { ok: true, message, latencyMs, models: finding };
+  return { ok: true, message, latencyMs, models: finding, missingPath: null };
 }
 
-/** Returns the model names, or an explanation of the failure. */
-async function fetchNames(api: UpstreamApi, upstreams: Upstreams): Promise<string[] | string> {
+/** Returns the version's path if the upstream has a model list below that path. */
+async function findMissingPath(
+  { versionPath, connect }: Provider,
+  settings: ProviderSettings,
+  upstreams: Upstreams,
+  timeouts: Timeouts,
+): Promise<string | null> {
+  const url = new URL(settings.baseUrl);
+  if (versionPath === undefined || /\/v\d/.test(url.pathname)) return null;
+  url.pathname = url.pathname.replace(/\/*$/, versionPath);
+  const { names, isKeyRefused } = await fetchNames(
+    connect({ ...settings, baseUrl: url.href }),
+    upstreams,
+    timeouts,
+  );
+  return typeof names !== "string" || isKeyRefused ? versionPath : null;
+}
+
+type Listing = {
+  /** The model names, or an explanation of the failure. */
+  names: string[] | string;
+  /** Whether the path does not exist or is a web page. */
+  isElsewhere?: boolean;
+  isKeyRefused?: boolean;
+};
+
+async function fetchNames(api: UpstreamApi, upstreams: Upstreams, timeouts: Timeouts): Promise<Listing> {
   const { modelsEndpoint } = api;
   try {
     return readAnswer(
@@ -122,30 +182,47 @@ async function fetchNames(api: UpstreamApi, upstreams: Upstreams): Promise<strin
     );
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return explainFailure(error, modelsEndpoint.origin);
+    return { names: explainFailure(error, modelsEndpoint.origin) };
   }
 }
 
-function readAnswer(api: UpstreamApi, { status, headers, body }: CollectedAnswer): string[] | string {
+function readAnswer(api: UpstreamApi, { status: given, headers, body }: CollectedAnswer): Listing {
   const { modelsEndpoint } = api;
   const json = parseJson(body.toString("utf8"));
-  if (status !== 200) {
-    return explainRefusal(api.effectiveStatus?.(status, json) ?? status, json, modelsEndpoint);
+  if (given !== 200) {
+    const status = api.effectiveStatus?.(given, json) ?? given;
+    return {
+      names: explainRefusal(status, json, modelsEndpoint),
+      isElsewhere: status === 404 || status === 405,
+      isKeyRefused: status === 401 || status === 403,
+    };
   }
   const names = json === null ? null : api.readModelNames(json);
-  if (names !== null) return names;
+  if (names !== null) return { names };
   const isPage =
     /html/i.test(String(headers["content-type"])) ||
     /^\s*<(?:!doctype|html)/i.test(body.toString("utf8", 0, 200));
   const what = isPage ? "a web page" : "not a model list";
-  return `The response from ${modelsEndpoint.path} is ${what}. Check the base URL.`;
+  return {
+    names: `The response from ${modelsEndpoint.path} is ${what}. Check the base URL.`,
+    isElsewhere: isPage,
+  };
 }
 
-const timeouts = {
+type Timeouts = typeof testTimeouts;
+
+const testTimeouts = {
   connectTimeoutMs: 5_000,
   firstByteTimeoutMs: 10_000,
   idleTimeoutMs: 10_000,
   totalTimeoutMs: 20_000,
+};
+/** A creation succeeds without an answer, so it does not wait long for one. */
+const briefTimeouts: Timeouts = {
+  connectTimeoutMs: 1_000,
+  firstByteTimeoutMs: 2_000,
+  idleTimeoutMs: 2_000,
+  totalTimeoutMs: 3_000,
 };
 const listBytesMax = 8 * 1024 * 1024;
 

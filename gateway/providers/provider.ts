@@ -25,6 +25,8 @@ export type Provider = {
    */
   isDemo?: true;
   defaultBaseUrl: string | null;
+  /** The usual end of the base URL, such as `/v1`, which people forget. Undefined if the kind has none. */
+  versionPath?: string;
   presets: readonly Preset[];
   /** Throws `invalid_value` for invalid settings. */
   connect(settings: ProviderSettings): UpstreamApi;

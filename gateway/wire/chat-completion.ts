@@ -1,4 +1,6 @@
+import { upstreamReported } from "./bad-answer.ts";
 import { isObject, listOf } from "./json.ts";
+import { reportedError } from "./reported-error.ts";
 
 /**
  * A request in the internal format, OpenAI's chat completions.
@@ -209,3 +211,58 @@ export function readPartialDetail(value: unknown): Partial<ReasoningDetail> {
 function isType(type: unknown): type is ReasoningDetail["type"] {
   return type === "reasoning.text" || type === "reasoning.encrypted" || type === "reasoning.summary";
 }
+
+/**
+ * Returns null while the choice continues. Throws `upstreamReported(…)` for failures, such as vLLM's `abort`, and for
+ * unknown reasons.
+ */
+export function readFinishReason(choice: Record<string, unknown>): FinishReason | null {
+  const { finish_reason: reason, error } = choice;
+  // Some upstreams send an empty text until the end.
+  if (typeof reason !== "string" || reason === "") return null;
+  const known = finishReasons.get(reason.toLowerCase());
+  if (known !== undefined) return known;
+  if (isObject(error) || typeof error === "string") throw reportedError(error);
+  const shown = /^[\w.-]{1,64}$/.test(reason) ? `the reason ${reason}` : "an unknown reason";
+  throw upstreamReported(`The provider ended its response with ${shown}. Retry the request.`);
+}
+
+/**
+ * Counts the finish reasons in the JSON text of choices. Throws like `readFinishReason`. Quotes within a text are
+ * escaped, so only members match.
+ */
+export function countFinished(choices: string): number {
+  let count = 0;
+  for (const [, reason] of choices.matchAll(/"finish_reason"\s*:\s*"([^"]+)"/g)) {
+    readFinishReason({ finish_reason: reason });
+    count++;
+  }
+  return count;
+}
+
+/** OpenAI's reasons, and those of its imitators. */
+const finishReasons = new Map<string, FinishReason>([
+  ["stop", "stop"],
+  ["eos", "stop"],
+  ["eos_token", "stop"],
+  ["stop_sequence", "stop"],
+  ["end_turn", "stop"],
+  ["complete", "stop"],
+  ["completed", "stop"],
+  ["length", "length"],
+  ["max_tokens", "length"],
+  ["max_output_tokens", "length"],
+  // Mistral returns `model_length` for a full context.
+  ["model_length", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["tool_calls", "tool_calls"],
+  ["tool_call", "tool_calls"],
+  ["tool_use", "tool_calls"],
+  ["function_call", "tool_calls"],
+  ["content_filter", "content_filter"],
+  ["content_filtered", "content_filter"],
+  ["safety", "content_filter"],
+  ["refusal", "content_filter"],
+  // Zhipu's name.
+  ["sensitive", "content_filter"],
+]);

@@ -69,6 +69,9 @@ const values: unknown[] = [
   [{ role: "user" }],
   [{ role: "user", content: null }],
   [{ role: "user", content: [] }],
+  [{ role: "user", content: [null] }],
+  [{ role: "user", content: ["Hi"] }],
+  [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
   ...["system", "developer", "assistant", "tool", "function", "nobody", 1].flatMap((role) => [
     [{ role }],
     [{ role, content: "Hi" }],

@@ -20,7 +20,7 @@ export const exactNumbersInSchema = [
 export const numberKinds = {
   "openai-compatible": { path: "/v1", upstreamModel: "model" },
   "azure-openai": { path: "", upstreamModel: "model" },
-  anthropic: { path: "", upstreamModel: "claude-sonnet-4-5" },
+  anthropic: { path: "/v1", upstreamModel: "claude-sonnet-4-5" },
   gemini: { path: "/v1beta", upstreamModel: "gemini-3-flash" },
   bedrock: { path: "", upstreamModel: "anthropic.claude-sonnet-4-5-20250929-v1:0" },
 } as const;

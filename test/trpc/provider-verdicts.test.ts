@@ -201,7 +201,7 @@ test("models are discovered with the first working key", async (t) => {
   const upstream = await createUpstream(t, ({ headers }, response) =>
     headers.authorization?.includes("good") ? sendJson(response, list) : sendJson(response, {}, 401),
   );
-  const { id } = await addProvider(upstream.url, [
+  const { id } = await addProvider(`${upstream.url}/v1`, [
     "sk-bad-0123456789",
     "sk-good-0123456789",
     "sk-unused-0123456789",
@@ -212,4 +212,51 @@ test("models are discovered with the first working key", async (t) => {
     ["one", "two"],
   );
   t.is(upstream.requests.length, 2);
+});
+
+for (const [kind, versionPath, names] of [
+  ["openai-compatible", "/v1", list],
+  ["anthropic", "/v1", list],
+  ["gemini", "/v1beta", { models: [] }],
+] as const) {
+  for (const [what, script] of [
+    ["nothing", (response) => sendJson(response, {}, 404)],
+    ["a web page", (response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>")],
+  ] satisfies [string, (response: ServerResponse) => void][]) {
+    test(`${kind}: a base URL that leads to ${what} without ${versionPath} is refused`, async (t) => {
+      const upstream = await createUpstream(t, ({ url }, response) =>
+        url.startsWith(`${versionPath}/models`) ? sendJson(response, names) : script(response),
+      );
+      const { providers } = shared().admin;
+
+      const settings = { name: `lacks-${kind}-${what.length}`, kind, apiKey };
+      const error = await t.throwsAsync(providers.create.mutate({ ...settings, baseUrl: upstream.url }));
+      t.like(error, { data: { code: "BAD_REQUEST", param: "baseUrl" } });
+      t.is(error?.message, `The base URL lacks ${versionPath}. Add ${versionPath} to the base URL.`);
+
+      const { id } = await providers.create.mutate({ ...settings, baseUrl: `${upstream.url}${versionPath}` });
+      t.true((await providers.test.mutate({ id })).ok);
+      await providers.update.mutate({ id, baseUrl: `${upstream.url}/` });
+      const { ok, message } = await providers.test.mutate({ id });
+      t.false(ok);
+      t.regex(message, new RegExp(`^/models\\S* does not exist\\. Add ${versionPath} to the base URL\\.$`));
+    });
+  }
+}
+
+test("a base URL without a path is accepted where /v1 brings nothing", async (t) => {
+  const upstream = await createUpstream(t, (_request, response) => sendJson(response, {}, 404));
+  const gone = `http://127.0.0.1:${await freePort()}`;
+  for (const baseUrl of [upstream.url, gone]) {
+    const { id } = await addProvider(baseUrl);
+    t.false((await shared().admin.providers.test.mutate({ id })).ok);
+  }
+});
+
+test("a key that is refused only below /v1 shows that the path is missing", async (t) => {
+  const upstream = await createUpstream(t, ({ url }, response) =>
+    sendJson(response, { error: { message: "No." } }, url === "/v1/models" ? 401 : 404),
+  );
+  const error = await t.throwsAsync(addProvider(upstream.url));
+  t.regex(error?.message ?? "", /Add \/v1 to the base URL/);
 });

@@ -3,13 +3,14 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import test from "ava";
 import { createOpenApiDocument } from "../../gateway/v1/open-api/document.ts";
 import { createV1Router } from "../../gateway/v1/router.ts";
+import { isObject } from "../../gateway/wire/json.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { responsesClient } from "../helpers/responses-client.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey } from "../helpers/test-gateway.ts";
 
-type Content = Record<string, { schema?: { $ref: string }; example?: object }>;
+type Content = Record<string, { schema?: object; example?: object }>;
 type Operation = {
   operationId: string;
   security?: [];
@@ -28,10 +29,15 @@ const ajv = new Ajv2020({ allowUnionTypes: true, strict: false, validateFormats:
 ajv.addSchema({ $id: "document", ...document });
 
 /** Returns the violations of the document, or an empty string for a valid body. */
-function faultsOf(operation: Operation, status: number, body: unknown): string {
-  const ref = operation.responses[status]?.content["application/json"]?.schema?.$ref;
-  if (ref === undefined) return `${status} is not in the document`;
-  const validate = ajv.compile({ $ref: `document${ref}` });
+function faultsOf({ path, method }: { path: string; method: string }, status: number, body: unknown): string {
+  const responses = document.paths[path]?.[method]?.responses ?? {};
+  const key = [String(status), "4XX"].find(
+    (each) => each in responses && each.startsWith(String(status)[0] ?? ""),
+  );
+  if (key === undefined) return `${status} is not in the document`;
+  const pointer = ["paths", path, method, "responses", key, "content", "application/json", "schema"];
+  const escaped = pointer.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1")));
+  const validate = ajv.compile({ $ref: `document#/${escaped.join("/")}` });
   return validate(body) ? "" : `${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`;
 }
 
@@ -74,7 +80,18 @@ test("every reference resolves, and every operation id is unique", (t) => {
   t.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
 });
 
-for (const { path, method, ...operation } of operations) {
+test("every array has a schema for its items", (t) => {
+  const bare: string[] = [];
+  JSON.stringify(document, (_key, value: unknown) => {
+    const { type, items } = isObject(value) ? value : {};
+    if ([type].flat().includes("array") && items === undefined) bare.push(JSON.stringify(value));
+    return value;
+  });
+  t.deepEqual(bare, []);
+});
+
+for (const operation of operations) {
+  const { path, method } = operation;
   const example = operation.requestBody?.content["application/json"]?.example;
   test(`${method} ${path} answers as documented, with the example and without a key`, async (t) => {
     const { value } = await createKey(gateway(), [...(await modelsOf(t, path))]);
@@ -120,10 +137,12 @@ async function modelsOf(t: Parameters<typeof createUpstream>[0], path: string): 
 
 test("errors are among the documented ones, with their statuses", async (t) => {
   const { value } = await createKey(gateway());
-  for (const { path, method, ...operation } of operations.filter(({ requestBody }) => requestBody)) {
+  for (const operation of operations.filter(({ requestBody }) => requestBody)) {
+    const { path, method } = operation;
     for (const body of [
       "[]",
       "{}",
+      '{"model":"a/b","messages":[{"role":"user","content":"Hi"}],"input":"x","max_tokens":1,"tools":[null]}',
       '{"model":"a/b","messages":[{"role":"user","content":"Hi"}],"input":"x","max_tokens":1}',
     ]) {
       const headers = { authorization: `Bearer ${value}`, "content-type": "application/json" };
@@ -161,7 +180,49 @@ test("Anthropic's header selects the documented Anthropic form of the models", a
     ["/v1/models/demo%2Fecho", "/v1/models/{slug}"],
   ] as const) {
     const answer = await fetch(gateway().url + path, { headers });
-    const operation = document.paths[shown]?.["get"];
-    t.is(operation && faultsOf(operation, 200, await answer.json()), "");
+    t.is(faultsOf({ path: shown, method: "get" }, 200, await answer.json()), "");
+  }
+});
+
+for (const format of ["OpenAI", "Anthropic"]) {
+  test(`errors and limits of the models in the format of ${format} match the document`, async (t) => {
+    const { value } = await createKey(gateway());
+    const version: Record<string, string> =
+      format === "Anthropic" ? { "anthropic-version": "2023-06-01" } : {};
+    const list = "/v1/models";
+    const [accepted, refused] = format === "OpenAI" ? [200, 200] : [200, 400];
+    for (const [query, path, key, status] of [
+      ["", list, "unknown", 401],
+      ["?limit=1000", list, value, accepted],
+      ["?limit=1001", list, value, refused],
+      ["?before_id=", list, value, refused],
+      ["?client_version=1", list, value, 200],
+      ["/0", "/v1/models/{slug}", value, 404],
+    ] as const) {
+      const headers = { authorization: `Bearer ${key}`, ...version };
+      const answer = await fetch(gateway().url + list + query, { headers });
+      t.is(answer.status, status, query);
+      t.is(faultsOf({ path, method: "get" }, status, await answer.json()), "", query);
+    }
+  });
+}
+
+test("a status of the provider matches the document", async (t) => {
+  const upstream = await createUpstream(t, (_request, response) => {
+    response.writeHead(422, { "content-type": "application/json" });
+    response.end('{"error":{"message":"No."}}');
+  });
+  const { value, model } = await connectUpstream(gateway(), upstream, { name: "strict" });
+  for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1/embeddings"]) {
+    const body = JSON.stringify({
+      model,
+      messages: [{ role: "user", content: "Hi" }],
+      input: "x",
+      max_tokens: 1,
+    });
+    const headers = { authorization: `Bearer ${value}` };
+    const answer = await fetch(gateway().url + path, { method: "POST", headers, body });
+    t.is(answer.status, 422);
+    t.is(faultsOf({ path, method: "post" }, 422, await answer.json()), "", path);
   }
 });

@@ -7,18 +7,19 @@ import {
   type ChatQuirks,
   applyQuirks,
   convertsNone,
+  countFinished,
 } from "../../wire/chat-completion.ts";
 import { isObject, isKey, type VisitMember } from "../../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import { refuseOtherModels, RequestMembers, requestMembers } from "../request-members.ts";
 import {
   aModel,
-  anArray,
   anObject,
   checkOptional,
   checkRequired,
   integerFrom,
   numberBetween,
+  objects,
   ofType,
   parameterCheck,
   type BodyLimits,
@@ -58,8 +59,9 @@ export const chat: Dialect<ChatRequest> = {
     },
     readAnswer(bytes, slug) {
       const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "choices" });
-      if (!answer?.hasList) throw badAnswer("not in OpenAI's format");
+      if (!answer?.list || !answer.hasList) throw badAnswer("not in OpenAI's format");
       if (answer.isEmpty) throw withoutChoices();
+      countFinished(bytes.toString("latin1", answer.list.start, answer.list.end));
       return {
         bytes: applyEdits(bytes, answer.edits),
         usage: readChatUsage(answer.usage, answer.serviceTier),
@@ -129,7 +131,11 @@ export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest 
 const messageSchema = {
   type: "object",
   required: ["role"],
-  properties: { role: { enum: chatRoles }, content: { type: ["string", "array", "null"] } },
+  properties: {
+    role: { enum: chatRoles },
+    // Some upstreams, such as vLLM, accept strings among the parts.
+    content: { type: ["string", "array", "null"], items: { type: ["string", "object"] } },
+  },
 };
 
 const someMessages = parameterCheck(
@@ -149,9 +155,11 @@ function checkMessage(message: unknown, index: number): void {
   if (!(chatRoles as readonly string[]).includes(role)) {
     throw invalidValue(`messages[${index}].role`, `must be one of ${chatRoles.join(", ")}`, role);
   }
-  if (typeof content !== "string" && !Array.isArray(content) && content !== undefined && content !== null) {
-    throw invalidType(`messages[${index}].content`, "a string or an array of content parts", content);
-  }
+  if (typeof content === "string" || content === undefined || content === null) return;
+  const param = `messages[${index}].content`;
+  if (!Array.isArray(content)) throw invalidType(param, "a string or an array of content parts", content);
+  const odd = content.findIndex((part) => typeof part !== "string" && !isObject(part));
+  if (odd !== -1) throw invalidType(`${param}[${odd}]`, "an object", content[odd]);
 }
 
 const requiredParameters = [
@@ -169,7 +177,7 @@ const optionalParameters = [
   ["max_tokens", integerFrom(1)],
   ["max_completion_tokens", integerFrom(1)],
   ["n", integerFrom(1)],
-  ["tools", anArray],
+  ["tools", objects],
 ] as const;
 
 const chatMembers = requestMembers(requiredParameters, optionalParameters);

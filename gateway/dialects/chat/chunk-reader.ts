@@ -19,6 +19,7 @@ export class ChunkReader implements NativeReader {
       if (!this.#rewriter.hasChoice) return { bytes: text, usage, ending: withoutChoices() };
       return { bytes: text + this.#lastEvents(), usage, ending: "done" };
     }
+    if (ending.kind === "failure") return { bytes: text, usage, ending: ending.error };
     const error =
       ending.kind === "error" ? readError(ending.payload) : badAnswer("not made of chat completion chunks");
     return { bytes: text, usage, ending: error };

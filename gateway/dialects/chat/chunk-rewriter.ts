@@ -1,5 +1,8 @@
 import { readChatUsage, type TokenUsage } from "../../wire/token-usage.ts";
+import type { GatewayError } from "../../errors.ts";
+import { toAnswerError } from "../../wire/bad-answer.ts";
 import { joinDataLines } from "../../wire/bytes.ts";
+import { countFinished } from "../../wire/chat-completion.ts";
 import { isKey, parseShortJson, scanMembers } from "../../wire/json.ts";
 import type { OutputMeter } from "../dialect.ts";
 
@@ -7,8 +10,13 @@ export type RewrittenChunks = {
   /** The bytes for the client, up to the end of the stream, as Latin-1 text. May be empty. */
   text: string;
   usage: TokenUsage | null;
-  /** The end of the stream: `[DONE]`, an error event or an invalid chunk. Null if the stream continues. */
-  ending: { kind: "done" } | { kind: "error"; payload: Buffer } | { kind: "garbage" } | null;
+  /** The end of the stream: `[DONE]`, an error, a failed choice or an invalid chunk. Null if the stream continues. */
+  ending:
+    | { kind: "done" }
+    | { kind: "error"; payload: Buffer }
+    | { kind: "failure"; error: GatewayError }
+    | { kind: "garbage" }
+    | null;
 };
 
 type ChunkRewriterOptions = {
@@ -114,6 +122,14 @@ export class ChunkRewriter {
             : { kind: chunk.kind };
         return { text: output, usage, ending };
       }
+      if (chunk.failure !== null) {
+        copyTo(eventStart, text.length);
+        return {
+          text: output,
+          usage: chunk.usage ?? usage,
+          ending: { kind: "failure", error: chunk.failure },
+        };
+      }
       this.#meter.read(text, line, next);
       this.#hasChoice ||= chunk.hasChoice;
       this.#finishedCount += chunk.finishedCount;
@@ -162,6 +178,8 @@ type Chunk = {
   isEmpty: boolean;
   hasChoice: boolean;
   finishedCount: number;
+  /** The meaning of a finish reason that is a failure or unknown. */
+  failure: GatewayError | null;
 };
 
 function readChunk(events: Buffer, start: number, end: number, mayHoldMore: boolean): Chunk {
@@ -174,6 +192,7 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
     isEmpty: false,
     hasChoice: false,
     finishedCount: 0,
+    failure: null,
   };
   let usage: unknown = null;
   let serviceTier: unknown = null;
@@ -205,8 +224,11 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
       const choices = events.toString("latin1", valueStart, valueEnd);
       chunk.isEmpty = /^\[\s*\]$/.test(choices);
       chunk.hasChoice = choices.startsWith("[") && !chunk.isEmpty;
-      // Quotes within a text are escaped, so only members match.
-      chunk.finishedCount = choices.match(/"finish_reason"\s*:\s*"[^"]/g)?.length ?? 0;
+      try {
+        chunk.finishedCount = countFinished(choices);
+      } catch (error) {
+        chunk.failure = toAnswerError(error);
+      }
     }
     return true;
   });

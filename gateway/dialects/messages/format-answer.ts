@@ -5,7 +5,7 @@ import type { ChatAnswer } from "../../providers/provider.ts";
 import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
 import { shortenedNames, toToolUseId } from "./current-tools.ts";
 import { readAssistantMessage, type AssistantContent } from "./read-assistant-message.ts";
-import { toRedactedData, toSignature } from "./streamed-blocks.ts";
+import { toCallBlock, toRedactedData, toSignature, toTextBlock } from "./streamed-blocks.ts";
 import { anthropicFormat } from "./sealed-detail.ts";
 import { readTokenUsage } from "../../wire/token-usage.ts";
 
@@ -21,7 +21,7 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
   const texts = [assistant.text, assistant.refusal].filter((text) => text !== "");
   // Encrypted reasoning after text is kept only before calls, as in `MessageStreamWriter`.
   const sealed = calls.length > 0 || texts.length === 0 ? formatSealed(assistant) : [];
-  const shown = [...texts.map((text) => ({ type: "text", text })), ...sealed, ...calls];
+  const shown = [...texts.map(toTextBlock), ...sealed, ...calls];
   const content = showsThoughts(body) ? withThoughts(shown, assistant) : shown;
   const hasCalls = calls.length > 0;
   const { stop_sequence: matched } = choice;
@@ -83,15 +83,16 @@ function formatCalls(
   body: Record<string, unknown>,
 ): object[] {
   const names = shortenedNames(body);
-  return calls.map(({ id, name, arguments: args }, index) => ({
-    type: "tool_use",
-    id: toToolUseId(id, `toolu_${toBareId(envelope)}_${index}`),
-    name: names.get(name) ?? name,
-    input: parseArguments(args),
-  }));
+  return calls.map(({ id, name, arguments: args }, index) => {
+    const blockId = toToolUseId(id, `toolu_${toBareId(envelope)}_${index}`);
+    return toCallBlock(blockId, names.get(name) ?? name, parseArguments(args));
+  });
 }
 
-/** https://platform.claude.com/docs/en/api/messages/create */
+/**
+ * Contains every member that Anthropic always sends, because strict clients require them.
+ * https://platform.claude.com/docs/en/api/messages/create
+ */
 export function formatMessage(
   envelope: AnswerEnvelope,
   { content, stopReason, stopSequence = null, usage }: MessageParts,
@@ -101,10 +102,12 @@ export function formatMessage(
     type: "message",
     role: "assistant",
     model: envelope.slug,
+    container: null,
     content,
     stop_reason: stopReason,
     stop_sequence: stopSequence,
     stop_details: stopReason === null ? null : toStopDetails(stopReason),
+    diagnostics: null,
     usage: formatUsage(usage),
   };
 }
@@ -129,11 +132,11 @@ export function showsThoughts({ thinking }: Record<string, unknown>): boolean {
 }
 
 /**
- * Anthropic's counts: `input_tokens` excludes cache reads and writes. Missing counts except `thinking_tokens` become 0,
- * because clients expect numbers.
+ * Anthropic's counts: `input_tokens` excludes cache reads and writes. Missing counts become 0 where clients expect
+ * numbers, and null elsewhere. The lifetime of written tokens is unknown.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
  */
-export function formatUsage(usage: unknown): MessageUsage {
+export function formatUsage(usage: unknown): object {
   const { inputTokens, outputTokens, cachedInputTokens, cacheWriteInputTokens, reasoningTokens } =
     readTokenUsage(usage) ?? noCounts;
   const cached = cachedInputTokens ?? 0;
@@ -143,17 +146,14 @@ export function formatUsage(usage: unknown): MessageUsage {
     cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
     output_tokens: outputTokens ?? 0,
-    ...(reasoningTokens !== null && { output_tokens_details: { thinking_tokens: reasoningTokens } }),
+    output_tokens_details: reasoningTokens === null ? null : { thinking_tokens: reasoningTokens },
+    cache_creation: written === 0 ? { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 } : null,
+    server_tool_use: null,
+    service_tier: null,
+    inference_geo: null,
+    speed: null,
   };
 }
-
-type MessageUsage = {
-  input_tokens: number;
-  cache_creation_input_tokens: number;
-  cache_read_input_tokens: number;
-  output_tokens: number;
-  output_tokens_details?: { thinking_tokens: number };
-};
 
 const noCounts = {
   inputTokens: null,

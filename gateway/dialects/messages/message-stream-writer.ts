@@ -70,6 +70,7 @@ export class MessageStreamWriter implements StreamWriter {
     };
     const stopReason = toStopReason(this.#finishReason, outcome);
     const delta = {
+      container: null,
       stop_reason: stopReason,
       stop_sequence: toStopSequence(stopReason, this.#matched, this.#body),
       stop_details: toStopDetails(stopReason),

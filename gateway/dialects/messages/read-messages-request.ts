@@ -5,18 +5,20 @@ import { listDropped } from "../dropped.ts";
 import { findModelOfTool, refuseModelOfTool, refuseOtherModels, requestMembers } from "../request-members.ts";
 import {
   aModel,
-  anArray,
   anObject,
+  checkObjects,
   checkOptional,
   checkRequired,
   integerFrom,
   numberBetween,
+  objects,
   ofType,
   type ParameterCheck,
   parameterCheck,
   type BodyLimits,
   outlineModelBody,
   requestSchema,
+  strings,
 } from "../parse-body.ts";
 import { currentTools } from "./current-tools.ts";
 
@@ -69,10 +71,10 @@ function callsModel(tool: unknown): boolean {
   return findModelOfTool(tool, "") !== null;
 }
 
-const textOrBlocks = parameterCheck({ type: ["string", "array"] }, (value, name) => {
-  if (typeof value !== "string" && !Array.isArray(value)) {
-    throw invalidType(name, "a string or an array of content blocks", value);
-  }
+const textOrBlocks = parameterCheck({ type: ["string", "array"], items: anObject.schema }, (value, name) => {
+  if (typeof value === "string") return;
+  if (!Array.isArray(value)) throw invalidType(name, "a string or an array of content blocks", value);
+  checkObjects(value, name);
 });
 
 /** https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages */
@@ -126,9 +128,9 @@ const optionalParameters = [
   ["temperature", numberBetween(0, 1)],
   ["top_p", minusOneOr(numberBetween(0, 1))],
   ["top_k", integerFrom(-1)],
-  ["stop_sequences", anArray],
+  ["stop_sequences", strings],
   ["system", textOrBlocks],
-  ["tools", anArray],
+  ["tools", objects],
   ["tool_choice", anObject],
   ["thinking", anObject],
   ["output_config", anObject],

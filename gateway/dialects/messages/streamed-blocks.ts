@@ -4,7 +4,7 @@ import type { StreamedBlock } from "./block-sequence.ts";
 import { sealDetail, anthropicFormat } from "./sealed-detail.ts";
 
 export class TextBlock implements StreamedBlock {
-  readonly start = { type: "text", text: "" };
+  readonly start = toTextBlock("");
 
   canEnd(): boolean {
     return true;
@@ -13,6 +13,10 @@ export class TextBlock implements StreamedBlock {
   lastDelta(): null {
     return null;
   }
+}
+
+export function toTextBlock(text: string): object {
+  return { type: "text", text, citations: null };
 }
 
 /** Reasoning that an upstream encrypted. It arrives in one piece. */
@@ -75,7 +79,7 @@ export class CallBlock implements StreamedBlock {
   readonly #end = new JsonEnd();
 
   constructor(id: string, name: string) {
-    this.start = { type: "tool_use", id, name, input: {} };
+    this.start = toCallBlock(id, name, {});
   }
 
   addArguments(piece: string): object {
@@ -90,6 +94,10 @@ export class CallBlock implements StreamedBlock {
   lastDelta(): null {
     return null;
   }
+}
+
+export function toCallBlock(id: string, name: string, input: Record<string, unknown>): object {
+  return { type: "tool_use", id, name, input, caller: { type: "direct" } };
 }
 
 /** Detects the end of a JSON object or array that arrives in pieces. */

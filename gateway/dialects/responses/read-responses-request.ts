@@ -4,19 +4,20 @@ import type { DialectRequest } from "../dialect.ts";
 import { refuseModelsOfTools, refuseOtherModels, requestMembers } from "../request-members.ts";
 import {
   aModel,
-  anArray,
   anObject,
   checkOptional,
   checkRequired,
   integerBetween,
   integerFrom,
   numberBetween,
+  objects,
   ofType,
   parameterCheck,
   type BodyLimits,
   outlineModelBody,
   type RequestSchema,
   requestSchema,
+  strings,
 } from "../parse-body.ts";
 
 /** https://platform.openai.com/docs/api-reference/responses/create */
@@ -81,7 +82,7 @@ const optionalParameters = [
   ["previous_response_id", aString],
   ["conversation", stringOrObject],
   ["prompt", anObject],
-  ["tools", anArray],
+  ["tools", objects],
   ["tool_choice", stringOrObject],
   ["parallel_tool_calls", aBoolean],
   ["max_tool_calls", integerFrom(1)],
@@ -92,7 +93,7 @@ const optionalParameters = [
   ["top_logprobs", integerBetween(0, 20)],
   ["max_output_tokens", integerFrom(1)],
   ["truncation", aString],
-  ["include", anArray],
+  ["include", strings],
   ["metadata", anObject],
   ["user", aString],
   ["safety_identifier", aString],

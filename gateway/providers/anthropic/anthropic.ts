@@ -13,6 +13,7 @@ export const anthropic: Provider = {
   fields: { baseUrl: "optional", apiKey: "required" },
   telemetryName: "anthropic",
   defaultBaseUrl: "https://api.anthropic.com/v1",
+  versionPath: "/v1",
   presets: [
     {
       name: "anthropic",

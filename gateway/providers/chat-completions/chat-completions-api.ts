@@ -4,6 +4,7 @@ import {
   type CompletionChoice,
   type ChatQuirks,
   applyQuirks,
+  readFinishReason,
 } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { readChatDetails, type UsageDetails } from "../../wire/token-usage.ts";
@@ -12,7 +13,6 @@ import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provide
 import { withoutChoices } from "../../wire/bad-answer.ts";
 import { findReportedError, reportedError } from "../../wire/reported-error.ts";
 import { NamedCalls } from "./named-calls.ts";
-import { readFinishReason } from "./read-finish-reason.ts";
 import { parseEvent } from "../../wire/parse-upstream.ts";
 import { toPlainChat } from "./to-plain-chat.ts";
 

@@ -17,6 +17,7 @@ export const gemini: Provider = {
   telemetryName: "gcp.gemini",
   aiSdkName: "google",
   defaultBaseUrl: baseUrl,
+  versionPath: "/v1beta",
   presets: [
     {
       name: "gemini",

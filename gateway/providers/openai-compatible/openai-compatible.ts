@@ -8,6 +8,7 @@ export const openAiCompatible: Provider = {
   label: "OpenAI-compatible",
   fields: { baseUrl: "required", apiKey: "optional" },
   defaultBaseUrl: null,
+  versionPath: "/v1",
   presets,
   connect(settings) {
     const preset = findPreset(settings.preset);

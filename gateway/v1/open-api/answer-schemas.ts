@@ -150,6 +150,7 @@ export const answerSchemas: Record<string, JsonSchema> = {
         first_id: textOrNull,
         last_id: textOrNull,
       }),
+      object({ models: list({ type: "object" }) }),
     ],
   },
   Error: object({

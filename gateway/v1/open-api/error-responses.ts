@@ -2,32 +2,41 @@ import type { Dialect } from "../../dialects/dialect.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { describeError } from "../error-response.ts";
 
-export function errorResponses(codes: readonly ShownErrorCode[], dialect: Dialect): object {
-  const isAnthropic = dialect?.endpointName === "messages";
-  const schema = { $ref: `#/components/schemas/${isAnthropic ? "AnthropicError" : "Error"}` };
+/** @param also the dialect that the client can select instead */
+export function errorResponses(codes: readonly ShownErrorCode[], dialect: Dialect, also?: Dialect): object {
+  const isAnthropic = dialect.endpointName === "messages";
+  const schema = also ? { anyOf: [schemaOf(dialect), schemaOf(also)] } : schemaOf(dialect);
   const byStatus = new Map<number, string[]>();
   for (const code of codes) {
     const shown = describeError(code, dialect);
     const name = isAnthropic || shown.code === null ? "" : `\`${shown.code}\`: `;
     byStatus.set(shown.status, [...(byStatus.get(shown.status) ?? []), name + meanings[code]]);
   }
-  return Object.fromEntries(
-    [...byStatus]
-      .toSorted(([a], [b]) => a - b)
-      .map(([status, descriptions]) => [
-        status,
-        {
-          description: descriptions.join("\n\n"),
-          headers: {
-            "x-request-id": { $ref: "#/components/headers/x-request-id" },
-            ...([429, 503].includes(status) && {
-              "retry-after": { $ref: "#/components/headers/retry-after" },
-            }),
-          },
-          content: { "application/json": { schema } },
-        },
-      ]),
+  const responses: [status: number | "4XX", descriptions: string[]][] = [...byStatus].toSorted(
+    ([a], [b]) => a - b,
   );
+  if (codes.includes("upstream_error")) responses.push(["4XX", [rejection]]);
+  return Object.fromEntries(
+    responses.map(([status, descriptions]) => [
+      status,
+      {
+        description: descriptions.join("\n\n"),
+        headers: {
+          "x-request-id": { $ref: "#/components/headers/x-request-id" },
+          ...((status === 429 || status === 503) && {
+            "retry-after": { $ref: "#/components/headers/retry-after" },
+          }),
+        },
+        content: { "application/json": { schema } },
+      },
+    ]),
+  );
+}
+
+const rejection = "The provider rejected the request. The status is the provider's.";
+
+function schemaOf({ endpointName }: Dialect): object {
+  return { $ref: `#/components/schemas/${endpointName === "messages" ? "AnthropicError" : "Error"}` };
 }
 
 export const keyErrors = [

@@ -53,7 +53,10 @@ export function lookup({ id, tag, summary, description, answer, parameters, erro
     summary,
     description,
     parameters,
-    responses: { 200: success(answer), ...errorResponses([...keyErrors, ...errors], chat) },
+    responses: {
+      200: success(answer),
+      ...errorResponses([...keyErrors, ...errors], chat, tag === "Models" ? messagesDialect : undefined),
+    },
   };
 }
 

@@ -151,7 +151,9 @@ export const operations: Record<string, Record<string, object>> = {
       answer: "ModelList",
       parameters: [
         anthropicVersion(),
-        query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 20 }, `The page size. ${only}`),
+        // Requests in OpenAI's format may have any limit, so the schema has no bounds.
+        query("limit", {}, `The page size, from 1 to 1000. The default is 20. ${only}`),
+        query("client_version", { type: "string" }, "Selects Codex's catalog, without `anthropic-version`."),
         query("after_id", { type: "string" }, `Return the page after this model. ${only}`),
         query("before_id", { type: "string" }, `Return the page before this model. ${only}`),
       ],

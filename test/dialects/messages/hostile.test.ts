@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { messages } from "../../../gateway/dialects/messages/messages.ts";
 import { collectCountable } from "../../../gateway/dialects/messages/count-tokens.ts";
 import { withoutSealedThoughts } from "../../../gateway/dialects/messages/sealed-detail.ts";
+import type { DialectRequest } from "../../../gateway/dialects/dialect.ts";
 import type { ChatAnswer } from "../../../gateway/providers/provider.ts";
 import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
 import { GatewayError } from "../../../gateway/errors.ts";
@@ -12,13 +13,15 @@ import { envelope, requestFrom } from "./messages-dialect.ts";
 test("any request is translated or rejected with a reason", (t) => {
   fc.assert(
     fc.property(anyBody, (body) => {
-      const request = requestFrom(body);
+      let request: DialectRequest | null = null;
       try {
+        request = requestFrom(body);
         messages.toChatRequest(request);
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
         if (error.param === null) throw new Error("It does not say where.", { cause: error });
       }
+      if (request === null) return;
       collectCountable(request.body);
       withoutSealedThoughts(request);
       messages.createStreamWriter(envelope, request).finish(null);

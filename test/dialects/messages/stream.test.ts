@@ -46,7 +46,7 @@ test("an empty upstream stream becomes an empty message", (t) => {
 test("a second choice is ignored", (t) => {
   const other = { ...says({ content: "no" }), index: 1 };
   t.deepEqual(putTogether(readEvents(writeStream([says({ content: "yes" }), other], null))).content, [
-    { type: "text", text: "yes" },
+    { type: "text", text: "yes", citations: null },
   ]);
 });
 
@@ -75,7 +75,9 @@ test("a single call is streamed piece by piece", (t) => {
 
 test("a call without arguments has an empty object", (t) => {
   const events = readEvents(writeStream([call(0, "", { id: "a", name: "f" }), says({}, "tool_calls")], null));
-  t.deepEqual(putTogether(events).content, [{ type: "tool_use", id: "a", name: "f", input: {} }]);
+  t.deepEqual(putTogether(events).content, [
+    { type: "tool_use", id: "a", name: "f", input: {}, caller: { type: "direct" } },
+  ]);
 });
 
 test("calls that share an index or have none stay separate", (t) => {
@@ -88,8 +90,8 @@ test("calls that share an index or have none stay separate", (t) => {
   for (const choices of [same, none]) {
     const { content } = putTogether(readEvents(writeStream(choices, null)));
     t.deepEqual(content, [
-      { type: "tool_use", id: "a", name: "f", input: { n: 1 } },
-      { type: "tool_use", id: "b", name: "f", input: { n: 2 } },
+      { type: "tool_use", id: "a", name: "f", input: { n: 1 }, caller: { type: "direct" } },
+      { type: "tool_use", id: "b", name: "f", input: { n: 2 }, caller: { type: "direct" } },
     ]);
   }
 });
@@ -182,7 +184,7 @@ test("thoughts sent both as text and as details are written once", (t) => {
   ];
   const [thought, text] = putTogether(readEvents(writeStream(choices, null))).content;
   t.like(thought, { type: "thinking", thinking: "One two" });
-  t.deepEqual(text, { type: "text", text: "Hi" });
+  t.deepEqual(text, { type: "text", text: "Hi", citations: null });
 });
 
 test("disabled thinking keeps only the signatures that an upstream needs", (t) => {

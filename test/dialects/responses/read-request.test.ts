@@ -216,8 +216,8 @@ const table: [title: string, request: object, code: string, param: string][] = [
 
 for (const [title, request, code, param] of table) {
   test(`the request is rejected: ${title}`, (t) => {
-    const read = requestFrom({ model: "x/y", ...request });
-    const error = t.throws(() => responses.toChatRequest(read), { instanceOf: GatewayError });
+    const read = () => responses.toChatRequest(requestFrom({ model: "x/y", ...request }));
+    const error = t.throws(read, { instanceOf: GatewayError });
     t.is<string | undefined, string>(error?.code, code);
     t.is(error?.param, param);
   });

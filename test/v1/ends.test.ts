@@ -1,0 +1,301 @@
+import test, { type ExecutionContext } from "ava";
+import { frameEvents } from "../helpers/frame-events.ts";
+import { numberKinds } from "../helpers/numbers-upstream.ts";
+import { postTo } from "../helpers/post-chat.ts";
+import { createUpstream, sendCompletion, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+// The ends of responses, over dialects and kinds: the client and the record get the same verdict.
+type Kind = keyof typeof numberKinds;
+type Answer = { whole: string; events: string; eventType?: string };
+
+const shared = sharedByFile();
+let gateway: TestGateway;
+let upstream: ScriptedUpstream;
+let fallbackUrl: string;
+let next: Answer;
+let count = 0;
+
+const bodies = {
+  "chat/completions": { stop: ["END"], messages: [{ role: "user", content: "Hi" }] },
+  messages: { stop_sequences: ["END"], max_tokens: 9, messages: [{ role: "user", content: "Hi" }] },
+  responses: { store: false, input: "Hi" },
+};
+type Endpoint = keyof typeof bodies;
+const endpoints = Object.keys(bodies) as Endpoint[];
+const kinds = Object.keys(numberKinds) as Kind[];
+const chatKinds: readonly Kind[] = ["openai-compatible", "azure-openai"];
+
+/** The last words of a complete stream. */
+const ends = { "chat/completions": "[DONE]", messages: '"message_stop"', responses: '"response.completed"' };
+
+test.before(async () => {
+  gateway = await startTestGateway(shared, { environment: { UPSTREAM_RETRY_PERCENT_MAX: "100" } });
+  const good = await createUpstream(shared, ({ body }, response) => {
+    if (!body.includes('"stream":true')) return sendCompletion(response, "FALLBACK");
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(chatEvents([{ content: "FALLBACK" }, "stop"], "[DONE]"));
+  });
+  fallbackUrl = good.url;
+  upstream = await createUpstream(shared, ({ url, body }, response) => {
+    const isStream =
+      url.includes("treamGenerate") || url.includes("converse-stream") || body.includes('"stream":true');
+    const { whole, events, eventType = "text/event-stream" } = next;
+    response.writeHead(200, { "content-type": isStream ? eventType : "application/json" });
+    response.end(isStream ? frameEvents(events, eventType) : whole);
+  });
+});
+
+async function addModel(url: string, kind: Kind, fallbacks: string[] = []): Promise<string> {
+  const name = `p${++count}`;
+  const { path, upstreamModel } = numberKinds[kind];
+  const apiKey = "upstream-secret-0123456789";
+  const settings = { name, kind, baseUrl: `${url}${path}`, apiKey };
+  const { id: providerId } = await gateway.admin.providers.create.mutate(settings);
+  await gateway.admin.models.create.mutate({ slug: `${name}/model`, providerId, upstreamModel, fallbacks });
+  return `${name}/model`;
+}
+
+/** Asks a new model, because failures cool a provider down. */
+async function ask(endpoint: Endpoint, kind: Kind, stream: boolean, answer: Answer, fallback?: string) {
+  next = answer;
+  const fallbacks = fallback === undefined ? [] : [fallback];
+  const model = await addModel(upstream.url, kind, fallbacks);
+  const key = await createKey(gateway, [model, ...fallbacks]);
+  const headers = { authorization: `Bearer ${key.value}` };
+  const { status, text } = await postTo(gateway, `/v1/${endpoint}`, headers, {
+    model,
+    stream,
+    ...bodies[endpoint],
+  });
+  const [record] = await usageOf(gateway, key.id);
+  return { status, text, record };
+}
+
+function succeeds(
+  t: ExecutionContext,
+  { status, text, record }: Awaited<ReturnType<typeof ask>>,
+  endpoint: Endpoint,
+  stream: boolean,
+): void {
+  t.is(status, 200, text);
+  t.is(record?.status, "SUCCEEDED", text);
+  if (stream) t.true(text.trimEnd().endsWith("}") || text.includes("[DONE]"), text);
+  if (stream) t.true(text.includes(ends[endpoint]), text);
+}
+
+function fails(
+  t: ExecutionContext,
+  { text, record }: Awaited<ReturnType<typeof ask>>,
+  endpoint: Endpoint,
+): void {
+  t.is(record?.status, "FAILED", text);
+  t.regex(text, /"error"/);
+  t.false(text.includes(ends[endpoint]), text);
+}
+
+const chatChoice = (name: "message" | "delta", value: object, reason: string | null, extra: object = {}) => ({
+  index: 0,
+  [name]: value,
+  finish_reason: reason,
+  ...extra,
+});
+const chatChunk = (choices: object[]) =>
+  `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices })}\n\n`;
+
+function chatEvents([delta, reason, extra]: [object, string, object?], end = ""): string {
+  const first = chatChunk([chatChoice("delta", { role: "assistant", ...delta }, null)]);
+  return `${first}${chatChunk([chatChoice("delta", {}, reason, extra)])}${end === "" ? "" : `data: ${end}\n\n`}`;
+}
+
+function chatAnswer(reason: string, extra: object = {}): Answer {
+  const choices = [chatChoice("message", { role: "assistant", content: "Hello" }, reason, extra)];
+  return {
+    whole: JSON.stringify({ id: "x", object: "chat.completion", created: 1, model: "m", choices }),
+    events: chatEvents([{ content: "Hello" }, reason, extra], "[DONE]"),
+  };
+}
+
+function anthropicAnswer(reason: string, sequence: string | null = null): Answer {
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "m" };
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const delta = { stop_reason: reason, stop_sequence: sequence };
+  return {
+    whole: JSON.stringify({ ...message, content: [{ type: "text", text: "Hello" }], ...delta, usage }),
+    events: [
+      { type: "message_start", message: { ...message, content: [], stop_reason: null, usage } },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hello" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta, usage },
+      { type: "message_stop" },
+    ]
+      .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+      .join(""),
+  };
+}
+
+function bedrockAnswer(stopReason: string): Answer {
+  const message = { role: "assistant", content: [{ text: "Hello" }] };
+  return {
+    whole: JSON.stringify({ output: { message }, stopReason }),
+    events: [
+      'messageStart {"role":"assistant"}',
+      'contentBlockDelta {"contentBlockIndex":0,"delta":{"text":"Hello"}}',
+      'contentBlockStop {"contentBlockIndex":0}',
+      `messageStop {"stopReason":"${stopReason}"}`,
+    ].join("\n"),
+    eventType: "application/vnd.amazon.eventstream",
+  };
+}
+
+function geminiAnswer(reason: string): Answer {
+  const candidate = (finishReason?: string) =>
+    JSON.stringify({
+      candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] }, finishReason }],
+    });
+  return { whole: candidate(reason), events: `data: ${candidate()}\n\ndata: ${candidate(reason)}\n\n` };
+}
+
+const response = { id: "resp_1", object: "response", created_at: 1, model: "m", output: [] };
+
+/** Azure's own Responses API. */
+function responsesAnswer(status: string, error: object | null = null): Answer {
+  const end = { ...response, status, error };
+  const events = [
+    { type: "response.created", sequence_number: 0, response: { ...response, status: "in_progress" } },
+    { type: `response.${status}`, sequence_number: 1, response: end },
+  ];
+  return {
+    whole: JSON.stringify(end),
+    events: events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""),
+  };
+}
+
+const matched: [string, Kind, Answer][] = [
+  ["vLLM", "openai-compatible", chatAnswer("stop", { stop_reason: "END" })],
+  ["SGLang", "openai-compatible", chatAnswer("stop", { matched_stop: "END" })],
+  ["anthropic", "anthropic", anthropicAnswer("stop_sequence", "END")],
+  ["bedrock", "bedrock", bedrockAnswer("stop_sequence")],
+];
+const failures: [string, Kind, Answer][] = [
+  ...chatKinds.flatMap((kind): [string, Kind, Answer][] => [
+    [`${kind} with abort`, kind, chatAnswer("abort")],
+    [`${kind} with an unknown reason`, kind, chatAnswer("oddity")],
+  ]),
+  ["gemini with OTHER", "gemini", geminiAnswer("OTHER")],
+  ["gemini with an unknown reason", "gemini", geminiAnswer("ODDITY")],
+  ["bedrock with malformed_model_output", "bedrock", bedrockAnswer("malformed_model_output")],
+  ["bedrock with an unknown reason", "bedrock", bedrockAnswer("oddity")],
+];
+const overloads: [Kind, Answer][] = [
+  ...chatKinds.map((kind): [Kind, Answer] => {
+    const error = { error: { type: "overloaded_error", message: "Overloaded", code: 529 } };
+    const events = `${chatChunk([chatChoice("delta", { content: "Hello" }, null)])}data: ${JSON.stringify(error)}\n\n`;
+    return [kind, { whole: "", events }];
+  }),
+  [
+    "anthropic",
+    {
+      whole: "",
+      events: anthropicAnswer("end_turn").events.replace(
+        /event: content_block_stop[^]*/,
+        'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
+      ),
+    },
+  ],
+];
+const complete: Record<Kind, Answer> = {
+  "openai-compatible": chatAnswer("stop"),
+  "azure-openai": chatAnswer("stop"),
+  anthropic: anthropicAnswer("end_turn"),
+  gemini: geminiAnswer("STOP"),
+  bedrock: bedrockAnswer("end_turn"),
+};
+
+/** Whether the upstream's API is the Responses API, because Azure speaks it. */
+const isResponses = (endpoint: Endpoint, kind: Kind) => endpoint === "responses" && kind === "azure-openai";
+
+for (const endpoint of endpoints) {
+  for (const stream of [false, true]) {
+    const how = `${endpoint}, ${stream ? "streamed" : "whole"}`;
+
+    for (const [name, kind, answer] of matched) {
+      test.serial(`${how}: a matched stop sequence of ${name} is reported`, async (t) => {
+        const result = await ask(endpoint, kind, stream, answer);
+        succeeds(t, result, endpoint, stream);
+        if (endpoint !== "messages") return;
+        t.regex(result.text, /"stop_reason":"stop_sequence"/);
+        t.regex(result.text, /"stop_sequence":"END"/);
+      });
+    }
+
+    for (const [name, kind, answer] of failures.filter(([, kind]) => !isResponses(endpoint, kind))) {
+      test.serial(`${how}: the end of ${name} is an error`, async (t) => {
+        const result = await ask(endpoint, kind, stream, answer);
+        fails(t, result, endpoint);
+        t.is(result.status, stream ? 200 : 502, result.text);
+      });
+    }
+
+    test.serial(`${how}: a full context ends well`, async (t) => {
+      const answer = chatAnswer("model_context_window_exceeded");
+      const { status, text, record } = await ask(endpoint, "openai-compatible", stream, answer);
+      t.is(status, 200, text);
+      t.is(record?.status, "SUCCEEDED");
+      if (endpoint === "messages") t.regex(text, /"stop_reason":"max_tokens"/);
+      if (endpoint === "responses") t.regex(text, /"reason":"max_output_tokens"/);
+    });
+
+    for (const kind of chatKinds.filter((each) => !isResponses(endpoint, each))) {
+      test.serial(`${how} × ${kind}: a response without choices is an error with a fallback`, async (t) => {
+        const events = `${chatChunk([])}data: [DONE]\n\n`;
+        const empty = { whole: '{"id":"x","object":"chat.completion","model":"m","choices":[]}', events };
+        const fallback = await addModel(fallbackUrl, "openai-compatible");
+        const diverted = await ask(endpoint, kind, stream, empty, fallback);
+        succeeds(t, diverted, endpoint, stream);
+        t.regex(diverted.text, /FALLBACK/);
+        t.is(diverted.record?.attempts, 2);
+        const failed = await ask(endpoint, kind, stream, empty);
+        fails(t, failed, endpoint);
+        if (!stream) t.is(failed.status, 502);
+      });
+    }
+  }
+
+  for (const [kind, answer] of overloads.filter(([each]) => !isResponses(endpoint, each))) {
+    test.serial(`${endpoint} × ${kind}: an overload in mid-stream keeps its type`, async (t) => {
+      const result = await ask(endpoint, kind, true, answer);
+      t.regex(result.text, /Hello/);
+      fails(t, result, endpoint);
+      t.regex(result.text, endpoint === "messages" ? /"type":"overloaded_error"/ : /Overloaded/);
+    });
+  }
+
+  for (const kind of kinds.filter((each) => each !== "bedrock")) {
+    test.serial(
+      `${endpoint} × ${kind}: a whole stream without its last line or newline ends well`,
+      async (t) => {
+        const { events } = isResponses(endpoint, kind) ? responsesAnswer("completed") : complete[kind];
+        const withoutMark = events.replace(/(data: \[DONE\]|event: message_stop\n.*)\n\n$/, "");
+        for (const each of [events, withoutMark]) {
+          for (const cut of [0, 1, 2]) {
+            const sent = each.slice(0, each.length - cut);
+            succeeds(t, await ask(endpoint, kind, true, { whole: "", events: sent }), endpoint, true);
+          }
+        }
+      },
+    );
+  }
+}
+
+for (const stream of [false, true]) {
+  const how = `responses × azure-openai, ${stream ? "streamed" : "whole"}`;
+  test.serial(`${how}: a failed response is recorded as failed`, async (t) => {
+    const error = { code: "server_error", message: "Aborted." };
+    const result = await ask("responses", "azure-openai", stream, responsesAnswer("failed", error));
+    t.is(result.record?.status, "FAILED", result.text);
+    t.regex(result.text, /Aborted/);
+  });
+}
