@@ -64,7 +64,7 @@ export type DecoderSlot = {
 };
 
 const decodersAtWorkMax = 4;
-const decodersPerHolderMax = 2;
+const decodersPerHolderMax = 1;
 const waitingPerHolderMax = 256;
 
 function tooManyWait(): GatewayError {

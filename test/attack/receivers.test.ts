@@ -52,7 +52,7 @@ test("windows beyond 4 MB are refused, smaller ones are answered, nothing stays 
   await eventually(() => bodyBudget.bytes === 0 && bodyBudget.decoders.atWork === 0);
 });
 
-test("100 compressed bodies of a key never have more than two decoders at work", async (t) => {
+test("100 compressed bodies of a key never have more than one decoder at work", async (t) => {
   const gateway = await startTestGateway(t);
   const { value } = await createKey(gateway);
   const { bodyBudget } = gateway.services;
@@ -73,7 +73,7 @@ test("100 compressed bodies of a key never have more than two decoders at work",
     }),
   );
   t.deepEqual(new Set(statuses), new Set([413]));
-  t.is(mostAtWork, 2);
+  t.is(mostAtWork, 1);
   t.true(mostBytes < 20 * 1024 * 1024, String(mostBytes));
   await eventually(() => bodyBudget.bytes === 0 && bodyBudget.decoders.atWork === 0);
 });
@@ -89,8 +89,8 @@ test("decoders wait in turns of their holders, and leave on every path", async (
     );
     return slot;
   };
-  const first = [join("a"), join("a"), join("b"), join("b")];
-  const waiting = [join("a"), join("a"), join("c")];
+  const first = [join("a"), join("b"), join("c"), join("d")];
+  const waiting = [join("a"), join("a"), join("e")];
   waiting[0]?.leave();
   first[0]?.leave();
   first[0]?.leave();
@@ -98,7 +98,7 @@ test("decoders wait in turns of their holders, and leave on every path", async (
   t.is(slots.atWork, 4);
   first[2]?.leave();
   await new Promise(setImmediate);
-  t.deepEqual(order.toSorted(), ["a", "a", "a", "a left", "b", "b", "c"]);
+  t.deepEqual(order.toSorted(), ["a", "a", "a left", "b", "c", "d", "e"]);
   for (const slot of [...first, ...waiting]) slot.leave();
   t.is(slots.atWork, 0);
 });
