@@ -63,8 +63,8 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
   {
     of: ["REQUEST_BODIES_BYTES_MAX", "REQUEST_BODY_BYTES_MAX"],
     find({ REQUEST_BODIES_BYTES_MAX, REQUEST_BODY_BYTES_MAX }) {
-      if (REQUEST_BODIES_BYTES_MAX >= 2 * REQUEST_BODY_BYTES_MAX) return null;
-      const message = `${REQUEST_BODIES_BYTES_MAX} is less than twice REQUEST_BODY_BYTES_MAX. Use ${2 * REQUEST_BODY_BYTES_MAX} or more, or reduce REQUEST_BODY_BYTES_MAX.`;
+      if (REQUEST_BODIES_BYTES_MAX >= 3 * REQUEST_BODY_BYTES_MAX) return null;
+      const message = `${REQUEST_BODIES_BYTES_MAX} is less than three times REQUEST_BODY_BYTES_MAX, so one body can exceed the share of a key. Use ${3 * REQUEST_BODY_BYTES_MAX} or more, or reduce REQUEST_BODY_BYTES_MAX.`;
       return [["REQUEST_BODIES_BYTES_MAX", message]];
     },
   },
