@@ -45,7 +45,7 @@ export class NamedEventReader implements NativeReader {
       if (name.endsWith("delta")) this.#meter.read(text, dataStart, dataEnd);
       if (!this.#form.eventNames.has(name)) continue;
       const { data, ending } = this.#readEvent(name, events.toString("utf8", dataStart, dataEnd));
-      if (ending === malformed && text.startsWith("data:", end)) {
+      if (ending === malformed && /^\r?\ndata:/.test(text.slice(dataEnd, dataEnd + nextLineLength))) {
         // The event has several lines of data. Joined, none has.
         const rest = this.read(joinDataLines(events.subarray(start)));
         const before = [...parts, events.subarray(copied, start)];
@@ -79,6 +79,8 @@ export class NamedEventReader implements NativeReader {
 }
 
 const malformed = badAnswer("malformed");
+/** The characters of a line break and the name of the next field. */
+const nextLineLength = 7;
 
 /** Matches the names of members with output text in delta events. */
 export const deltaNames = () => /"(?:text|thinking|partial_json|delta)"\s*:\s*"/g;
