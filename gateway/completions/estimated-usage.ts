@@ -8,11 +8,13 @@ import { answerNames, OutputMeter } from "../usage/counting/token-meter.ts";
 export function withEstimates(usage: Partial<ChatUsage> | null, estimate: TokenEstimate): ChatUsage {
   const promptTokens = usage?.prompt_tokens ?? estimate.inputTokens();
   const completionTokens = usage?.completion_tokens ?? estimate.outputTokens();
+  const isReported = usage?.prompt_tokens !== undefined && usage.completion_tokens !== undefined;
+  const total = isReported ? usage.total_tokens : undefined;
   return {
-    total_tokens: promptTokens + completionTokens,
     ...usage,
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
+    total_tokens: total ?? promptTokens + completionTokens,
   };
 }
 
