@@ -42,7 +42,7 @@ class ListedItems {
 
   at(index: number): { id: string } {
     const bytes = itemAt(this.#items, index);
-    return formatItem(bytes && parseExact(bytes.toString("utf8")), `${this.#suffix}${index}`);
+    return formatItem(bytes && parseItem(bytes), `${this.#suffix}${index}`);
   }
 
   /**
@@ -76,6 +76,16 @@ class ListedItems {
       else high = middle - 1;
     }
     return low;
+  }
+}
+
+/** Returns null for invalid text, which some upstreams accept. */
+function parseItem(bytes: Buffer): unknown {
+  try {
+    return parseExact(bytes.toString("utf8"));
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 
