@@ -206,7 +206,7 @@ function spliceOrNull(body: string): string | null {
 function readLeniently(text: string): string {
   return text
     .replaceAll(/\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|([^]))/g, (escape, other) => other ?? escape)
-    .replaceAll(/[\x00-\x1f]/g, " ");
+    .replaceAll(/\p{Cc}/gu, " ");
 }
 
 test("a limit of null does not replace the other limit", (t) => {
