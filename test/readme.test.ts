@@ -3,8 +3,6 @@ import path from "node:path";
 import test from "ava";
 import { configVariables } from "../gateway/config/config.ts";
 import { limitVariables } from "../gateway/config/limit-variables.ts";
-import { checkProse } from "./prose/check-prose.ts";
-import { readMarkdown } from "./prose/read-markdown.ts";
 
 const root = path.join(import.meta.dirname, "..");
 const read = (name: string) => readFileSync(path.join(root, name), "utf8");
@@ -60,10 +58,6 @@ for (const name of documents) {
     }
     for (const [, script = ""] of text.matchAll(/npm run ([\w:-]+)/g)) t.true(script in scripts, script);
     t.pass();
-  });
-
-  test(`${name} is plain English`, (t) => {
-    t.deepEqual(readMarkdown(name, read(name)).flatMap(checkProse), []);
   });
 }
 
