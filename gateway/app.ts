@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import type { ApplicationOptions } from "./application.ts";
 import type { Config } from "./config/config.ts";
-import { joinEarlyChunks } from "./http/early-body.ts";
+import { joinEarlyChunks } from "./http/read-body.ts";
 import { crossOrigin } from "./v1/cross-origin.ts";
 import { health, type Readiness } from "./v1/health.ts";
 import { createV1Router, errorHandler } from "./v1/router.ts";
@@ -14,7 +14,7 @@ export function createApp(options: AppOptions): RequestListener {
   const allow = corsOrigins.length > 0 ? crossOrigin(corsOrigins) : null;
   const v1 = createV1Router({ ...services, trustedProxies });
   const probes = health(readiness);
-  const application = lateApplication(options);
+  const application = lazyApplication(options);
   return (request, response) => {
     if (allow?.(request, response)) return;
     joinEarlyChunks(request, response, services.bodyBudget);
@@ -23,7 +23,7 @@ export function createApp(options: AppOptions): RequestListener {
 }
 
 /** Loads the application at its first request, because its modules would take a fifth of the startup time. */
-function lateApplication(options: ApplicationOptions) {
+function lazyApplication(options: ApplicationOptions) {
   let loading: Promise<RequestListener> | undefined;
   const load = async () => (await import("./application.ts")).createApplication(options);
   const refuse = errorHandler(options.services);

@@ -2,7 +2,6 @@ import path from "node:path";
 import test from "ava";
 import { folderCycles, importCycles } from "./helpers/import-cycles.ts";
 import { folder, fromPackage, importRule, inside, libraryRule, type Rule } from "./helpers/import-rule.ts";
-import { sizeRules } from "./helpers/size-rules.ts";
 import { parseSources, readSourceTree } from "./helpers/source-tree.ts";
 
 const transports = ["gateway/v1/", "gateway/trpc/", "gateway/graphql/"];
@@ -224,7 +223,6 @@ const rules: Rule[] = [
       "gateway/providers/demo/demo.ts": 'import "../provider.ts";',
     },
   },
-  ...sizeRules,
 ];
 
 const files = readSourceTree(path.join(import.meta.dirname, ".."), ours);

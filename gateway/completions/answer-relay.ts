@@ -3,11 +3,12 @@ import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { GrowingBody, withoutByteOrderMark } from "../wire/bytes.ts";
 import { failOrDivert } from "./divert.ts";
-import { estimateAnswerTokens } from "./estimated-usage.ts";
 import { ErrorCollector, errorInAnswer } from "./read-upstream-error.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
 import { compressed, toAnswerError, tooLong } from "../wire/bad-answer.ts";
+import type { ChatUsage } from "../wire/chat-completion.ts";
+import { answerNames, OutputMeter } from "../usage/counting/token-meter.ts";
 
 /** Converts an upstream's answer. May throw any error for a malformed answer. */
 export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };
@@ -72,4 +73,31 @@ export class AnswerRelay implements UpstreamEvents, Answer {
       return null;
     }
   }
+}
+
+/**
+ * Fills in the counts that the upstream did not report, with the estimates of the usage record. Clients compute costs
+ * and context sizes from the counts, so 0 would be wrong.
+ */
+export function withEstimates(usage: Partial<ChatUsage> | null, estimate: TokenEstimate): ChatUsage {
+  const promptTokens = usage?.prompt_tokens ?? estimate.inputTokens();
+  const completionTokens = usage?.completion_tokens ?? estimate.outputTokens();
+  const isReported = usage?.prompt_tokens !== undefined && usage.completion_tokens !== undefined;
+  const total = isReported ? usage.total_tokens : undefined;
+  return {
+    ...usage,
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: total ?? promptTokens + completionTokens,
+  };
+}
+
+type TokenEstimate = { inputTokens: () => number; outputTokens: () => number };
+
+/** Estimates the output tokens of a whole answer in any dialect. */
+export function estimateAnswerTokens(answer: Buffer): number {
+  const meter = new OutputMeter(answerNames());
+  const text = answer.toString("latin1");
+  meter.read(text, 0, text.length);
+  return meter.tokens;
 }

@@ -1,10 +1,9 @@
 import { toAnswerError } from "../wire/bad-answer.ts";
 import { Attempts } from "../routing/attempts.ts";
 import { resolveRoute, type Route } from "../routing/catalogue.ts";
-import { describeDemand } from "./describe-demand.ts";
+import { describeDemand, checkBeforeReading, type HeldRequest, readRequest } from "./read-request.ts";
 import type { Exchange } from "./exchange.ts";
 import type { AnswerContext, FollowUp, ModelRequest, Operation, ReceivedRequest } from "./operation.ts";
-import { checkBeforeReading, type HeldRequest, readRequest } from "./read-request.ts";
 
 /**
  * The path of a request to a model, from its body to the upstream call. Throws a `GatewayError` for a request that

@@ -1,7 +1,6 @@
 import { embeddingsUsage, readTokenUsage } from "../wire/token-usage.ts";
 import type { ChatAnswer, EmbeddingsAnswer } from "../providers/provider.ts";
-import type { AnswerReading } from "./answer-relay.ts";
-import { estimateAnswerTokens, withEstimates } from "./estimated-usage.ts";
+import { type AnswerReading, estimateAnswerTokens, withEstimates } from "./answer-relay.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { badAnswer, toAnswerError } from "../wire/bad-answer.ts";
 import { parseAnswer } from "../wire/parse-upstream.ts";

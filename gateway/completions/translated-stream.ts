@@ -5,10 +5,10 @@ import type { ChatStreamReader, ChatTranslation } from "../providers/provider.ts
 import { TokenMeter } from "../usage/counting/token-meter.ts";
 import type { ChunkDelta } from "../wire/chat-completion.ts";
 import type { EventDecoder, UpstreamEvent } from "../wire/server-sent-events.ts";
-import { withEstimates } from "./estimated-usage.ts";
+import { withEstimates } from "./answer-relay.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { cutOff, toAnswerError, tooLong, withoutChoices } from "../wire/bad-answer.ts";
-import type { StreamPiece, StreamReading } from "./stream-reading.ts";
+import type { StreamPiece, StreamReading } from "./stream-relay.ts";
 
 type TranslatedStreamOptions = {
   translation: Pick<ChatTranslation, "streamContentType" | "createDecoder" | "createStreamReader">;

@@ -123,7 +123,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 }
 
 function readVariables(given: Record<string, string | undefined>): z.output<typeof variables> {
-  const { error } = variables.safeParse(given, once);
+  const { error } = variables.safeParse(given, withoutCompilation);
   // The first problem of a variable causes the later problems.
   const wrong = new Map<string, string>();
   for (const { path, message } of error?.issues.toReversed() ?? []) {
@@ -138,14 +138,14 @@ function readVariables(given: Record<string, string | undefined>): z.output<type
   }
   // All variables are optional, so the valid variables can be parsed alone.
   const right = Object.entries(given).filter(([variable]) => !wrong.has(variable));
-  const data = variables.parse(Object.fromEntries(right), once);
+  const data = variables.parse(Object.fromEntries(right), withoutCompilation);
   const problems = [...[...wrong].toReversed(), ...findConflicts(data, wrong)];
   if (problems.length === 0) return data;
   throw new ConfigError(problems.map(([variable, message]) => `${variable}: ${message}`));
 }
 
 /** Without `jitless`, Zod compiles the parser, which takes longer than the two parses. */
-const once = { jitless: true };
+const withoutCompilation = { jitless: true };
 
 export class ConfigError extends StartError {
   override readonly name = "ConfigError";

@@ -34,3 +34,36 @@ export function createBuilder() {
 }
 
 export type Builder = ReturnType<typeof createBuilder>;
+
+export function usageEnums(builder: Builder) {
+  return {
+    UsageStatus: builder.enumType("UsageStatus", {
+      values: ["SUCCEEDED", "FAILED", "CANCELLED", "INTERRUPTED"] as const,
+    }),
+    UsageDimension: builder.enumType("UsageDimension", {
+      values: {
+        API_KEY: { value: "apiKeyId" },
+        MODEL: { value: "model" },
+        PROVIDER: { value: "provider" },
+        STATUS: { value: "status" },
+        OWNER: { value: "ownerId", description: "The key's owner at the time of the request." },
+        TOOL: { value: "clientTool" },
+        ERROR_REASON: { value: "errorReason" },
+      } as const,
+    }),
+    UsageInterval: builder.enumType("UsageInterval", {
+      description: "In UTC.",
+      values: { HOUR: { value: "hour" }, DAY: { value: "day" }, MONTH: { value: "month" } } as const,
+    }),
+    LimitScope: builder.enumType("LimitScope", {
+      description: "The holder of a limit or budget.",
+      values: {
+        KEY: { value: "key", description: "The API key itself." },
+        PERSON: { value: "person", description: "All API keys of the key's owner." },
+        GATEWAY: { value: "gateway", description: "All API keys." },
+      } as const,
+    }),
+  };
+}
+
+export type UsageEnums = ReturnType<typeof usageEnums>;

@@ -6,8 +6,7 @@ import { createId } from "../ids.ts";
 import { expectJson, isSameOrigin } from "../http/browser-request.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { Services } from "../services.ts";
-import { statusOf } from "./error-status.ts";
-import type { GraphqlServer } from "./server.ts";
+import { statusOf, type GraphqlServer } from "./server.ts";
 
 /**
  * `/graphql`: the usage history, for signed-in users. The first allowed query imports GraphQL's libraries,
@@ -36,11 +35,11 @@ export function graphql(services: Services, path: string) {
     response.setHeader("x-request-id", requestId);
     response.setHeader("cache-control", "no-store");
     try {
-      const { person, question } = await letIn(services, { request, response, path });
+      const { person, query } = await authenticate(services, { request, response, path });
       const server = await (starting ??= start());
       // Checking a document takes milliseconds, so that many at once take turns.
       await nextTurn();
-      const answer = await server.fetch(question, { services, person, requestId });
+      const answer = await server.fetch(query, { services, person, requestId });
       response.writeHead(answer.status, [...answer.headers].flat());
       for await (const part of answer.body ?? []) response.write(part);
       response.end();
@@ -55,7 +54,7 @@ export function graphql(services: Services, path: string) {
 type Call = { request: IncomingMessage; response: ServerResponse; path: string };
 
 /** Authenticates the caller and reads the query. */
-async function letIn({ bodyBudget, sessions }: Services, { request, response, path }: Call) {
+async function authenticate({ bodyBudget, sessions }: Services, { request, response, path }: Call) {
   const { method = "GET", headers } = request;
   if (!isSameOrigin(headers)) {
     throw new GatewayError(
@@ -73,8 +72,8 @@ async function letIn({ bodyBudget, sessions }: Services, { request, response, pa
   if (accessToken === undefined)
     throw new GatewayError("unauthenticated", "You are not signed in. Sign in, and send the access token.");
   const person = await sessions.authenticate(accessToken);
-  const query = /\?.*/s.exec(request.url ?? "")?.[0] ?? "";
-  if (query.length > documentBytesMax) throw tooLarge();
+  const search = /\?.*/s.exec(request.url ?? "")?.[0] ?? "";
+  if (search.length > documentBytesMax) throw tooLarge();
   if (method === "POST") expectJson(headers);
   const held = bodyBudget.hold(consoleOf(person.id));
   response.on("close", () => held.release());
@@ -83,7 +82,7 @@ async function letIn({ bodyBudget, sessions }: Services, { request, response, pa
   const form = "application/graphql-response+json";
   const accept = headers.accept?.includes(form) ? form : "application/json";
   const plain = { accept, "content-type": "application/json" };
-  return { person, question: new Request(`http://gateway${path}${query}`, { method, headers: plain, body }) };
+  return { person, query: new Request(`http://gateway${path}${search}`, { method, headers: plain, body }) };
 }
 
 const documentBytesMax = 64 * 1024;

@@ -2,8 +2,7 @@ import type { LimitHolder } from "../errors.ts";
 import type { OwnedRecord } from "../usage/history/usage-history.ts";
 import type { AttemptTiming, RequestTiming } from "../usage/recording/build-usage-record.ts";
 import { linesOfRecord } from "../usage/counting/cost.ts";
-import type { Builder } from "./builder.ts";
-import type { UsageEnums } from "./usage-enums.ts";
+import type { Builder, UsageEnums } from "./builder.ts";
 
 export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: UsageEnums) {
   const CostLine = costLineType(builder);

@@ -1,5 +1,10 @@
-import { countBytes, packResponse, unpackResponse } from "./pack-response.ts";
-import type { KeptResponse, ResponseStore } from "./response-store.ts";
+import {
+  countBytes,
+  packResponse,
+  unpackResponse,
+  type KeptResponse,
+  type ResponseStore,
+} from "./response-store.ts";
 
 export type MemoryStoreOptions = {
   now: () => number;

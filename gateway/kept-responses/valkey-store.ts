@@ -2,10 +2,16 @@ import type { SecretBox } from "../credentials/secret-box.ts";
 import { GatewayError } from "../errors.ts";
 import { ValkeyConnection } from "../limits/valkey/valkey-connection.ts";
 import type { Log } from "../log.ts";
-import { countBytes, packResponse, responseOverheadBytes, unpackResponse } from "./pack-response.ts";
-import type { KeptResponse, ResponseStore } from "./response-store.ts";
+import {
+  countBytes,
+  packResponse,
+  responseOverheadBytes,
+  unpackResponse,
+  type KeptResponse,
+  type ResponseStore,
+} from "./response-store.ts";
 
-export type ValkeyStoreOptions = {
+type ValkeyStoreOptions = {
   url: string;
   timeoutMs: number;
   keptMs: number;

@@ -3,12 +3,11 @@ import type { Config } from "../config/config.ts";
 import type { Runtime } from "../runtime.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import { createId } from "../ids.ts";
-import { BudgetWarnings } from "./budgets/budget-warnings.ts";
+import { BudgetWarnings, Webhook } from "./budgets/budget-warnings.ts";
 import { Budgets } from "./budgets/budgets.ts";
 import { Limiter } from "./rates/limiter.ts";
 import type { Meter } from "./rates/meter.ts";
 import { ShareExchange } from "./rates/share-exchange.ts";
-import { Webhook } from "./budgets/webhook.ts";
 import type { Log } from "../log.ts";
 
 type StartLimitsOptions = {

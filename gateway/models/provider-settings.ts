@@ -3,7 +3,7 @@ import type { BillingChanges } from "../usage/counting/charge-factor.ts";
 import { GatewayError } from "../errors.ts";
 import { findProvider, type ProviderKindName, findPreset } from "../providers/registry.ts";
 import { type AddressGuard, hostAndPortOf, portOf } from "../upstream/address-guard.ts";
-import { howToAllow } from "../upstream/explain-failure.ts";
+import { howToAllow } from "../upstream/upstream-failure.ts";
 
 export type ProviderSettingsInput = {
   kind: ProviderKindName;

@@ -7,7 +7,7 @@ import type { Upstreams } from "../upstream/upstreams.ts";
 import { openCredential } from "../credentials/credential.ts";
 import type { Provider, ProviderSettings, UpstreamApi } from "../providers/provider.ts";
 import { collectAnswer, type CollectedAnswer } from "../upstream/collect-answer.ts";
-import { explainFailure } from "../upstream/explain-failure.ts";
+import { explainFailure } from "../upstream/upstream-failure.ts";
 import { parseJson, isObject } from "../wire/json.ts";
 import { holdsSecret } from "../upstream/hide-secret.ts";
 

@@ -1,4 +1,4 @@
-import type { ClaudeEffort } from "./claude-budget.ts";
+import type { ClaudeEffort } from "./requested-thinking.ts";
 
 /** The parameters that a Claude model accepts, on Anthropic's API and on Bedrock. */
 export type ClaudeTraits = {
@@ -7,7 +7,7 @@ export type ClaudeTraits = {
   /** The model's names for the efforts. */
   efforts: Record<ClaudeEffort, string>;
   /** The parameters that disable or minimize thinking. Empty for models that reason only on request. */
-  calm: { thinking?: { type: string }; effort?: string };
+  thinkingOff: { thinking?: { type: string }; effort?: string };
   /** The accepted parameters of `temperature`, `top_p` and `top_k`. `one` means no `top_p` beside a temperature. */
   sampling: "all" | "one" | "none";
   canForceTools: boolean;
@@ -34,7 +34,7 @@ const allEfforts: Record<ClaudeEffort, string> = {
 const claude3: ClaudeTraits = {
   thinking: "never",
   efforts: allEfforts,
-  calm: {},
+  thinkingOff: {},
   sampling: "all",
   canForceTools: true,
   bindsThoughts: false,
@@ -61,12 +61,12 @@ const claude47: ClaudeTraits = {
   takesSchemaOnBedrock: false,
 };
 /** From version 5, Claude reasons by default. */
-const claude5: ClaudeTraits = { ...claude47, calm: { thinking: { type: "disabled" } } };
+const claude5: ClaudeTraits = { ...claude47, thinkingOff: { thinking: { type: "disabled" } } };
 const haiku55: ClaudeTraits = { ...claude5, bindsThoughts: true };
 /** Fable and Mythos always reason. */
-const always: ClaudeTraits = { ...claude47, calm: { effort: "low" } };
+const always: ClaudeTraits = { ...claude47, thinkingOff: { effort: "low" } };
 const always51: ClaudeTraits = { ...always, canForceTools: false, bindsThoughts: true };
-const sonnet55: ClaudeTraits = { ...always51, calm: { thinking: { type: "between_tools" } } };
+const sonnet55: ClaudeTraits = { ...always51, thinkingOff: { thinking: { type: "between_tools" } } };
 
 /**
  * The first version of each family with the traits. Later versions inherit them, up to the next line.
@@ -104,12 +104,12 @@ const models: readonly (readonly [family: string, version: number, traits: Claud
 ];
 
 /** Compatible upstreams may implement only the oldest features. */
-const strangerTraits: ClaudeTraits = { ...claude37, thinking: "as requested" };
+const unknownModelTraits: ClaudeTraits = { ...claude37, thinking: "as requested" };
 
 /** A name of Claude without a known family counts as the newest model. Null is another vendor's model. */
 export function findClaudeTraits(modelName: string): ClaudeTraits {
   const name = modelName.toLowerCase();
-  if (!name.includes("claude")) return strangerTraits;
+  if (!name.includes("claude")) return unknownModelTraits;
   const { family, version } = readName(name);
   const ofFamily = models.filter(([known]) => known === family);
   const traits = ofFamily.findLast(([, since]) => since <= version) ?? ofFamily[0];

@@ -1,24 +1,42 @@
 import type { ChatRequestBody } from "../wire/chat-completion.ts";
-import { claudeBudgetTokens, type ClaudeEffort } from "./claude-budget.ts";
+import {
+  claudeBudgetTokens,
+  type ClaudeEffort,
+  type Dropped,
+  type RequestedThinking,
+  readThinking,
+} from "./requested-thinking.ts";
 import type { ClaudeTraits } from "./claude-models.ts";
-import { type Dropped, type RequestedThinking, readThinking } from "./requested-thinking.ts";
+import { expectNumber, ifGiven, unsupported, unsupportedValue } from "../wire/parameter-errors.ts";
 
 /** Claude's own parameter: `enabled` with a budget, `adaptive`, `between_tools` or `disabled`. */
 type ClaudeThinking = { type?: unknown; [field: string]: unknown };
 
-export type ClaudeSituation = {
+type ClaudeSituation = {
   traits: ClaudeTraits;
   /** False if the model cannot be forced, and the request therefore contains an instruction. */
   isToolForced: boolean;
-  /**
-   * Whether the response continues an assistant turn that does not start with thinking, usually after tool calls.
-   * Claude then rejects a thinking budget. Adaptive models accept such a turn.
-   */
   continuesWithoutThought: boolean;
   /** The maximum tokens of the response, thinking included. */
   limitTokens: number;
   dropped: Dropped;
 };
+
+/**
+ * Whether the response continues an assistant turn that does not start with thinking, usually after tool calls.
+ * Claude then rejects a thinking budget. Adaptive models accept such a turn.
+ */
+export function continuesWithoutThought<Block>(
+  messages: readonly { role: string; content: readonly Block[] }[],
+  isToolResult: (block: Block) => boolean,
+  isThought: (block: Block) => boolean,
+): boolean {
+  const requested = messages.findLastIndex(
+    ({ role, content }) => role === "user" && !content.some(isToolResult),
+  );
+  const first = messages.slice(requested + 1).find(({ role }) => role === "assistant")?.content[0];
+  return first !== undefined && !isThought(first);
+}
 
 export type ThinkingOrder = { thinking?: ClaudeThinking | undefined; effort?: string | undefined };
 
@@ -32,7 +50,7 @@ export function toClaudeThinking(body: ChatRequestBody, situation: ClaudeSituati
   if (requested === null) return {};
   if (requested.given && traits.thinking === "as requested") return { thinking: requested.given };
   const { effort } = requested;
-  if (effort === "none") return calm(requested, traits);
+  if (effort === "none") return withoutThinking(requested, traits);
   if (traits.thinking === "never") return {};
   const wantsBudget = requested.budgetTokens !== null && traits.thinking !== "by effort";
   const order =
@@ -44,11 +62,12 @@ export function toClaudeThinking(body: ChatRequestBody, situation: ClaudeSituati
   return order;
 }
 
-function calm({ given }: RequestedThinking, { calm: order, thinking }: ClaudeTraits): ThinkingOrder {
+function withoutThinking({ given }: RequestedThinking, traits: ClaudeTraits): ThinkingOrder {
+  const { thinkingOff, thinking } = traits;
   const isDisabled = given?.["type"] === "disabled";
   // Models that reason only on request accept the switch, too.
-  const isKept = isDisabled && Object.keys(order).length === 0 && thinking !== "never";
-  return isKept ? { thinking: given } : { ...order };
+  const isKept = isDisabled && Object.keys(thinkingOff).length === 0 && thinking !== "never";
+  return isKept ? { thinking: given } : { ...thinkingOff };
 }
 
 /** A forced tool takes precedence over thinking, because models with a budget reject both together. */
@@ -76,4 +95,51 @@ function byEffort(
   // Newer models hide their reasoning by default.
   const display = typeof given?.["display"] === "string" ? given["display"] : "summarized";
   return { ...order, thinking: { type: "adaptive", display } };
+}
+
+type ClaudeSampling = Record<"temperature" | "topP" | "topK", number | undefined>;
+
+/**
+ * Omits a temperature or `top_p` of 1, the default, and parameters of which the model accepts no value. While older
+ * models reason, they reject parameters that they accept otherwise, so the client must choose.
+ * https://platform.claude.com/docs/en/build-with-claude/extended-thinking#feature-compatibility,
+ * https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-7
+ */
+export function toClaudeSampling(
+  body: ChatRequestBody,
+  { sampling, thinking }: ClaudeTraits,
+  isThinking: boolean,
+  dropped: Dropped,
+): ClaudeSampling {
+  const temperature = unlessNeutral(ifGiven(body["temperature"], "temperature", expectNumber));
+  const topP = unlessNeutral(ifGiven(body["top_p"], "top_p", expectNumber));
+  const topK = ifGiven(body["top_k"], "top_k", expectNumber);
+  if (sampling === "none") {
+    for (const [param, value] of Object.entries({ temperature, top_p: topP, top_k: topK })) {
+      if (value !== undefined) dropped.add(param);
+    }
+    return { temperature: undefined, topP: undefined, topK: undefined };
+  }
+  if (temperature !== undefined && temperature > 1) {
+    throw unsupportedValue("temperature", "Claude accepts at most 1. Use a value from 0 to 1.", temperature);
+  }
+  if (isThinking && thinking !== "as requested") {
+    const why =
+      "Claude does not accept this parameter while reasoning. Remove this parameter or reasoning_effort.";
+    if (temperature !== undefined) throw unsupported("temperature", why);
+    if (topP !== undefined && topP < thinkingTopPMin) throw unsupported("top_p", why);
+    if (topK !== undefined) throw unsupported("top_k", why);
+  }
+  if (sampling === "one" && temperature !== undefined && topP !== undefined) {
+    // The API answers 400: "`temperature` and `top_p` cannot both be specified for this model."
+    dropped.add("top_p");
+    return { temperature, topP: undefined, topK };
+  }
+  return { temperature, topP, topK };
+}
+
+const thinkingTopPMin = 0.95;
+
+function unlessNeutral(value: number | undefined): number | undefined {
+  return value === 1 ? undefined : value;
 }

@@ -1,10 +1,12 @@
 import type { GatewayError } from "../errors.ts";
 import type { Candidate } from "./candidate.ts";
 import type { CoolDownCause, CoolDowns, RetryBudget } from "./cool-downs.ts";
-import { type HeldRefusal, holdRefusal } from "./held-refusal.ts";
-import { selectCandidate, selectSoonest } from "./select-candidate.ts";
 import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
+import { isMediaType } from "../upstream/is-media-type.ts";
+import { GrowingBody } from "../wire/bytes.ts";
+import { parseJson } from "../wire/json.ts";
+import { readRetryInfoMs } from "../wire/retry-info.ts";
 
 export type AttemptsOptions = {
   coolDowns: CoolDowns;
@@ -248,3 +250,93 @@ const refusals = new Set([401, 402, 403, 429, 503, 529]);
 
 /** Statuses of a proxy whose own upstream may still process the request. */
 const proxyFailures = new Set([502, 504, 524]);
+
+/** Holds a rejection whose headers do not say how long to wait, if its body may. */
+function holdRefusal(status: number, headers: UpstreamHeaders, release: () => void): HeldRefusal | null {
+  const mayWait =
+    (status === 429 || status === 503) &&
+    readRetryAfterMs(headers) === null &&
+    isMediaType(headers["content-type"], "application/json");
+  return mayWait ? new HeldRefusal(status, headers, release) : null;
+}
+
+/** A rejection whose body is read before another call follows. The wait for the body is short. */
+class HeldRefusal {
+  readonly status: number;
+  readonly headers: UpstreamHeaders;
+  readonly #body = new GrowingBody(bodyBytesMax);
+  readonly #release: () => void;
+  readonly #timer: NodeJS.Timeout;
+
+  /** @param release runs if the body is too long or late */
+  constructor(status: number, headers: UpstreamHeaders, release: () => void) {
+    this.status = status;
+    this.headers = headers;
+    this.#release = release;
+    this.#timer = setTimeout(release, bodyWaitMsMax);
+  }
+
+  get body(): Buffer {
+    return this.#body.bytes;
+  }
+
+  /** Copies the bytes, because the connection may use their buffer again. */
+  add(bytes: Buffer): void {
+    this.#body.append(Buffer.from(bytes));
+    if (this.#body.length > bodyBytesMax) this.#release();
+  }
+
+  letGo(): void {
+    clearTimeout(this.#timer);
+  }
+
+  readWaitMs(): number | null {
+    return readRetryInfoMs(parseJson(this.body.toString("utf8")));
+  }
+}
+
+const bodyBytesMax = 64 * 1024;
+const bodyWaitMsMax = 1_000;
+
+export type { HeldRefusal };
+
+/**
+ * Selects by weight from the first group with a candidate that is left and not cooling down.
+ * @param isLeft whether a candidate may still be tried for this request
+ */
+function selectCandidate(
+  groups: readonly (readonly Candidate[])[],
+  coolDowns: CoolDowns,
+  isLeft: (candidate: Candidate) => boolean,
+  random: () => number,
+): Candidate | null {
+  for (const group of groups) {
+    const only = group.length === 1 ? group[0] : undefined;
+    if (only) {
+      if (isLeft(only) && coolDowns.leftMs(only) === 0) return only;
+      continue;
+    }
+    const candidates = group.filter((candidate) => isLeft(candidate) && coolDowns.leftMs(candidate) === 0);
+    const candidate = selectByWeight(candidates, random);
+    if (candidate) return candidate;
+  }
+  return null;
+}
+
+function selectSoonest(
+  groups: readonly (readonly Candidate[])[],
+  coolDowns: CoolDowns,
+  isLeft: (candidate: Candidate) => boolean,
+): Candidate | null {
+  let soonest: Candidate | null = null;
+  for (const candidate of groups.flat().filter(isLeft)) {
+    if (soonest === null || coolDowns.leftMs(candidate) < coolDowns.leftMs(soonest)) soonest = candidate;
+  }
+  return soonest;
+}
+
+function selectByWeight(candidates: readonly Candidate[], random: () => number): Candidate | undefined {
+  const total = candidates.reduce((sum, { weight }) => sum + weight, 0);
+  let left = random() * total;
+  return candidates.find(({ weight }) => (left -= weight) < 0) ?? candidates.at(-1);
+}

@@ -2,7 +2,7 @@ import { GatewayError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type AddressGuard, hostAndPortOf } from "../upstream/address-guard.ts";
 import type { CatalogueModel } from "./catalogue.ts";
-import { howToAllow } from "../upstream/explain-failure.ts";
+import { howToAllow } from "../upstream/upstream-failure.ts";
 import type { Candidate } from "./candidate.ts";
 
 type PrivateAddressWarningsOptions = { log: Log; guard: AddressGuard };

@@ -10,7 +10,7 @@ import { formatUrl } from "../http/server-address.ts";
 import type { Runtime } from "../runtime.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { backUp } from "./back-up.ts";
-import { recomputeCommand } from "../usage/history/recompute-command.ts";
+import { recomputeCommand } from "../usage/history/recompute-costs.ts";
 
 type CommandOptions = { config: Config; runtime: Runtime; print(line: string): void };
 

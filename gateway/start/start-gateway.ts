@@ -50,7 +50,7 @@ export async function startGateway(
   const sockets = new ResponsesSockets({ ...services, trustedProxies }, conversation(responses));
   let metricsServer: MetricsServer | null = null;
   const readiness: Readiness = { isReady: true, trouble: services.trouble };
-  const app = untilStopping(readiness, createApp({ services, ...config, readiness }));
+  const app = closeConnectionsWhileStopping(readiness, createApp({ services, ...config, readiness }));
   const server = createHttpServer(config, { runtime, app, sockets });
   try {
     if (config.metrics && metrics && !isWorker) {
@@ -87,7 +87,7 @@ export async function startGateway(
 }
 
 /** While the gateway stops, the response to each new request closes its connection. */
-function untilStopping(readiness: Readiness, app: RequestListener): RequestListener {
+function closeConnectionsWhileStopping(readiness: Readiness, app: RequestListener): RequestListener {
   return (request, response) => {
     if (!readiness.isReady) response.shouldKeepAlive = false;
     app(request, response);

@@ -1,6 +1,16 @@
 import * as z from "zod";
-import { fallbacks, id, pageLimit, revision, search, slug, slugs, tokens, upstreamModel } from "./inputs.ts";
-import { prices } from "./price-inputs.ts";
+import {
+  fallbacks,
+  id,
+  pageLimit,
+  revision,
+  search,
+  slug,
+  slugs,
+  tokens,
+  upstreamModel,
+  prices,
+} from "./inputs.ts";
 import { adminProcedure, procedure, router } from "./trpc.ts";
 
 const changes = {

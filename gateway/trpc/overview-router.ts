@@ -1,7 +1,10 @@
 import * as z from "zod";
-import { forecastSpending } from "../usage/history/spending-forecast.ts";
-import { readTopUsage } from "../usage/history/top-usage.ts";
-import { overviewPeriods, readOverview } from "../usage/history/usage-overview.ts";
+import {
+  forecastSpending,
+  readTopUsage,
+  overviewPeriods,
+  readOverview,
+} from "../usage/history/usage-overview.ts";
 import { procedure, router } from "./trpc.ts";
 
 const period = z.enum(Object.keys(overviewPeriods) as (keyof typeof overviewPeriods)[]).default("24h");

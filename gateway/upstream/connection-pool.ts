@@ -1,6 +1,6 @@
 import { GatewayError } from "../errors.ts";
 import { Connection, type ConnectionOwner, type Dialler } from "./connection.ts";
-import type { HttpLimits } from "./http-limits.ts";
+import type { HttpLimits } from "./answer-reader.ts";
 import type { CallHolder, NetworkCall } from "./network-call.ts";
 import type { UpstreamRequest } from "./upstream-call.ts";
 

@@ -1,8 +1,7 @@
 import { connect, isIP, type OnReadOpts, Socket, type TcpNetConnectOpts } from "node:net";
 import { connect as connectSecure } from "node:tls";
 import { type AddressGuard, portOf, privateAddressError } from "./address-guard.ts";
-import { AnswerReader } from "./answer-reader.ts";
-import type { HttpLimits } from "./http-limits.ts";
+import { AnswerReader, type HttpLimits } from "./answer-reader.ts";
 import type { CallHolder, NetworkCall } from "./network-call.ts";
 import type { UpstreamRequest } from "./upstream-call.ts";
 import { brokenOff, withCode } from "./upstream-failure.ts";

@@ -3,11 +3,10 @@ import { GatewayError } from "../errors.ts";
 import type { Endpoint, UpstreamRequest as SignedRequest } from "../providers/provider.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { ConnectionPool } from "./connection-pool.ts";
-import type { HttpLimits } from "./http-limits.ts";
+import { type HttpLimits, isToken } from "./answer-reader.ts";
 import { LocalCall } from "./local-call.ts";
 import { NetworkCall } from "./network-call.ts";
 import { Dialler } from "./connection.ts";
-import { isToken } from "./answer-framing.ts";
 import { withCode } from "./upstream-failure.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamRequest, UpstreamTimeouts } from "./upstream-call.ts";
 

@@ -47,7 +47,7 @@ export function endpoint(
       await handle({ request, response, id, reply, observed });
     } catch (thrown) {
       const error = toGatewayError(thrown);
-      logOurTrouble(runtime.log, id, error);
+      logServerError(runtime.log, id, error);
       observer?.refused(observed, error.code, reply.statusOf(error));
       reply.fail(error);
     }
@@ -60,15 +60,15 @@ export function plainEndpoint(
   handle: (context: EndpointContext) => Promise<void>,
   dialectOf: Parameters<typeof endpoint>[2],
 ): RequestHandler {
-  const handleAndTell = async (context: EndpointContext) => {
+  const handleAndObserve = async (context: EndpointContext) => {
     await handle(context);
     const { observed, response } = context;
     if (observed) options.observer?.answered(observed, response.headersSent ? response.statusCode : 499);
   };
-  return endpoint(options, handleAndTell, dialectOf);
+  return endpoint(options, handleAndObserve, dialectOf);
 }
 
-export function logOurTrouble(log: Log, requestId: string, error: GatewayError): void {
+export function logServerError(log: Log, requestId: string, error: GatewayError): void {
   if (error.code === "internal_error")
     log.error({ requestId, error }, "a request failed with an internal error");
   if (error.code === "service_unavailable") log.warn({ requestId, error }, "a request could not be served");

@@ -19,7 +19,7 @@ import { ClientGoneError, readBody } from "../http/read-body.ts";
 import type { MemoryStore } from "../kept-responses/memory-store.ts";
 import type { KeptResponses } from "../kept-responses/kept-responses.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
-import { endpoint, type EndpointContext, logOurTrouble, type RequestHandler } from "./endpoint.ts";
+import { endpoint, type EndpointContext, logServerError, type RequestHandler } from "./endpoint.ts";
 
 export type ModelEndpointOptions = KeyOptions &
   AnswerContext & {
@@ -90,7 +90,7 @@ export function openExchange(
 export function failExchange({ runtime }: ModelEndpointOptions, exchange: Exchange, thrown: unknown): void {
   if (thrown instanceof ClientGoneError) return exchange.cancel();
   const error = toGatewayError(thrown);
-  logOurTrouble(runtime.log, exchange.id, error);
+  logServerError(runtime.log, exchange.id, error);
   exchange.fail(error);
 }
 

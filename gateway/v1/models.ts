@@ -2,16 +2,13 @@ import { type KeyOptions, limitedKeyOf, type ModelEndpointOptions } from "./mode
 import type { IncomingMessage } from "node:http";
 import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
-import { messages } from "../dialects/messages/messages.ts";
-import { formatModel, formatModelList } from "../dialects/messages/model-list.ts";
+import { messages, formatModel, formatModelList } from "../dialects/messages/messages.ts";
 import { type CatalogedModel, formatModelCatalog } from "../dialects/responses/model-catalog.ts";
 import { type CatalogueModel, listModels, resolveRoute } from "../routing/catalogue.ts";
 import { parseSlug } from "../routing/slug.ts";
 import { type EndpointOptions, plainEndpoint, type RequestHandler } from "./endpoint.ts";
 
-export type ModelsOptions = KeyOptions &
-  EndpointOptions &
-  Pick<ModelEndpointOptions, "catalogue" | "limiter">;
+type ModelsOptions = KeyOptions & EndpointOptions & Pick<ModelEndpointOptions, "catalogue" | "limiter">;
 
 /**
  * `GET /v1/models`. The header `anthropic-version` selects Anthropic's paginated format. Otherwise, the query

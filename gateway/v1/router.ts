@@ -14,8 +14,7 @@ import { endpoint, type EndpointOptions, type RequestHandler } from "./endpoint.
 import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
 import { keptResponseEndpoints } from "./kept-responses.ts";
 import { modelDetail, modelList } from "./models.ts";
-import { findHostProblem } from "../http/find-host-problem.ts";
-import { quotable, wantsPage } from "../http/browser-request.ts";
+import { findHostProblem, quotable, wantsPage } from "../http/browser-request.ts";
 
 /** The public API. Unmatched paths fall through to the next handler. */
 export function createV1Router(options: ModelEndpointOptions): Router.Router {

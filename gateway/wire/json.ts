@@ -6,6 +6,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 /** TypeScript does not know the function, which Node 24 has. */
 const { isRawJSON: isRawJson } = JSON as typeof JSON & { isRawJSON(value: unknown): boolean };
 
+/** Any value except a string counts as an empty text. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

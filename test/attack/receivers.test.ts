@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import test from "ava";
-import { DecoderSlots } from "../../gateway/http/decoder-slots.ts";
-import { BodyBudget, consoleOf, strangers } from "../../gateway/http/body-budget.ts";
+import { DecoderSlots, BodyBudget, consoleOf, strangers } from "../../gateway/http/body-budget.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { openSocket } from "../helpers/responses-socket.ts";

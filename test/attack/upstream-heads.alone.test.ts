@@ -1,6 +1,5 @@
 import test from "ava";
-import { parseAnswerHead } from "../../gateway/upstream/answer-framing.ts";
-import { AnswerReader } from "../../gateway/upstream/answer-reader.ts";
+import { parseAnswerHead, AnswerReader } from "../../gateway/upstream/answer-reader.ts";
 import { defaultHttpLimits } from "../helpers/call-upstream.ts";
 import { figures } from "../helpers/scale.ts";
 import { measureGrowth } from "./measure-growth.ts";

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from "ava";
 import { limitVariables } from "../../gateway/config/limit-variables.ts";
 import { AddressGuard } from "../../gateway/upstream/address-guard.ts";
-import type { HttpLimits } from "../../gateway/upstream/http-limits.ts";
+import type { HttpLimits } from "../../gateway/upstream/answer-reader.ts";
 import type {
   UpstreamCall,
   UpstreamHeaders,

@@ -12,7 +12,6 @@ export function readSourceTree(top: string, folders: string[]): SourceFile[] {
 /** The input of the architecture rules. Paths are relative to the project's root, with forward slashes. */
 export type SourceFile = {
   path: string;
-  lineCount: number;
   imports: Import[];
   /** The numbers of the lines that read `process.env`, including by destructuring or import. */
   environmentLines: number[];
@@ -32,7 +31,6 @@ function parseSource(file: string, text: string): SourceFile {
   const source = ts.createSourceFile(file, script, ts.ScriptTarget.Latest, true, ts.ScriptKind.TS);
   const parsed: SourceFile = {
     path: file,
-    lineCount: text.split("\n").length - 1,
     imports: [],
     environmentLines: [],
   };

@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import test from "ava";
 import { BodyBudget } from "../../gateway/http/body-budget.ts";
-import { joinEarlyChunks } from "../../gateway/http/early-body.ts";
-import { readBody } from "../../gateway/http/read-body.ts";
+import { joinEarlyChunks, readBody } from "../../gateway/http/read-body.ts";
 import { eventually } from "../helpers/eventually.ts";
 
 const megabyte = 1024 * 1024;

@@ -1,8 +1,7 @@
 import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
 import { MemoryStore, type MemoryStoreOptions } from "../../gateway/kept-responses/memory-store.ts";
-import { countBytes } from "../../gateway/kept-responses/pack-response.ts";
-import type { KeptResponse } from "../../gateway/kept-responses/response-store.ts";
+import { countBytes, type KeptResponse } from "../../gateway/kept-responses/response-store.ts";
 import { noItems } from "../../gateway/wire/json-items.ts";
 
 const hourMs = 3_600_000;

@@ -10,7 +10,7 @@ import { ShareExchange } from "../../gateway/limits/rates/share-exchange.ts";
 import type { GatewayError } from "../../gateway/errors.ts";
 import { createLog } from "../../gateway/log.ts";
 import { type Runtime, systemRuntime } from "../../gateway/runtime.ts";
-import { SpanDelivery } from "../../gateway/tracing/span-delivery.ts";
+import { SpanDelivery } from "../../gateway/tracing/tracing.ts";
 import { administrator, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const minuteMs = 60_000;

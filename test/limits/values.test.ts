@@ -8,7 +8,7 @@ import {
   noLimitColumns,
   toKeyLimits,
 } from "../../gateway/limits/key-limits.ts";
-import { sendAgainAfterMs } from "../../gateway/limits/budgets/webhook.ts";
+import { sendAgainAfterMs } from "../../gateway/limits/budgets/budget-warnings.ts";
 import { Meter } from "../../gateway/limits/rates/meter.ts";
 import { addRateLimitHeaders, formatDuration } from "../../gateway/limits/rates/admission.ts";
 

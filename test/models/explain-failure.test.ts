@@ -1,7 +1,7 @@
 import test from "ava";
 import { GatewayError } from "../../gateway/errors.ts";
 import { explainRefusal } from "../../gateway/models/test-provider.ts";
-import { explainFailure } from "../../gateway/upstream/explain-failure.ts";
+import { explainFailure } from "../../gateway/upstream/upstream-failure.ts";
 
 function failure(code: string): GatewayError {
   const cause = Object.assign(new Error(code), { code });

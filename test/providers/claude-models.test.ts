@@ -46,15 +46,15 @@ const table: Row[] = [
 type Row = [
   name: string,
   thinking: ClaudeTraits["thinking"],
-  calm: ClaudeTraits["calm"],
+  thinkingOff: ClaudeTraits["thinkingOff"],
   sampling: ClaudeTraits["sampling"],
   canForceTools: boolean,
   bindsThoughts: boolean,
 ];
 
-for (const [name, thinking, calm, sampling, canForceTools, bindsThoughts] of table) {
+for (const [name, thinking, thinkingOff, sampling, canForceTools, bindsThoughts] of table) {
   test(`${name} has its known traits`, (t) => {
-    t.like(findClaudeTraits(name), { thinking, calm, sampling, canForceTools, bindsThoughts });
-    t.deepEqual(findClaudeTraits(name).calm, calm);
+    t.like(findClaudeTraits(name), { thinking, thinkingOff, sampling, canForceTools, bindsThoughts });
+    t.deepEqual(findClaudeTraits(name).thinkingOff, thinkingOff);
   });
 }

@@ -1,7 +1,7 @@
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import test from "ava";
 import { createLog } from "../../gateway/log.ts";
-import { SpanDelivery } from "../../gateway/tracing/span-delivery.ts";
+import { SpanDelivery } from "../../gateway/tracing/tracing.ts";
 
 /** Returns a delivery with a queue of 10 spans, and a controlled exporter and clock. */
 function setUp() {

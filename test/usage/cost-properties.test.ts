@@ -2,9 +2,13 @@ import type { TokenUsage } from "../../gateway/wire/token-usage.ts";
 import test from "ava";
 import fc from "fast-check";
 import { type PriceComponent, priceComponents, type PriceRule } from "../../db/entities/price-details.ts";
-import { costLines } from "../../gateway/usage/counting/cost-lines.ts";
-import { costOf, type Prices, priceRequest } from "../../gateway/usage/counting/cost.ts";
-import { usageParts } from "../../gateway/usage/counting/usage-parts.ts";
+import {
+  costLines,
+  costOf,
+  type Prices,
+  priceRequest,
+  usageParts,
+} from "../../gateway/usage/counting/cost.ts";
 
 const at = new Date("2026-11-24T12:00:00Z");
 const count = fc.oneof(fc.nat(300), fc.nat(3_000_000));

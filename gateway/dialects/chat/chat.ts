@@ -1,6 +1,5 @@
 import { readChatUsage } from "../../wire/token-usage.ts";
-import type { Dialect, ShownError, DialectRequest } from "../dialect.ts";
-import { ChatStreamWriter } from "./chat-stream-writer.ts";
+import type { Dialect, ShownError, DialectRequest, AnswerEnvelope, StreamWriter } from "../dialect.ts";
 import {
   type ChatRequestBody,
   chatRoles,
@@ -8,11 +7,15 @@ import {
   applyQuirks,
   convertsNone,
   countFinished,
+  type ChatUsage,
+  type ChunkChoice,
 } from "../../wire/chat-completion.ts";
 import { isObject, isKey, type VisitMember } from "../../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
-import { refuseOtherModels, RequestMembers, requestMembers } from "../request-members.ts";
 import {
+  refuseOtherModels,
+  RequestMembers,
+  requestMembers,
   aModel,
   anObject,
   checkOptional,
@@ -29,9 +32,8 @@ import {
 } from "../parse-body.ts";
 import { applyEdits, type Edit, splitByEdits } from "../../wire/bytes.ts";
 import { badAnswer, withoutChoices } from "../../wire/bad-answer.ts";
-import { ChunkReader } from "./chunk-reader.ts";
+import { ChunkReader, ChunkRewriter } from "./chunk-rewriter.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
-import { ChunkRewriter } from "./chunk-rewriter.ts";
 import type { UpstreamModel } from "../../providers/provider.ts";
 
 /** OpenAI's chat completions, the format for all translations. https://platform.openai.com/docs/api-reference/chat */
@@ -230,4 +232,38 @@ function changesBody(body: ChatRequestBody, quirks: ChatQuirks): boolean {
       body["max_tokens"] !== undefined &&
       body["max_completion_tokens"] !== undefined)
   );
+}
+
+class ChatStreamWriter implements StreamWriter {
+  readonly #includeUsage: boolean;
+  readonly #head: string;
+  /**
+   * The end of a chunk, after its only choice. If the client requests usage, OpenAI sends `"usage": null`
+   * until the usage arrives.
+   */
+  readonly #tail: string;
+  /** The indexes of the choices whose role has been written. */
+  readonly #begun = new Set<number>();
+
+  constructor({ id, createdSeconds, slug }: AnswerEnvelope, includeUsage: boolean) {
+    const identity = { id: `chatcmpl-${id}`, object: "chat.completion.chunk", created: createdSeconds };
+    this.#includeUsage = includeUsage;
+    this.#head = `data: ${JSON.stringify({ ...identity, model: slug }).slice(0, -1)},"choices":[`;
+    this.#tail = `]${includeUsage ? ',"usage":null' : ""}}\n\n`;
+  }
+
+  write(choice: ChunkChoice): string {
+    return `${this.#head}${JSON.stringify(this.#withRole(choice))}${this.#tail}`;
+  }
+
+  finish(usage: Partial<ChatUsage> | null): string {
+    const sendsUsage = this.#includeUsage && usage !== null;
+    return `${sendsUsage ? `${this.#head}],"usage":${JSON.stringify(usage)}}\n\n` : ""}data: [DONE]\n\n`;
+  }
+
+  #withRole({ index, delta, logprobs = null, finish_reason }: ChunkChoice): ChunkChoice {
+    if (this.#begun.has(index)) return { index, delta, logprobs, finish_reason };
+    this.#begun.add(index);
+    return { index, delta: { role: "assistant", ...delta }, logprobs, finish_reason };
+  }
 }

@@ -1,10 +1,11 @@
 import { readChatUsage, type TokenUsage } from "../../wire/token-usage.ts";
 import type { GatewayError } from "../../errors.ts";
-import { toAnswerError } from "../../wire/bad-answer.ts";
+import { toAnswerError, badAnswer, withoutChoices } from "../../wire/bad-answer.ts";
 import { joinDataLines } from "../../wire/bytes.ts";
 import { countFinished } from "../../wire/chat-completion.ts";
 import { isKey, parseShortJson, scanMembers } from "../../wire/json.ts";
-import type { OutputMeter } from "../dialect.ts";
+import type { OutputMeter, NativePiece, NativeReader } from "../dialect.ts";
+import { findReportedError, reportedError } from "../../wire/reported-error.ts";
 
 export type RewrittenChunks = {
   /** The bytes for the client, up to the end of the stream, as Latin-1 text. May be empty. */
@@ -270,3 +271,45 @@ function endsObject(text: string, next: number): boolean {
 const repeatedNames = ["id", "object", "created", "usage"];
 
 const quote = 0x22;
+
+export class ChunkReader implements NativeReader {
+  readonly #rewriter: ChunkRewriter;
+
+  constructor(rewriter: ChunkRewriter) {
+    this.#rewriter = rewriter;
+  }
+
+  read(events: Buffer): NativePiece {
+    const { text, usage, ending } = this.#rewriter.rewrite(events);
+    if (ending === null) return { bytes: text, usage, ending };
+    if (ending.kind === "done") {
+      if (!this.#rewriter.hasChoice) return { bytes: text, usage, ending: withoutChoices() };
+      return { bytes: text + this.#lastEvents(), usage, ending: "done" };
+    }
+    if (ending.kind === "failure") return { bytes: text, usage, ending: ending.error };
+    const error =
+      ending.kind === "error" ? readError(ending.payload) : badAnswer("not made of chat completion chunks");
+    return { bytes: text, usage, ending: error };
+  }
+
+  /** Some upstreams omit `[DONE]`. */
+  end(): NativePiece | null {
+    if (!this.#rewriter.isFinished) return null;
+    return { bytes: this.#lastEvents(), usage: null, ending: "done" };
+  }
+
+  /**
+   * Some upstreams send the usage only with their last choices. A client that requested a usage chunk still
+   * receives one.
+   */
+  #lastEvents(): string {
+    const chunk = this.#rewriter.missingUsageChunk();
+    const last = chunk === null ? "" : Buffer.from(`data: ${chunk}\n\n`).toString("latin1");
+    return `${last}data: [DONE]\n\n`;
+  }
+}
+
+function readError(payload: Buffer): GatewayError {
+  const body = parseShortJson(payload, 0, payload.length);
+  return findReportedError(body, "mid-stream") ?? reportedError(null, "mid-stream");
+}

@@ -9,8 +9,8 @@ import {
   type BodyLimits,
   outlineModelBody,
   requestSchema,
+  requestMembers,
 } from "../parse-body.ts";
-import { requestMembers } from "../request-members.ts";
 
 export type EmbeddingsRequest = {
   /** The first read of the body may parse the bytes. */

@@ -1,7 +1,7 @@
 import type { DialectRequest } from "../dialect.ts";
 import { setImmediate } from "node:timers/promises";
 import { isObject, listOf } from "../../wire/json.ts";
-import { currentTools } from "./current-tools.ts";
+import { currentTools } from "./tools.ts";
 
 /**
  * Estimates input tokens for upstreams without `count_tokens`, with the encoding of OpenAI's newer models.

@@ -3,9 +3,9 @@ import { isObject, listOf } from "../../wire/json.ts";
 import { parseArguments } from "../../wire/parse-shallow-object.ts";
 import type { ChatAnswer } from "../../providers/provider.ts";
 import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
-import { shortenedNames, toToolUseId } from "./current-tools.ts";
+import { shortenedNames, toToolUseId } from "./tools.ts";
 import { readAssistantMessage, type AssistantContent } from "./read-assistant-message.ts";
-import { toCallBlock, toRedactedData, toSignature, toTextBlock } from "./streamed-blocks.ts";
+import { toCallBlock, toRedactedData, toSignature, toTextBlock } from "./message-blocks.ts";
 import { anthropicFormat } from "./sealed-detail.ts";
 import { readTokenUsage } from "../../wire/token-usage.ts";
 

@@ -1,7 +1,15 @@
 import { GatewayError } from "../../errors.ts";
 import type { ChatUsage, ChunkChoice, MatchedSequence, ReasoningDetail } from "../../wire/chat-completion.ts";
 import type { AnswerEnvelope, DialectRequest, StreamWriter } from "../dialect.ts";
-import { BlockSequence, type StreamedBlock, toEvent } from "./block-sequence.ts";
+import {
+  BlockSequence,
+  type StreamedBlock,
+  toEvent,
+  CallBlock,
+  RedactedBlock,
+  TextBlock,
+  ThoughtBlock,
+} from "./message-blocks.ts";
 import {
   formatMessage,
   showsThoughts,
@@ -11,9 +19,8 @@ import {
   toStopReason,
   toStopSequence,
 } from "./format-answer.ts";
-import { shortenedNames, toToolUseId } from "./current-tools.ts";
+import { shortenedNames, toToolUseId } from "./tools.ts";
 import { type CalledPiece, readAssistantMessage } from "./read-assistant-message.ts";
-import { CallBlock, RedactedBlock, TextBlock, ThoughtBlock } from "./streamed-blocks.ts";
 import { anthropicFormat } from "./sealed-detail.ts";
 
 /** Writes an answer as Anthropic's stream events. https://platform.claude.com/docs/en/build-with-claude/streaming */

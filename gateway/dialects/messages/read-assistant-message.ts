@@ -1,5 +1,5 @@
 import { imageUrlsIn, type ReasoningDetail, readReasoningDetails } from "../../wire/chat-completion.ts";
-import { isObject, listOf } from "../../wire/json.ts";
+import { isObject, listOf, textOf } from "../../wire/json.ts";
 
 /** Ignores invalid members of a message or delta, because OpenAI-compatible upstreams may send any value. */
 export function readAssistantMessage(message: unknown): AssistantContent {
@@ -42,10 +42,6 @@ function describeImages(images: unknown): string {
   return "\n\n[The model returned an image, which the Messages API cannot carry.]".repeat(
     imageUrlsIn(images).length,
   );
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
 
 function readCall(value: unknown): CalledPiece[] {

@@ -1,9 +1,11 @@
 import { isObject, listOf } from "../../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
-import type { DialectRequest } from "../dialect.ts";
-import { listDropped } from "../dropped.ts";
-import { findModelOfTool, refuseModelOfTool, refuseOtherModels, requestMembers } from "../request-members.ts";
+import { type DialectRequest, listDropped } from "../dialect.ts";
 import {
+  findModelOfTool,
+  refuseModelOfTool,
+  refuseOtherModels,
+  requestMembers,
   aModel,
   anObject,
   checkObjects,
@@ -20,7 +22,7 @@ import {
   requestSchema,
   strings,
 } from "../parse-body.ts";
-import { currentTools } from "./current-tools.ts";
+import { currentTools } from "./tools.ts";
 
 /** Accepts unknown members, because Anthropic keeps adding members. */
 export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {

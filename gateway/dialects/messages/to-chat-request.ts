@@ -13,7 +13,7 @@ import {
   invalidValue,
 } from "../../wire/parameter-errors.ts";
 import { toChatMessages } from "./to-chat-messages.ts";
-import { toChatTools } from "./to-chat-tools.ts";
+import { toChatTools } from "./tools.ts";
 
 /**
  * Converts a messages request to a chat completion. Ignores parameters that concern only Anthropic:

@@ -8,7 +8,7 @@ import { badAnswer, upstreamReported } from "../../wire/bad-answer.ts";
 import { reportedError } from "../../wire/reported-error.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import { unsupported } from "../../wire/parameter-errors.ts";
-import { withoutSealedReasoning } from "./sealed-reasoning.ts";
+import { withoutSealedReasoning } from "./sealed-content.ts";
 import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 

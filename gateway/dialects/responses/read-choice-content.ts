@@ -1,7 +1,7 @@
 import { imageUrlsIn, type ReasoningDetail, readReasoningDetails } from "../../wire/chat-completion.ts";
-import { isObject } from "../../wire/json.ts";
+import { isObject, textOf } from "../../wire/json.ts";
 
-export type ChoiceContent = {
+type ChoiceContent = {
   thoughts: string;
   details: ReasoningDetail[];
   text: string;
@@ -21,10 +21,10 @@ export function readChoiceContent(choice: object): ChoiceContent {
   >;
   const calls: unknown[] = Array.isArray(tool_calls) ? tool_calls : [];
   return {
-    thoughts: toText(reasoning_content),
+    thoughts: textOf(reasoning_content),
     details: readReasoningDetails(reasoning_details),
-    text: toText(content),
-    refusal: toText(refusal),
+    text: textOf(content),
+    refusal: textOf(refusal),
     images: imageUrlsIn(images),
     calls: calls.flatMap(readCall),
   };
@@ -37,13 +37,9 @@ function readCall(call: unknown, position: number): ChoiceCall[] {
   return [
     {
       index: typeof index === "number" ? index : position,
-      id: toText(id) || null,
-      name: toText(fn["name"]) || null,
-      arguments: toText(fn["arguments"]),
+      id: textOf(id) || null,
+      name: textOf(fn["name"]) || null,
+      arguments: textOf(fn["arguments"]),
     },
   ];
-}
-
-function toText(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -1,8 +1,10 @@
 import { isObject } from "../../wire/json.ts";
 import { invalidType, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
-import { refuseModelsOfTools, refuseOtherModels, requestMembers } from "../request-members.ts";
 import {
+  refuseModelsOfTools,
+  refuseOtherModels,
+  requestMembers,
   aModel,
   anObject,
   checkOptional,

@@ -1,10 +1,15 @@
-import type { Dialect, ShownError, StreamWriter } from "../dialect.ts";
-import { type DroppedMembers, listDropped } from "../dropped.ts";
+import {
+  type Dialect,
+  type ShownError,
+  type StreamWriter,
+  type DroppedMembers,
+  listDropped,
+} from "../dialect.ts";
 import { formatAnswer } from "./format-answer.ts";
 import { nativeResponses } from "./native-responses.ts";
 import { readResponsesRequest } from "./read-responses-request.ts";
 import { ResponseStreamWriter } from "./response-stream-writer.ts";
-import { isToolOmitted } from "./read-tool.ts";
+import { isToolOmitted } from "./tools.ts";
 import { toChatRequest } from "./to-chat-request.ts";
 
 /** OpenAI's Responses API, mainly for Codex. https://platform.openai.com/docs/api-reference/responses */

@@ -1,4 +1,4 @@
-import type { ChatMessage, ToolCall } from "../../wire/chat-completion.ts";
+import type { ChatMessage, ToolCall, ReasoningDetail, ContentPart } from "../../wire/chat-completion.ts";
 import {
   invalidValue,
   missing,
@@ -7,13 +7,12 @@ import {
   ifGiven,
   expectArray,
   unsupported,
+  invalidType,
 } from "../../wire/parameter-errors.ts";
-import { AssistantTurn } from "./assistant-turn.ts";
-import { readSummary } from "./conversation-summary.ts";
-import { toChatContent } from "./to-chat-content.ts";
-import type { ToolTable } from "./tool-table.ts";
+import { readSummary, openReasoning } from "./sealed-content.ts";
+import { type ToolTable, readTool } from "./tools.ts";
 import { builtInTools, builtInTypes } from "./built-in-tools.ts";
-import { readTool } from "./read-tool.ts";
+import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
 
 /**
  * Converts a conversation to chat messages. Consecutive text, reasoning and calls of the model become one
@@ -199,4 +198,166 @@ function describeFound(value: unknown, param: string, table: ToolTable): string 
     readTool(tool, `${param}[${index}]`).definitions.map((definition) => table.chatNameOf(definition)),
   );
   return names.length === 0 ? "No tools were found." : `These tools can now be called: ${names.join(", ")}`;
+}
+
+/** Collects a model's text, reasoning and calls, item by item, for one assistant message. */
+class AssistantTurn {
+  readonly #jsonTexts = countJsonTexts();
+  #texts: string[] = [];
+  #refusals: string[] = [];
+  #thoughts: string[] = [];
+  #details: ReasoningDetail[] = [];
+  /** The upstream's indexes of the collected details. */
+  #places = new Set<number>();
+  #calls: ToolCall[] = [];
+
+  addText(content: unknown, param: string): void {
+    const { text, refusal } = toTextAndRefusal(content, param);
+    if (text !== "") this.#texts.push(text);
+    if (refusal !== "") this.#refusals.push(refusal);
+  }
+
+  call(call: ToolCall): void {
+    this.#calls.push(call);
+  }
+
+  /**
+   * A repeated index belongs to the next answer. Only the last answer's details are kept, because merged signatures
+   * would be wrong.
+   */
+  think(item: Record<string, unknown>, param: string): void {
+    const sealed = ifGiven(item["encrypted_content"], `${param}.encrypted_content`, expectString);
+    const details = sealed === undefined ? [] : openReasoning(sealed, this.#jsonTexts);
+    if (details.some(({ index }) => index !== undefined && this.#places.has(index))) this.#forgetDetails();
+    for (const detail of details) {
+      this.#details.push(detail);
+      if (detail.index !== undefined) this.#places.add(detail.index);
+    }
+    const summary = readTexts(item["summary"], `${param}.summary`);
+    this.#thoughts.push(summary === "" ? readTexts(item["content"], `${param}.content`) : summary);
+  }
+
+  /** Ends the turn. Omits a turn with only reasoning, because upstreams reject messages without content. */
+  moveTo(messages: ChatMessage[]): void {
+    const text = joinTexts(this.#texts);
+    const refusal = joinTexts(this.#refusals);
+    const thoughts = joinTexts(this.#thoughts);
+    const details = this.#details;
+    const calls = this.#calls;
+    if (text !== "" || refusal !== "" || calls.length > 0) {
+      messages.push({
+        role: "assistant",
+        content: text === "" ? null : text,
+        ...(refusal !== "" && { refusal }),
+        ...(thoughts !== "" && { reasoning_content: thoughts }),
+        ...(details.length > 0 && { reasoning_details: details }),
+        ...(calls.length > 0 && { tool_calls: calls }),
+      });
+    }
+    this.#texts = [];
+    this.#refusals = [];
+    this.#thoughts = [];
+    this.#calls = [];
+    this.#forgetDetails();
+  }
+
+  #forgetDetails(): void {
+    this.#details = [];
+    this.#places.clear();
+  }
+}
+
+function readTexts(value: unknown, param: string): string {
+  const parts = ifGiven(value, param, expectArray) ?? [];
+  const texts = parts.map((part, index) => {
+    const at = `${param}[${index}]`;
+    return expectString(expectObject(part, at)["text"], `${at}.text`);
+  });
+  return joinTexts(texts);
+}
+
+/**
+ * Converts the content of an input message or a tool result. Text-only content becomes one string, because not
+ * every upstream accepts a list of parts.
+ */
+function toChatContent(content: unknown, param: string): string | ContentPart[] {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) throw invalidType(param, "a string or an array of content parts", content);
+  const parts = content.map((part, index) => toChatPart(part, `${param}[${index}]`));
+  const texts = parts.flatMap(({ type, text }) => (type === "text" ? String(text) : []));
+  return texts.length === parts.length ? joinTexts(texts) : parts;
+}
+
+/** Converts the content of an earlier assistant message. */
+function toTextAndRefusal(content: unknown, param: string): { text: string; refusal: string } {
+  if (typeof content === "string") return { text: content, refusal: "" };
+  let text = "";
+  let refusal = "";
+  for (const [index, value] of expectArray(content, param).entries()) {
+    const at = `${param}[${index}]`;
+    const part = expectObject(value, at);
+    if (part["type"] === "refusal") refusal += expectString(part["refusal"], `${at}.refusal`);
+    else text += readText(part, at) ?? refuse(part, at);
+  }
+  return { text, refusal };
+}
+
+function joinTexts(texts: readonly string[]): string {
+  return texts.filter((text) => text !== "").join("\n\n");
+}
+
+function toChatPart(value: unknown, param: string): ContentPart {
+  const part = expectObject(value, param);
+  const text = readText(part, param);
+  if (text !== null) return { type: "text", text };
+  switch (part["type"]) {
+    case "input_image":
+      return toImagePart(part, param);
+    case "input_file":
+      return toFilePart(part, param);
+    case "input_audio":
+      return { type: "input_audio", input_audio: expectObject(part["input_audio"], `${param}.input_audio`) };
+    default:
+      return refuse(part, param);
+  }
+}
+
+function readText(part: Record<string, unknown>, param: string): string | null {
+  const type = expectString(part["type"], `${param}.type`);
+  // Rejecting the part would end a conversation that began with an OpenAI model.
+  if (type === "encrypted_content") return "[Encrypted by OpenAI, not readable by this model.]";
+  return textTypes.has(type) ? expectString(part["text"], `${param}.text`) : null;
+}
+
+const textTypes = new Set(["input_text", "output_text", "text", "summary_text", "reasoning_text"]);
+
+function toImagePart(part: Record<string, unknown>, param: string): ContentPart {
+  refuseFileId(part, param);
+  const url = expectString(part["image_url"], `${param}.image_url`);
+  const detail = ifGiven(part["detail"], `${param}.detail`, expectString);
+  // In chat completions, the highest `detail` is `high`.
+  const known = detail === "original" ? "high" : detail;
+  return { type: "image_url", image_url: { url, ...(known !== undefined && { detail: known }) } };
+}
+
+/** Sends a URL unchanged, because some providers fetch files themselves. */
+function toFilePart(part: Record<string, unknown>, param: string): ContentPart {
+  refuseFileId(part, param);
+  const url = ifGiven(part["file_url"], `${param}.file_url`, expectString);
+  const data = url ?? expectString(part["file_data"], `${param}.file_data`);
+  const filename = ifGiven(part["filename"], `${param}.filename`, expectString);
+  return { type: "file", file: { file_data: data, ...(filename !== undefined && { filename }) } };
+}
+
+function refuseFileId(part: Record<string, unknown>, param: string): void {
+  if (ifGiven(part["file_id"], `${param}.file_id`, expectString) === undefined) return;
+  throw unsupported(`${param}.file_id`, "the gateway does not store files. Send the file itself.");
+}
+
+function refuse(part: Record<string, unknown>, param: string): never {
+  const type = String(part["type"]).slice(0, 64);
+  throw unsupported(
+    `${param}.type`,
+    `this provider does not accept parts of type "${type}" here. Remove the part.`,
+  );
 }

@@ -1,11 +1,10 @@
-import { hash } from "node:crypto";
+import { hash, createHmac } from "node:crypto";
 import type { Database } from "../../../db/database.ts";
-import type { LimitEventRow } from "../../../db/entities/limit-event.ts";
+import { type LimitEventRow, noKey } from "../../../db/entities/limit-event.ts";
 import type { LimitHolder } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
-import { type BudgetHolder, toHolderColumns } from "./budget-holder.ts";
 import { dayMs, type SpentPart } from "./ledger.ts";
-import { sendAgainAfterMs, type Webhook } from "./webhook.ts";
+import { toUsd } from "../key-limits.ts";
 
 export type BudgetWarning = SpentPart & { holder: BudgetHolder };
 
@@ -91,3 +90,91 @@ function identify({ kind, apiKeyId, ownerId }: BudgetHolder): (string | null)[] 
 const unwrittenMax = 10_000;
 const eventsPerRun = 20;
 const keptMs = 400 * dayMs;
+
+export type BudgetHolder = {
+  kind: LimitHolder;
+  /** Null unless the holder is a key. */
+  apiKeyId: string | null;
+  apiKeyName: string | null;
+  /** The user, or the key's owner. Null for the gateway and for a key without an owner. */
+  ownerId: string | null;
+};
+
+type HolderColumns = Pick<LimitEventRow, "apiKeyId" | "apiKeyName" | "ownerId">;
+
+function toHolderColumns({ apiKeyId, apiKeyName, ownerId }: BudgetHolder): HolderColumns {
+  return { apiKeyId: apiKeyId ?? noKey, apiKeyName: apiKeyName ?? "", ownerId };
+}
+
+function toBudgetHolder({ apiKeyId, apiKeyName, ownerId }: HolderColumns): BudgetHolder {
+  if (apiKeyId !== noKey) return { kind: "key", apiKeyId, apiKeyName, ownerId };
+  return { kind: ownerId === null ? "gateway" : "person", apiKeyId: null, apiKeyName: null, ownerId };
+}
+
+type WebhookOptions = { url: string; secret: string; now: () => number };
+
+/**
+ * Sends signed warnings to another system.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export class Webhook {
+  readonly #options: WebhookOptions;
+
+  constructor(options: WebhookOptions) {
+    this.#options = options;
+  }
+
+  /** Throws unless the webhook returns a 2xx status within `timeoutMs`. */
+  async send(event: LimitEventRow): Promise<void> {
+    const { url, secret, now } = this.#options;
+    const body = JSON.stringify(toMessage(event));
+    const seconds = String(Math.floor(now() / 1000));
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "webhook-id": event.id,
+        "webhook-timestamp": seconds,
+        "webhook-signature": `v1,${sign(secret, `${event.id}.${seconds}.${body}`)}`,
+      },
+      body,
+      // A redirect could lead to a host other than the configured one.
+      redirect: "manual",
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await answer.body?.cancel();
+    if (!answer.ok) throw new Error(`The webhook returned HTTP status ${answer.status}. Check its URL.`);
+  }
+}
+
+/** The delay before the next attempt, from half a minute to a day. Null after a day and a half in total. */
+export function sendAgainAfterMs(attempts: number): number | null {
+  return attempts >= attemptsMax ? null : Math.min(firstWaitMs * 4 ** attempts, waitMsMax);
+}
+
+const timeoutMs = 5_000;
+const firstWaitMs = 30_000;
+const waitMsMax = 24 * 3_600_000;
+const attemptsMax = 7;
+
+function sign(secret: string, text: string): string {
+  return createHmac("sha256", secret).update(text).digest("base64");
+}
+
+function toMessage(event: LimitEventRow): object {
+  const { kind: scope, ...ids } = toBudgetHolder(event);
+  const { period, periodStartsAt, percent, budget, spent, createdAt } = event;
+  return {
+    type: percent >= 100 ? "budget.spent" : "budget.warning",
+    timestamp: createdAt,
+    data: {
+      scope,
+      ...ids,
+      period,
+      percent,
+      periodStartsAt: period === "total" ? null : periodStartsAt,
+      budgetUsd: toUsd(budget),
+      spentUsd: toUsd(spent),
+    },
+  };
+}

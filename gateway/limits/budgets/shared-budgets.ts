@@ -1,7 +1,6 @@
 import { allKeys } from "../../../db/entities/usage-roll-up.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
-import type { BudgetHolder } from "./budget-holder.ts";
-import type { BudgetWarning } from "./budget-warnings.ts";
+import type { BudgetHolder, BudgetWarning } from "./budget-warnings.ts";
 import { type Budget, type BudgetPeriod, toUsd } from "../key-limits.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Spending } from "./spending.ts";

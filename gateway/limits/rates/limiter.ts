@@ -1,20 +1,9 @@
-import { toGatewayError } from "../../errors.ts";
+import { toGatewayError, type GatewayError, type LimitHolder } from "../../errors.ts";
 import type { Settings } from "../../config/limit-variables.ts";
-import {
-  type Asking,
-  type Counting,
-  estimateTokens,
-  type LimitingBudgets,
-  startSafely,
-  tokenLine,
-} from "./asking.ts";
-import { Admission, FairQueue, type QueueSlot } from "./admission.ts";
-import { type Demand, estimateCost } from "./demand.ts";
-import { UsualUse } from "./usual-use.ts";
+import { Admission, FairQueue, type QueueSlot, admitNothing, checkEarly, countRequest } from "./admission.ts";
+import { type Demand, estimateCost, UsualUse } from "./usual-use.ts";
 import { type Blocking, type Waiter, WaitingRoom } from "./waiting-room.ts";
-import { type LimitedKey, LimitHolders } from "./limit-holders.ts";
-import type { Meter } from "./meter.ts";
-import { admitNothing, checkEarly, countRequest } from "./early-checks.ts";
+import { Meter } from "./meter.ts";
 import {
   checkLimits,
   checkSize,
@@ -22,9 +11,10 @@ import {
   type Reservation,
   type HolderLimits,
   refusalOfTokens,
+  type TokenEstimate,
 } from "./holder-limits.ts";
-
-export type { LimitedKey };
+import type { UsageRecord } from "../../usage/recording/spool.ts";
+import type { EnforcedLimits } from "../key-limits.ts";
 
 type LimiterOptions = {
   now: () => number;
@@ -251,3 +241,119 @@ type LimitStatus = {
   tokensInMinute: number;
   concurrentRequests: number;
 };
+
+/** A request as the limiter sees it. */
+type Asking = {
+  readonly key: LimitedKey;
+  /** Runs before the decision, because a rejected request has an admission too. */
+  admitting(admission: Admission): void;
+  fail(error: GatewayError): void;
+};
+
+/** The part of `Budgets` that the limiter uses. Costs are in nano-dollars. */
+type LimitingBudgets = {
+  applyTo(key: LimitedKey): boolean;
+  check(key: LimitedKey): void;
+  findBlocking(key: LimitedKey, cost: number, mustWait: (line: string) => boolean): Blocking | null;
+  reserve(key: LimitedKey, cost: number): (() => void) | null;
+  linesOf(key: LimitedKey): string[];
+  spend(key: LimitedKey, record: UsageRecord): void;
+};
+
+/** A request and what it needs, until it is admitted or refused. */
+type Counting = {
+  asking: Asking;
+  admission: Admission;
+  holders: readonly HolderLimits[];
+  tokens: TokenEstimate;
+  /** The probable cost in nano-dollars. 0 without a budget or a price. */
+  cost: number;
+  slot: QueueSlot;
+  waiter: Waiter;
+};
+
+/** A queued request has no caller that catches its error. */
+function startSafely(asking: Asking, start: () => void): void {
+  try {
+    start();
+  } catch (error) {
+    asking.fail(toGatewayError(error));
+  }
+}
+
+/** English prose and JSON have about four bytes per token. The real count follows when the request ends. */
+function estimateTokens(bodyBytes: number): number {
+  return Math.ceil(bodyBytes / 4);
+}
+
+/** The name of the line in which requests wait for a holder's tokens. */
+const tokenLine = (id: string): string => `tokens ${id}`;
+
+export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
+
+/** The holders whose rates apply to a key, with their meters. */
+class LimitHolders {
+  readonly #meters: Map<string, Meter>;
+  readonly #limits: Settings;
+  /** The limit holders of recently used keys, by key ID. */
+  readonly #cached = new Map<string, KeyHolders>();
+
+  constructor(meters: Map<string, Meter>, limits: Settings) {
+    this.#meters = meters;
+    this.#limits = limits;
+  }
+
+  of(key: LimitedKey): readonly HolderLimits[] {
+    const known = this.#cached.get(key.id);
+    if (known?.limits === key.limits && known.ownerId === key.ownerId) return known.holders;
+    const holders = this.#listHolders(key);
+    this.#cached.set(key.id, { limits: key.limits, ownerId: key.ownerId, holders });
+    return holders;
+  }
+
+  #listHolders({ id, ownerId, limits: own }: LimitedKey): HolderLimits[] {
+    const limits = this.#limits;
+    const holders: HolderLimits[] = [];
+    this.#addHolder(holders, id, "key", {
+      requestsPerMinute: own?.requestsPerMinute ?? limits.keyRequestsPerMinuteMax,
+      tokensPerMinute: own?.tokensPerMinute ?? limits.keyTokensPerMinuteMax,
+      concurrentRequests: own?.concurrentRequests ?? limits.keyConcurrentRequestsMax,
+    });
+    if (ownerId !== null) {
+      this.#addHolder(holders, ownerId, "person", {
+        requestsPerMinute: limits.personRequestsPerMinuteMax,
+        tokensPerMinute: limits.personTokensPerMinuteMax,
+        concurrentRequests: limits.personConcurrentRequestsMax,
+      });
+    }
+    this.#addHolder(holders, wholeGateway, "gateway", {
+      requestsPerMinute: limits.gatewayRequestsPerMinuteMax,
+      tokensPerMinute: limits.gatewayTokensPerMinuteMax,
+      concurrentRequests: 0,
+    });
+    return holders;
+  }
+
+  #addHolder(
+    holders: HolderLimits[],
+    id: string,
+    holder: LimitHolder,
+    limits: Omit<HolderLimits, "id" | "meter" | "holder">,
+  ): void {
+    const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
+    if (requestsPerMinute === 0 && tokensPerMinute === 0 && concurrentRequests === 0) return;
+    let meter = this.#meters.get(id);
+    if (!meter) this.#meters.set(id, (meter = new Meter()));
+    holders.push({ id, holder, meter, requestsPerMinute, tokensPerMinute, concurrentRequests });
+  }
+
+  /** Cached holders would keep removed meters. */
+  clear(): void {
+    this.#cached.clear();
+  }
+}
+
+/** The cached holders of a key, and the limits and owner that they were built from. */
+type KeyHolders = Pick<LimitedKey, "limits" | "ownerId"> & { holders: readonly HolderLimits[] };
+
+const wholeGateway = "gateway";

@@ -1,7 +1,8 @@
 import type { UsageRecord } from "../../usage/recording/spool.ts";
+import { type Prices, toCost } from "../../usage/counting/cost.ts";
 
 /** The average use of a key's recent requests. */
-export type Usual = {
+type Usual = {
   outputTokens: number;
   /** The share of input tokens that came from the provider's cache, from 0 to 1. */
   cachedShare: number;
@@ -46,3 +47,25 @@ const firstGuess: Usual = { outputTokens: 500, cachedShare: 0 };
 /** The weight of the newest request, so that about ten requests count. */
 const newestShare = 0.2;
 const keysMax = 10_000;
+
+/** The known properties of a request before its answer. */
+export type Demand = Readonly<{
+  prices: Prices;
+  inputTokens: number;
+  /** The maximum that the client allows. Null without a maximum. */
+  outputTokensMax: number | null;
+}>;
+
+/** The probable cost in nano-dollars, counted as budgets count it. 0 for an unpriced model. */
+export function estimateCost({ prices, inputTokens }: Demand, usual: Usual, now: number): number {
+  const usage = {
+    inputTokens,
+    outputTokens: usual.outputTokens,
+    cachedInputTokens: Math.round(inputTokens * usual.cachedShare),
+    cacheWriteInputTokens: null,
+    reasoningTokens: null,
+  };
+  const billing = { costSource: null, chargeFactor: 1, at: new Date(now) };
+  const { cost, costDetails } = toCost(prices, usage, billing);
+  return cost ?? costDetails?.least ?? 0;
+}

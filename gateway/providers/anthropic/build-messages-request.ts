@@ -1,7 +1,12 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import type { UpstreamModel } from "../provider.ts";
-import { findClaudeTraits } from "../claude-models.ts";
-import { toClaudeSampling } from "../claude-sampling.ts";
+import { findClaudeTraits, type ClaudeTraits } from "../claude-models.ts";
+import {
+  toClaudeSampling,
+  continuesWithoutThought,
+  type ThinkingOrder,
+  toClaudeThinking,
+} from "../claude-thinking.ts";
 import type { Dropped } from "../requested-thinking.ts";
 import { toStrictSchema } from "../strict-schema.ts";
 import {
@@ -17,11 +22,11 @@ import type {
   OutputFormat,
   TextBlock,
   Thinking,
+  ToolChoice,
 } from "./messages-request.ts";
 import { isThought } from "./reasoning-details.ts";
 import { toAnthropicMessages } from "./to-anthropic-messages.ts";
 import { toAnthropicTools } from "./to-anthropic-tools.ts";
-import { toThinking } from "./to-thinking.ts";
 import {
   type Inexpressible,
   is,
@@ -153,4 +158,41 @@ function toStopSequences(stop: unknown): string[] | undefined {
 
 function isThinking(thinking: Thinking | undefined): boolean {
   return thinking?.type === "enabled" || thinking?.type === "adaptive";
+}
+
+type Situation = {
+  traits: ClaudeTraits;
+  messages: AnthropicMessage[];
+  toolChoice: ToolChoice | undefined;
+  maxTokens: number;
+  dropped: Dropped;
+};
+
+function toThinking(body: ChatRequestBody, situation: Situation): ThinkingOrder {
+  const { traits, messages, toolChoice, maxTokens, dropped } = situation;
+  const order = toClaudeThinking(body, {
+    traits,
+    isToolForced: toolChoice?.type === "any" || toolChoice?.type === "tool",
+    continuesWithoutThought: continuesWithoutThought(
+      messages,
+      ({ type }) => type === "tool_result",
+      isThought,
+    ),
+    limitTokens: maxTokens,
+    dropped,
+  });
+  return withLooseBinding(order, situation);
+}
+
+/**
+ * Lets the API drop thinking blocks of an edited conversation, such as a shortened one, instead of rejecting
+ * the request. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+ */
+function withLooseBinding(order: ThinkingOrder, { traits, messages }: Situation): ThinkingOrder {
+  const isAdaptive = order.thinking === undefined || order.thinking.type === "adaptive";
+  const hasThoughts = messages.some(({ content }) => content.some(isThought));
+  if (!traits.bindsThoughts || !isAdaptive || !hasThoughts) return order;
+  const binding = { prefix_mismatch_behavior: "drop_block" };
+  // Adaptive thinking is the default, so only the binding changes. The client's own binding takes precedence.
+  return { ...order, thinking: { type: "adaptive", block_binding: binding, ...order.thinking } };
 }

@@ -1,5 +1,5 @@
 import type { AssistantMessage, FinishReason, ToolCall, ChatUsage } from "../../wire/chat-completion.ts";
-import { isObject } from "../../wire/json.ts";
+import { isObject, textOf } from "../../wire/json.ts";
 import type { ChatAnswer } from "../provider.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
 import { readMessagesUsage, type UsageDetails } from "../../wire/token-usage.ts";
@@ -47,10 +47,6 @@ function readContent(blocks: unknown[], refusal: string | null): AssistantMessag
     ...(reasoningDetails.length > 0 && { reasoning_details: reasoningDetails }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
 
 export function readToolCall({ id, name, input }: Record<string, unknown>): ToolCall {

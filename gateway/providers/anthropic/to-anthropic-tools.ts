@@ -10,13 +10,12 @@ import {
   invalidType,
   invalidValue,
 } from "../../wire/parameter-errors.ts";
-import { readAllowedTools } from "../allowed-tools.ts";
-import { callInWords } from "../forced-tool.ts";
+import { readAllowedTools, callInWords } from "../allowed-tools.ts";
 import type { ClaudeTraits } from "../claude-models.ts";
 import type { Dropped } from "../requested-thinking.ts";
 import { rootOfTool, toStrictSchema } from "../strict-schema.ts";
 import type { AnthropicMessage, AnthropicTool, ToolChoice } from "./messages-request.ts";
-import { toCacheControl } from "./to-anthropic-content.ts";
+import { toCacheControl } from "./to-anthropic-messages.ts";
 
 /** https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools */
 export function toAnthropicTools(

@@ -10,12 +10,11 @@ import {
 } from "../../wire/parameter-errors.ts";
 import type { ConverseMessage, ToolConfig, ToolSpec } from "./converse-request.ts";
 import { type ModelFamily, cachePointAfter } from "./model-family.ts";
-import { callInWords } from "../forced-tool.ts";
+import { callInWords, functionNameOf, readAllowedTools } from "../allowed-tools.ts";
 import type { Dropped } from "../requested-thinking.ts";
 import { rootOfTool } from "../strict-schema.ts";
-import { functionNameOf, readAllowedTools } from "../allowed-tools.ts";
 
-export type ToolRules = {
+type ToolRules = {
   toolConfig?: ToolConfig | undefined;
   /** Claude's own `tool_choice`, because Converse cannot disable parallel calls. */
   claudeToolChoice?: object | undefined;

@@ -1,15 +1,14 @@
 import { hash } from "node:crypto";
-import type { ChatRequestBody, ChatQuirks } from "../../wire/chat-completion.ts";
+import type { ChatRequestBody, ChatQuirks, ChatMessage } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
 import type { Endpoint, Provider, ScriptedAnswer, UpstreamRequest } from "../provider.ts";
 import { readModelNames } from "../endpoint-at.ts";
-import { type DemoOrders, readDemoOrders, textOf, toTokens } from "./demo-prompt.ts";
 import { sampleJson } from "./sample-json.ts";
 
 /**
  * An upstream inside this process that echoes the prompt. Commands in the prompt, such as `/fail 429`, change the
- * response (`demo-prompt.ts`).
+ * response.
  */
 export const demo: Provider = {
   label: "Demo",
@@ -240,4 +239,51 @@ function usageOf(body: ChatRequestBody, answer: Answer) {
     prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
     completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
   };
+}
+
+type DemoOrders = {
+  /** The prompt without its commands. */
+  text: string;
+  /** `/slow 500`: the delay before each piece of the answer, in milliseconds. */
+  delayMs: number;
+  /** `/fail 429`: the HTTP status of the answer. */
+  failStatus: number | null;
+  /** `/break`: the connection breaks in the middle of the answer. */
+  breaks: boolean;
+  /** `/hang`: the answer stops in the middle and never continues. */
+  hangs: boolean;
+  /** `/tool`: the answer calls the request's first tool, unless `tool_choice` names another tool. */
+  callsTool: boolean;
+};
+
+function readDemoOrders(messages: ChatMessage[]): DemoOrders {
+  const prompt = lastPrompt(messages);
+  const slow = /(?:^|\s)\/slow (\d{1,5})\b/.exec(prompt);
+  const fail = /(?:^|\s)\/fail ([45]\d\d)\b/.exec(prompt);
+  return {
+    text: prompt.replaceAll(/(^|\s)\/(?:slow \d{1,5}|fail [45]\d\d|break|hang|tool)\b/g, "$1").trim(),
+    delayMs: slow ? Number(slow[1]) : 0,
+    failStatus: fail ? Number(fail[1]) : null,
+    breaks: /(?:^|\s)\/break\b/.test(prompt),
+    hangs: /(?:^|\s)\/hang\b/.test(prompt),
+    callsTool: /(?:^|\s)\/tool\b/.test(prompt),
+  };
+}
+
+function textOf({ content }: ChatMessage): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part) => (part?.type === "text" && typeof part["text"] === "string" ? part["text"] : ""))
+    .join("");
+}
+
+/** In the demo, a token is a word with its trailing space. */
+function toTokens(text: string): string[] {
+  return text.match(/\S+\s*|\s+/g) ?? [];
+}
+
+function lastPrompt(messages: ChatMessage[]): string {
+  const last = messages.findLast(({ role }) => role === "user" || role === "tool");
+  return last ? textOf(last) : "";
 }

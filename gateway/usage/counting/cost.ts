@@ -1,17 +1,21 @@
 import type { TokenUsage } from "../../wire/token-usage.ts";
 import type { ModelRow } from "../../../db/entities/model.ts";
-import type { ComponentPrices, CostLine, PriceDetails } from "../../../db/entities/price-details.ts";
+import type {
+  ComponentPrices,
+  CostLine,
+  PriceDetails,
+  PriceComponent,
+  PriceRule,
+} from "../../../db/entities/price-details.ts";
 import type { UsageRecordRow } from "../../../db/entities/usage-record.ts";
-import { costLines, perPrice } from "./cost-lines.ts";
-import { hasUnknownTerms, matchingRules } from "./price-sheet.ts";
-import { usageParts } from "./usage-parts.ts";
+import { hasUnknownTerms, matchingRules, PriceSheet } from "./price-sheet.ts";
 
 export type Prices = FlatPrices & { priceDetails?: PriceDetails | null };
 
 type FlatPrices = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
 
 /** `cost` is in nano-dollars. */
-export type PricedRequest = { cost: number | null; lines: CostLine[] | null };
+type PricedRequest = { cost: number | null; lines: CostLine[] | null };
 
 /**
  * Rounds the exact cost once. `cost` is null if a necessary count or price is unknown. The rules are in
@@ -128,10 +132,9 @@ function isFree({
   );
 }
 
-export type CostColumns = FlatPrices &
-  Pick<UsageRecordRow, "cost" | "costDetails" | "providerCost" | "markup">;
+type CostColumns = FlatPrices & Pick<UsageRecordRow, "cost" | "costDetails" | "providerCost" | "markup">;
 
-export type Billing = {
+type Billing = {
   /** `provider` selects the provider's reported cost, if any. Null selects the calculated cost. */
   costSource: "provider" | null;
   /** The product of the charge factors of the provider and the key. */
@@ -206,3 +209,152 @@ const noCost: CostColumns = {
   costDetails: null,
   markup: 0,
 };
+
+/**
+ * Each amount is the difference of two rounded running totals, so the amounts add up to the rounded total.
+ * @param rules the matching rules, in order
+ */
+export function costLines(
+  parts: readonly UsagePart[],
+  prices: ComponentPrices,
+  rules: readonly PriceRule[],
+): CostLine[] {
+  const lines = new Map<string, CostLine>();
+  for (const { component, quantity, sheet } of priced(parts, prices, rules)) {
+    const found = sheet.priceOf(component);
+    // A missing price per request means free, not unpriced.
+    if (component === "request" && found.price === null) continue;
+    const key = `${found.component} ${found.price} ${found.when}`;
+    const line = lines.get(key);
+    if (line) line.quantity += quantity;
+    else
+      lines.set(key, {
+        component: found.component,
+        quantity,
+        price: found.price,
+        amount: null,
+        ...whenOf(found),
+      });
+  }
+  let exact = 0n;
+  let total = 0n;
+  for (const line of lines.values()) {
+    if (line.price === null) continue;
+    exact += BigInt(line.quantity) * BigInt(line.price);
+    const rounded = (exact + perPrice / 2n) / perPrice;
+    line.amount = Number(rounded - total);
+    total = rounded;
+  }
+  return [...lines.values()];
+}
+
+/** Prices are per million units. */
+const perPrice = 1_000_000n;
+
+function whenOf({ when }: { when?: string }): { when?: string } {
+  return when === undefined ? {} : { when };
+}
+
+type PricedPart = UsagePart & { sheet: PriceSheet };
+
+/**
+ * Splits parts by the prices that apply. A rule with `part: "above"` applies only to the input tokens above its
+ * threshold.
+ */
+function* priced(
+  parts: readonly UsagePart[],
+  prices: ComponentPrices,
+  rules: readonly PriceRule[],
+): Generator<PricedPart> {
+  const whole = rules.filter(({ part }) => part === undefined);
+  const steps = rules
+    .filter(({ part, when }) => part === "above" && when.inputTokensAbove !== undefined)
+    .toSorted((one, other) => (one.when.inputTokensAbove ?? 0) - (other.when.inputTokensAbove ?? 0));
+  const sheets = [
+    { from: 0, sheet: new PriceSheet(prices, whole) },
+    ...steps.map((step, index) => ({
+      from: step.when.inputTokensAbove ?? 0,
+      sheet: new PriceSheet(prices, [...whole, ...steps.slice(0, index + 1)]),
+    })),
+  ];
+  const [first] = sheets;
+  let at = 0;
+  for (const { component, quantity } of parts) {
+    if (!inputComponents.has(component)) {
+      if (first) yield { component, quantity, sheet: first.sheet };
+      continue;
+    }
+    for (const [index, { from, sheet }] of sheets.entries()) {
+      const to = sheets[index + 1]?.from ?? Infinity;
+      const length = Math.min(at + quantity, to) - Math.max(at, from);
+      if (length > 0) yield { component, quantity: length, sheet };
+    }
+    at += quantity;
+  }
+}
+
+const inputComponents: ReadonlySet<PriceComponent> = new Set([
+  "cachedInput",
+  "cachedImageInput",
+  "cachedAudioInput",
+  "cacheWrite",
+  "cacheWrite1h",
+  "imageInput",
+  "audioInput",
+  "input",
+]);
+
+type UsagePart = { component: PriceComponent; quantity: number };
+
+/**
+ * Every token belongs to exactly one part. Input parts come first. Null if the input or output count is
+ * unknown.
+ */
+export function usageParts(usage: TokenUsage): UsagePart[] | null {
+  const { inputTokens, outputTokens, details = {} } = usage;
+  if (inputTokens === null || outputTokens === null) return null;
+  const input = new Remainder(inputTokens);
+  const cached = new Remainder(input.remove(usage.cachedInputTokens));
+  const cachedImage = cached.remove(details.cachedImageInputTokens);
+  const cachedAudio = cached.remove(details.cachedAudioInputTokens);
+  const written = new Remainder(input.remove(usage.cacheWriteInputTokens));
+  const written1h = written.remove(details.cacheWrite1hTokens);
+  const image = input.remove((details.imageInputTokens ?? 0) - cachedImage);
+  const audio = input.remove((details.audioInputTokens ?? 0) - cachedAudio);
+  const output = new Remainder(outputTokens);
+  const imageOutput = output.remove(details.imageOutputTokens);
+  const audioOutput = output.remove(details.audioOutputTokens);
+  const reasoning = output.remove(usage.reasoningTokens);
+  const parts: [PriceComponent, number][] = [
+    ["cachedInput", cached.left],
+    ["cachedImageInput", cachedImage],
+    ["cachedAudioInput", cachedAudio],
+    ["cacheWrite", written.left],
+    ["cacheWrite1h", written1h],
+    ["imageInput", image],
+    ["audioInput", audio],
+    ["input", input.left],
+    ["reasoning", reasoning],
+    ["imageOutput", imageOutput],
+    ["audioOutput", audioOutput],
+    ["output", output.left],
+    ["webSearch", details.webSearches ?? 0],
+    ["request", 1],
+  ];
+  return parts.flatMap(([component, quantity]) => (quantity === 0 ? [] : { component, quantity }));
+}
+
+/** The rest of a count after its parts. Upstreams may report parts that exceed the count. */
+class Remainder {
+  left: number;
+
+  constructor(count: number) {
+    this.left = count;
+  }
+
+  remove(count: number | null | undefined): number {
+    const removed = Math.min(Math.max(count ?? 0, 0), this.left);
+    this.left -= removed;
+    return removed;
+  }
+}

@@ -1,11 +1,15 @@
 import type { Database, Repositories } from "../../../db/database.ts";
 import type { UsageRecordRow, UsageStatus } from "../../../db/entities/usage-record.ts";
-import type { UsageDimension, UsageFilter } from "../../../db/repositories/usage-filter.ts";
-import type { UsageInterval } from "../../../db/repositories/usage-queries.ts";
+import {
+  type UsageDimension,
+  type UsageFilter,
+  type UsageCondition,
+  usageConditions,
+} from "../../../db/repositories/usage-filter.ts";
+import type { UsageInterval, UsagePage as RecordsPage } from "../../../db/repositories/usage-queries.ts";
 import { ownerScope, type Person } from "../../auth/person.ts";
-import { firstIdAt } from "../../ids.ts";
+import { firstIdAt, timeOfId } from "../../ids.ts";
 import type { Settings } from "../../config/limit-variables.ts";
-import { narrowPage, type WantedPage } from "./narrow-page.ts";
 import { summarizeUsage, type UsageSummary } from "./usage-summary.ts";
 
 /** `from` ≤ time < `to`. If `status` and `statuses` are given, records must match both. */
@@ -70,7 +74,7 @@ export class UsageHistory {
   }
 }
 
-export type UsagePage = { records: OwnedRecord[]; hasMore: boolean };
+type UsagePage = { records: OwnedRecord[]; hasMore: boolean };
 
 /** `ownerName` is the current name. Null without an owner, and for a deleted owner. */
 export type OwnedRecord = UsageRecordRow & { ownerName: string | null };
@@ -104,4 +108,64 @@ async function withOwnerNames({ users }: Repositories, records: UsageRecordRow[]
   const ids = new Set(records.flatMap(({ ownerId }) => ownerId ?? []));
   const names = await users.namesOf([...ids]);
   return records.map((record) => ({ ...record, ownerName: names.get(record.ownerId ?? "") ?? null }));
+}
+
+/**
+ * Uses roll-ups to narrow a page to the days of its records and to select the rarest condition's index.
+ * Otherwise a query for rare records would read most of an index. Null for an empty page.
+ */
+async function narrowPage(
+  { usageRollUps }: Repositories,
+  page: WantedPage,
+  timeoutMs: number,
+): Promise<RecordsPage | null> {
+  const singles = splitFilter(page.filter);
+  if (singles.length < 2 && page.filter.minLatencyMs === undefined) return page;
+  const before = page.beforeId === undefined ? null : new Date(timeOfId(page.beforeId) + 1);
+  const days = await usageRollUps.days({ filter: page.filter, before, daysMax }, timeoutMs);
+  const [newest] = days;
+  if (!newest) return null;
+  // The page may start within the newest day, so counting starts with the previous day.
+  let found = 0;
+  const enough = days.slice(1).find(({ requests }) => (found += requests) >= page.limit);
+  if (!enough && days.length === daysMax) return page;
+  const from = (enough ?? days.at(-1) ?? newest).startsAt;
+  const to = new Date(newest.startsAt.getTime() + dayMs);
+
+  const counts = await Promise.all(
+    singles.map(async ([condition, filter]) => ({
+      condition,
+      count: await usageRollUps.count(filter, { from, to }, timeoutMs),
+    })),
+  );
+  const [rarest] = counts.toSorted((one, other) => one.count - other.count);
+  return {
+    ...page,
+    fromId: later(page.fromId, firstIdAt("req", from.getTime())),
+    beforeId: earlier(page.beforeId, firstIdAt("req", to.getTime())),
+    by: rarest?.condition,
+  };
+}
+
+type WantedPage = Omit<RecordsPage, "by">;
+
+const dayMs = 86_400_000;
+/** A page that needs more days is not narrowed. */
+const daysMax = 400;
+
+/** Returns each indexed condition's name with a filter of that condition alone. */
+function splitFilter({ owner, ...conditions }: UsageFilter): [UsageCondition, UsageFilter][] {
+  return usageConditions.flatMap((name): [UsageCondition, UsageFilter][] => {
+    if (name === "owner") return owner === "everyone" ? [] : [[name, { owner }]];
+    if (conditions[name] === undefined) return [];
+    return [[name, { owner: "everyone", [name]: conditions[name] }]];
+  });
+}
+
+function later(one: string | undefined, other: string): string {
+  return one !== undefined && one > other ? one : other;
+}
+
+function earlier(one: string | undefined, other: string): string {
+  return one !== undefined && one < other ? one : other;
 }

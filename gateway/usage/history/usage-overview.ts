@@ -1,8 +1,9 @@
 import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
 import type { Person } from "../../auth/person.ts";
-import { addSums } from "./usage-summary.ts";
+import { addSums, type UsageSummary } from "./usage-summary.ts";
 import type { UsageHistory } from "./usage-history.ts";
 import { firstTokenBoundsMs, latencyBoundsMs } from "../../../db/entities/usage-roll-up.ts";
+import { inTurns } from "../../next-turn.ts";
 
 /** Latencies cover successful requests only. */
 type Activity = {
@@ -34,7 +35,7 @@ export const overviewPeriods = {
   "30d": { interval: "day", count: 30 },
 } as const;
 
-export type OverviewPeriod = keyof typeof overviewPeriods;
+type OverviewPeriod = keyof typeof overviewPeriods;
 
 export async function readOverview(
   history: UsageHistory,
@@ -70,7 +71,7 @@ const dayMs = 24 * hourMs;
 const nanoPerDollar = 1e9;
 
 /** The start of the period's first hour or day, in UTC. */
-export function startOf(period: OverviewPeriod, now: number): number {
+function startOf(period: OverviewPeriod, now: number): number {
   const { interval, count } = overviewPeriods[period];
   const lengthMs = interval === "hour" ? hourMs : dayMs;
   return (Math.floor(now / lengthMs) - (count - 1)) * lengthMs;
@@ -128,4 +129,132 @@ export function percentileMs(
 
 export function firstTokenPercentileMs({ firstTokens }: Pick<UsageSum, "firstTokens">, share: number) {
   return percentileMs(firstTokens, share, firstTokenBoundsMs);
+}
+
+/** `id` is empty for requests without a model or owner. */
+type TopRow = { id: string; name: string; requests: number; costUsd: number | null };
+
+/** The top five rows of each list. Keys, models and people are sorted by cost, then by requests. */
+type TopUsage = {
+  keys: TopRow[];
+  models: TopRow[];
+  /** Empty for members. */
+  people: TopRow[];
+  /** Error reasons of failed and interrupted requests, most frequent first. */
+  errors: { reason: string; requests: number }[];
+};
+
+export async function readTopUsage(
+  history: UsageHistory,
+  person: Person,
+  { period, now }: { period: OverviewPeriod; now: number },
+): Promise<TopUsage> {
+  const times = { from: new Date(startOf(period, now)), to: new Date(now + 1) };
+  const read = (groupBy: ("apiKeyId" | "ownerId" | "model" | "errorReason")[]) =>
+    history.summarize(person, times, { groupBy, interval: null, isWithoutTimes: true });
+  // One read serves `keys` and `people`. It returns few extra rows, because keys rarely change owners.
+  const owned = await read(["apiKeyId", "ownerId"]);
+  const keys = await addUp(owned, ({ apiKeyId }) => apiKeyId);
+  const people = person.role === "admin" ? await addUp(owned, ({ ownerId }) => ownerId) : [];
+  const models = await read(["model"]);
+  const reasons = await read(["errorReason"]);
+  return {
+    keys: topOf(keys, ({ apiKeyId = "", apiKeyName = "" }) => ({ id: apiKeyId, name: apiKeyName })),
+    models: topOf(models, ({ model = "" }) => ({ id: model, name: model })),
+    people: topOf(people, ({ ownerId = "", ownerName = "" }) => ({
+      id: ownerId ?? "",
+      name: ownerName,
+    })),
+    errors: reasons
+      .map(({ errorReason, outcomes }) => ({
+        reason: errorReason ?? "",
+        requests: outcomes.FAILED + outcomes.INTERRUPTED,
+      }))
+      .filter(({ requests }) => requests > 0)
+      .toSorted((one, other) => other.requests - one.requests)
+      .slice(0, rowsMax),
+  };
+}
+
+const rowsMax = 5;
+/** About 2 ms of work. */
+const rowsPerTurn = 200;
+
+async function addUp(
+  rows: UsageSummary[],
+  keyOf: (row: UsageSummary) => string | undefined,
+): Promise<UsageSummary[]> {
+  const groups = new Map<string | undefined, UsageSummary>();
+  for await (const row of inTurns(rows, rowsPerTurn)) {
+    const sum = groups.get(keyOf(row));
+    groups.set(keyOf(row), sum ? { ...sum, ...addSums(sum, row) } : row);
+  }
+  return [...groups.values()];
+}
+
+function topOf(rows: UsageSummary[], nameOf: (row: UsageSummary) => Pick<TopRow, "id" | "name">): TopRow[] {
+  const costOf = ({ cost }: UsageSummary) => Number(cost);
+  return rows
+    .toSorted((one, other) => costOf(other) - costOf(one) || other.requests - one.requests)
+    .slice(0, rowsMax)
+    .map((row) => ({
+      ...nameOf(row),
+      requests: row.requests,
+      costUsd: costOf(row) === 0 && row.unknownCosts > 0 ? null : costOf(row) / 1e9,
+    }));
+}
+
+/** Costs of the current and the previous month, in UTC. Only known costs count. */
+type SpendingForecast = {
+  monthStartsAt: Date;
+  monthEndsAt: Date;
+  monthToDateUsd: number;
+  unknownCosts: number;
+  lastMonthUsd: number;
+  /** The average since the first day with requests in the last 7 days. Covers at least one day. */
+  dailyAverageUsd: number;
+  averagedDays: number;
+  /** The month to date plus the daily average for the rest of the month. */
+  forecastUsd: number;
+};
+
+export async function forecastSpending(
+  history: UsageHistory,
+  person: Person,
+  now: number,
+): Promise<SpendingForecast> {
+  const today = new Date(now);
+  const monthOf = (offset: number) => Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + offset);
+  const [lastMonth, month, nextMonth] = [monthOf(-1), monthOf(0), monthOf(1)];
+  const read = (from: number, to: number, interval: "day" | null) =>
+    history.summarize(
+      person,
+      { from: new Date(from), to: new Date(to) },
+      { groupBy: [], interval, isWithoutTimes: true },
+    );
+  const [current] = await read(month, now + 1, null);
+  const [last] = await read(lastMonth, month, null);
+  const weekStart = now - averagedDaysMax * dayMs;
+  const week = await read(weekStart, now + 1, "day");
+  const firstAt = Math.max(weekStart, week[0]?.startsAt?.getTime() ?? now);
+  // An average over less than a day would exaggerate the forecast.
+  const averagedDays = Math.max(1, (now - firstAt) / dayMs);
+  const dailyAverageUsd = week.reduce((sum, { cost }) => sum + toUsd(cost), 0) / averagedDays;
+  const monthToDateUsd = toUsd(current?.cost ?? 0n);
+  return {
+    monthStartsAt: new Date(month),
+    monthEndsAt: new Date(nextMonth),
+    monthToDateUsd,
+    unknownCosts: current?.unknownCosts ?? 0,
+    lastMonthUsd: toUsd(last?.cost ?? 0n),
+    dailyAverageUsd,
+    averagedDays: Math.round(averagedDays),
+    forecastUsd: monthToDateUsd + (dailyAverageUsd * (nextMonth - now)) / dayMs,
+  };
+}
+
+const averagedDaysMax = 7;
+
+function toUsd(nanoDollars: bigint | string): number {
+  return Number(nanoDollars) / 1e9;
 }

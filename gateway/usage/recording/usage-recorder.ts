@@ -3,12 +3,10 @@ import { join } from "node:path";
 import type { Database } from "../../../db/database.ts";
 import type { Settings } from "../../config/limit-variables.ts";
 import type { Log } from "../../log.ts";
-import { DirectWriter, Shipper } from "./shipper.ts";
+import { DirectWriter, Shipper, Reserve } from "./shipper.ts";
 import { PendingRecord, type StartedRequest, StartedRequests } from "./started-requests.ts";
-import { Reserve } from "./reserve.ts";
-import { Leftovers } from "./leftovers.ts";
+import { Leftovers, type LockFile, SpoolFolder } from "./spool-folder.ts";
 import { type UsageRecord, Spool } from "./spool.ts";
-import { type LockFile, SpoolFolder } from "./spool-folder.ts";
 
 type UsageRecorderOptions = {
   database: Database;

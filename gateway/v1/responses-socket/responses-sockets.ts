@@ -6,7 +6,7 @@ import type { Operation } from "../../completions/operation.ts";
 import { responses } from "../../dialects/responses/responses.ts";
 import { GatewayError } from "../../errors.ts";
 import type { KnownKey } from "../../keys/authenticate-key.ts";
-import { findHostProblem } from "../../http/find-host-problem.ts";
+import { findHostProblem } from "../../http/browser-request.ts";
 import type { BodyHolder } from "../../http/body-budget.ts";
 import { endpoint, type RequestHandler } from "../endpoint.ts";
 import { bodyHolderOf, type ModelEndpointOptions, keyOf } from "../model-endpoint.ts";

@@ -16,7 +16,7 @@ import type { KnownKey } from "../../keys/authenticate-key.ts";
 import { resolveRoute } from "../../routing/catalogue.ts";
 import type { JsonItems } from "../../wire/json-items.ts";
 import { ObservedRequest } from "../../usage/request-observer.ts";
-import { logOurTrouble } from "../endpoint.ts";
+import { logServerError } from "../endpoint.ts";
 import { failExchange, type ModelEndpointOptions, openExchange, keyOf } from "../model-endpoint.ts";
 import type { Turn } from "./read-turn.ts";
 import type { RecentResponses } from "./recent-responses.ts";
@@ -95,7 +95,7 @@ export class SocketTurn {
     } catch (thrown) {
       if (this.#exchange) return failExchange(endpoint, this.#exchange, thrown);
       const error = toGatewayError(thrown);
-      logOurTrouble(runtime.log, id, error);
+      logServerError(runtime.log, id, error);
       observer?.refused(observed, error.code, this.#reply.statusOf(error));
       this.#reply.fail(error);
     }

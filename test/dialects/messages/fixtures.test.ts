@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
-import { NativeStream } from "../../../gateway/completions/native-stream.ts";
+import { NativeStream } from "../../../gateway/completions/stream-relay.ts";
 import { countTokens } from "../../../gateway/dialects/messages/count-tokens.ts";
 import { messages } from "../../../gateway/dialects/messages/messages.ts";
 import { MessageEvents } from "../../../gateway/dialects/messages/native-messages.ts";

@@ -1,6 +1,6 @@
 import test from "ava";
 import { GatewayError } from "../../../gateway/errors.ts";
-import { formatModel, formatModelList } from "../../../gateway/dialects/messages/model-list.ts";
+import { formatModel, formatModelList } from "../../../gateway/dialects/messages/messages.ts";
 
 const models = Array.from({ length: 45 }, (_, index) => ({
   slug: `demo/model-${index + 1}`,

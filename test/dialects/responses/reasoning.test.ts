@@ -7,7 +7,7 @@ import {
   ReasoningCollector,
   sealReasoning,
   withoutSealedReasoning,
-} from "../../../gateway/dialects/responses/sealed-reasoning.ts";
+} from "../../../gateway/dialects/responses/sealed-content.ts";
 import type { ChunkChoice, ReasoningDetail } from "../../../gateway/wire/chat-completion.ts";
 import { countJsonTexts } from "../../../gateway/wire/parse-shallow-object.ts";
 import { anyCharacter } from "../../helpers/any-character.ts";

@@ -1,7 +1,7 @@
 import test from "ava";
 import { cpuMsSince } from "../../helpers/cpu-ms-since.ts";
 import fc from "fast-check";
-import { FreeformInput } from "../../../gateway/dialects/responses/freeform-input.ts";
+import { FreeformInput } from "../../../gateway/dialects/responses/format-items.ts";
 import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import { isObject } from "../../../gateway/wire/json.ts";
 import { anyCharacter } from "../../helpers/any-character.ts";
