@@ -84,7 +84,7 @@ for (const kind of databaseKinds) {
 }
 
 test("a total timeout and the demo's failures have their reasons", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { UPSTREAM_TOTAL_TIMEOUT_MS: "500" } });
+  const gateway = await startTestGateway(t, { environment: { UPSTREAM_TOTAL_TIMEOUT_MS: "3000" } });
   const { slug } = await addModel(t, gateway, () => {});
   t.is((await askModel(gateway, slug)).record?.errorReason, "total_timeout");
   const key = await gateway.admin.keys.create.mutate({ name: "Demo", models: ["demo/echo"] });

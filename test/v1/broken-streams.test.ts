@@ -17,7 +17,7 @@ let key: { id: string; value: string };
 test.before(async () => {
   upstream = await createPromptedUpstream(shared);
   gateway = await startTestGateway(shared);
-  key = await connectUpstream(gateway, upstream, { idleTimeoutMs: 300 });
+  key = await connectUpstream(gateway, upstream, { idleTimeoutMs: 2_000 });
   await connectUpstream(gateway, upstream, { name: "chat", idleTimeoutMs: 2_000 });
   for (const { name, provider } of clientDialects)
     await connectUpstream(gateway, upstream, { name, ...provider, idleTimeoutMs: 2_000 });

@@ -25,8 +25,8 @@ test.before(async () => {
   upstream = await createPromptedUpstream(shared);
   gateway = await startTestGateway(shared);
   key = await connectUpstream(gateway, upstream, {
-    firstByteTimeoutMs: 300,
-    idleTimeoutMs: 300,
+    firstByteTimeoutMs: 4_000,
+    idleTimeoutMs: 4_000,
   });
 });
 

@@ -3,8 +3,6 @@ import { backslash, closeBrace, closeBracket, openBrace, openBracket, quote } fr
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { sealDetail, anthropicFormat } from "./sealed-detail.ts";
 
-
-
 export type StreamedBlock = {
   /** The `content_block` of the block's start event. */
   start: object;

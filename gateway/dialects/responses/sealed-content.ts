@@ -3,8 +3,6 @@ import { type ValueCount, isObject } from "../../wire/json.ts";
 import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 import type { DialectRequest } from "../dialect.ts";
 
-
-
 /**
  * Formats reasoning as `encrypted_content`, which clients return unchanged. The content holds no secret, so
  * it needs no encryption.

@@ -1,9 +1,15 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../wire/json.ts";
-import { expectArray, ifGiven, invalidValue, expectBoolean, expectObject, expectString, unsupportedValue } from "../../wire/parameter-errors.ts";
+import {
+  expectArray,
+  ifGiven,
+  invalidValue,
+  expectBoolean,
+  expectObject,
+  expectString,
+  unsupportedValue,
+} from "../../wire/parameter-errors.ts";
 import { type BuiltInType, builtInTools, builtInTypes } from "./built-in-tools.ts";
-
-
 
 export type NamedTool = ToolDefinition & { chatName: string };
 
