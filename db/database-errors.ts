@@ -17,6 +17,13 @@ export class StillReferencedError extends Error {
   override readonly name = "StillReferencedError";
 }
 
+/** Another schema than that of any release. */
+export class OldSchemaError extends Error {
+  override readonly name = "OldSchemaError";
+  override readonly message =
+    "The database was created before version 0.1.0 and cannot be upgraded: set DATABASE_URL to a new, empty database, or move the SQLite file away, and start again.";
+}
+
 /** Converts a driver's error to one of the errors above. Returns any other error unchanged. */
 export function fromDriverError(error: unknown): unknown {
   const code = driverCode(error);

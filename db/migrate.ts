@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type DataSource, MigrationExecutor, type QueryRunner } from "typeorm";
+import { OldSchemaError } from "./database-errors.ts";
 import { lockFile } from "./file-lock.ts";
 
 /**
@@ -23,6 +24,7 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
   }
 }
 
+/** Throws an `OldSchemaError` for a database from before the first release. */
 export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   try {
@@ -31,7 +33,9 @@ export async function pendingMigrations(dataSource: DataSource): Promise<string[
       ? await runner.query("SELECT name FROM migrations")
       : [];
     const names = new Set((ran as { name: string }[]).map(({ name }) => name));
-    return dataSource.migrations.flatMap(({ name }) => (name === undefined || names.has(name) ? [] : [name]));
+    const pending = dataSource.migrations.flatMap(({ name = "" }) => (names.has(name) ? [] : [name]));
+    if (names.size > 0 && pending[0] === dataSource.migrations[0]?.name) throw new OldSchemaError();
+    return pending;
   } finally {
     await runner.release();
   }

@@ -25,7 +25,6 @@ import { startKeptResponses } from "./kept-responses/kept-responses.ts";
 import { KeyExpiry, Revocation } from "./keys/revocation.ts";
 import { startLimits } from "./limits/start-limits.ts";
 import { CredentialService } from "./models/credential-service.ts";
-import { fillPriceDetails } from "./models/fill-price-details.ts";
 import { firstStart } from "./models/first-start.ts";
 import { ModelService } from "./models/model-service.ts";
 import { ProviderService } from "./models/provider-service.ts";
@@ -90,7 +89,6 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const { keys, models, providers } = managed;
     const withKey = config.makesFirstKey;
     const firstKeyValue = await firstStart({ database, runtime, keys, models, providers, withKey });
-    await fillPriceDetails(database, runtime);
     const loadDataKeys = () => dataKeyLoader?.load();
     const { now } = runtime;
     await changeFeed.start(new Revocation({ ...serving, now, reloadCatalogue, loadDataKeys }));

@@ -19,7 +19,7 @@ export const ApiKey = table(
     id: id(),
     name: text(255),
     status: text<"active" | "disabled">(16),
-    /** `admin` if only an administrator may activate the key again. Null if unknown. Ignored for active keys. */
+    /** `admin` if only an administrator may activate the key again. Null for active keys. */
     disabledBy: nullable(text<"admin" | "owner">(16)),
     /** Null for the key that the first start creates, because no user exists yet. */
     ownerId: nullable(text(40, references("users", "SET NULL"))),

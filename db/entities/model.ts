@@ -28,7 +28,7 @@ export const Model = table(
     cachedInputPrice: nullable(bigInteger()),
     cacheWritePrice: nullable(bigInteger()),
     outputPrice: nullable(bigInteger()),
-    /** Null for models that an earlier release added, until `fillPriceDetails` runs. */
+    /** The other prices and the conditions. */
     priceDetails: nullable(json<PriceDetails>()),
     /** Increases with each edit, to detect concurrent edits. */
     revision: integer({ default: 1 }),

@@ -1,9 +1,6 @@
 import { bigInteger, id, index, integer, moment, type RowOf, table, text } from "./table.ts";
 import type { UsageStatus } from "./usage-record.ts";
 
-/** The value of `clientTool` and `errorReason` in sums from releases without these columns. */
-export const unknownFact = "unknown";
-
 /**
  * Sums of usage records by hour or day (UTC), for each key and for all keys. Sums outlive the records. Monthly
  * sums would add 50 % to the cost of an insert.
@@ -21,9 +18,9 @@ export const UsageRollUp = table(
     provider: id({ length: 63 }),
     status: { ...text<UsageStatus>(16), primary: true },
     /** Empty without a known tool. */
-    clientTool: id({ length: 32, default: unknownFact }),
+    clientTool: id({ length: 32 }),
     /** Empty without an error. */
-    errorReason: id({ length: 64, default: unknownFact }),
+    errorReason: id({ length: 64 }),
     /** The key's name. Empty in sums of all keys. */
     apiKeyName: text(255),
     requests: integer(),

@@ -1,5 +1,5 @@
 import type { UsageStatus } from "../entities/usage-record.ts";
-import { allKeys, latencyBoundsMs, unknownFact } from "../entities/usage-roll-up.ts";
+import { allKeys, latencyBoundsMs } from "../entities/usage-roll-up.ts";
 import type { OwnerScope } from "./api-key-filter.ts";
 
 /**
@@ -87,17 +87,10 @@ export function recordConditions(filter: UsageFilter): Conditions {
  * Some roll-ups sum all keys. Queries that filter or group by key or owner exclude these rows. All other
  * queries read only these rows.
  */
-export function rollUpConditions(
-  filter: UsageFilter,
-  groupBy: readonly UsageDimension[] = [],
-  { withUnknown = false } = {},
-): Conditions {
+export function rollUpConditions(filter: UsageFilter, groupBy: readonly UsageDimension[] = []): Conditions {
   const where = new Conditions(filter);
-  for (const [column, value] of nullableColumns(filter)) {
-    if (value === undefined) continue;
-    if (withUnknown && column !== "owner_id") where.add(`${column} IN (?, ?)`, value, unknownFact);
-    else where.add(`${column} = ?`, value);
-  }
+  for (const [column, value] of nullableColumns(filter))
+    if (value !== undefined) where.add(`${column} = ?`, value);
   const { owner, apiKeyId } = filter;
   if (owner !== "everyone" || apiKeyId) return where;
   return where.add(`api_key_id ${isByKey(filter, groupBy) ? "<>" : "="} ?`, allKeys);
@@ -108,8 +101,8 @@ export function rollUpConditions(
  * matches.
  */
 export function possibleMatches(filter: UsageFilter): { where: Conditions; certain: string } {
-  const where = rollUpConditions(filter, [], { withUnknown: true });
-  const { minLatencyMs, httpStatusClass, clientTool, errorReason } = filter;
+  const where = rollUpConditions(filter);
+  const { minLatencyMs, httpStatusClass } = filter;
   let certain = httpStatusClass === undefined ? "requests" : "0";
   if (minLatencyMs !== undefined) {
     const buckets = Array.from({ length: latencyBoundsMs.length + 1 }, (_, index) => index);
@@ -120,13 +113,7 @@ export function possibleMatches(filter: UsageFilter): { where: Conditions; certa
     if (httpStatusClass === undefined)
       certain = sumOf(buckets.filter((index) => (latencyBoundsMs[index - 1] ?? -1) >= minLatencyMs));
   }
-  const columns = [
-    ...(clientTool === undefined ? [] : ["client_tool"]),
-    ...(errorReason === undefined ? [] : ["error_reason"]),
-  ];
-  if (columns.length === 0) return { where, certain };
-  const isKnown = columns.map((column) => `${column} <> '${unknownFact}'`).join(" AND ");
-  return { where, certain: `CASE WHEN ${isKnown} THEN ${certain} ELSE 0 END` };
+  return { where, certain };
 }
 
 function nullableColumns({ ownerId, clientTool, errorReason }: UsageFilter) {

@@ -155,11 +155,11 @@ function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnums) {
       ownerName: t.exposeString("ownerName", { nullable: true, description: "The owner's current name." }),
       clientTool: t.exposeString("clientTool", {
         nullable: true,
-        description: `The coding tool. Empty for all other clients. ${isUnknown}`,
+        description: `The coding tool. Empty for all other clients.`,
       }),
       errorReason: t.exposeString("errorReason", {
         nullable: true,
-        description: `As in \`UsageRecord\`. Empty for requests without an error. ${isUnknown}`,
+        description: `As in \`UsageRecord\`. Empty for requests without an error.`,
       }),
       requests: t.exposeInt("requests"),
       succeeded: t.int({ resolve: ({ outcomes }) => outcomes.SUCCEEDED }),
@@ -206,8 +206,7 @@ function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnums) {
       }),
       p50TimeToFirstTokenMs: t.int({
         nullable: true,
-        description:
-          "The median time to first token. Null where it is unknown, as in sums of earlier releases.",
+        description: "The median time to first token. Null if no time is known.",
         resolve: (sum) => firstTokenPercentileMs(sum, 0.5),
       }),
       p95TimeToFirstTokenMs: t.int({
@@ -218,5 +217,3 @@ function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnums) {
     }),
   });
 }
-
-const isUnknown = "`unknown` in sums of earlier releases.";

@@ -41,16 +41,14 @@ export type ListedApiKey = ApiKey & { budgetSpentPercent: number | null };
 export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyDetails): ApiKey {
   // After a rotation, the old value stays valid for a while. Only the new value has no `validUntil`.
   const current = values.find((value) => value.validUntil === null) ?? values[0];
-  const connected = new Set(models.map((model) => model.slug));
   return {
     id: key.id,
     name: key.name,
     maskedValue: maskKeyValue(current?.lastFour ?? ""),
     status: key.status,
     disabledBy: key.status === "disabled" ? key.disabledBy : null,
-    models: [...connected],
-    // During an upgrade, an older release may connect a withheld model and leave it in this list.
-    withheldModels: withheldModels.filter((slug) => !connected.has(slug)),
+    models: models.map((model) => model.slug),
+    withheldModels,
     limits: toKeyLimits(key),
     createdAt: key.createdAt,
     lastUsedAt: key.lastUsedAt,

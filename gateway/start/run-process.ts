@@ -106,7 +106,7 @@ function explain(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === "EACCES" || code === "EPERM")
     return `The gateway lacks a permission: ${error.message}. Check the owner and the mode of the file.`;
-  if (error instanceof GatewayError) return error.message;
+  if (error instanceof GatewayError || error.name === "OldSchemaError") return error.message;
   if (error.name === "DatabaseUnavailableError")
     return `${error.message} Check DATABASE_URL, and that the database is running.`;
   if (code?.startsWith("SQLITE_"))

@@ -1,14 +1,11 @@
 import { deepStrictEqual } from "node:assert";
 import { queryDatabase } from "./query-database.ts";
 
-/**
- * Throws unless the roll-ups equal the sums of the usage records. Returns the number of usage records.
- * @param areOld whether the records predate tools, error reasons and times to first token
- */
-export async function assertRollUpsMatch(url: string, { areOld = false } = {}): Promise<number> {
+/** Throws unless the roll-ups equal the sums of the usage records. Returns the number of usage records. */
+export async function assertRollUpsMatch(url: string): Promise<number> {
   for (const [resolution, length] of Object.entries({ hour: 13, day: 10 })) {
     for (const byKey of [true, false]) {
-      const sums = await queryDatabase(url, sumOfRecords(length, { byKey, areOld }));
+      const sums = await queryDatabase(url, sumOfRecords(length, byKey));
       const rollUps = await queryDatabase(url, readRollUps(resolution, length, byKey));
       const which = `the roll-ups by ${resolution} of ${byKey ? "each key" : "all keys"} are not the sums`;
       deepStrictEqual(rollUps.map(plain), sums.map(plain), which);
@@ -31,20 +28,18 @@ const buckets = [
   ...boundsMs.first_token.slice(1).map((_, index) => `first_token${index}`),
 ];
 
-function sumOfRecords(periodLength: number, { byKey, areOld }: { byKey: boolean; areOld: boolean }): string {
+function sumOfRecords(periodLength: number, byKey: boolean): string {
   const columns = [
     `SUBSTR(created_at, 1, ${periodLength}) AS period`,
     byKey ? "api_key_id AS api_key, COALESCE(owner_id, '') AS owner" : "'' AS api_key, '' AS owner",
     "model, provider, status",
-    areOld
-      ? "'unknown' AS tool, 'unknown' AS reason"
-      : "COALESCE(client_tool, '') AS tool, COALESCE(error_reason, '') AS reason",
+    "COALESCE(client_tool, '') AS tool, COALESCE(error_reason, '') AS reason",
     "COUNT(*) AS requests",
     ...sums.map((name) => `COALESCE(SUM(${name}), 0) AS ${name}`),
     "SUM(CASE WHEN cost IS NULL THEN 1 ELSE 0 END) AS unknown_costs",
     `COALESCE(SUM(${least}), 0) AS least_cost`,
     ...countsBetween("latency_ms", "latency", boundsMs.latency),
-    ...countsBetween(areOld ? "NULL" : "time_to_first_token_ms", "first_token", boundsMs.first_token),
+    ...countsBetween("time_to_first_token_ms", "first_token", boundsMs.first_token),
   ];
   return `SELECT ${columns.join(", ")} FROM usage_records GROUP BY ${keys} ORDER BY ${keys}`;
 }

@@ -43,7 +43,7 @@ SELECT * FROM usage_records INDEXED BY usage_records_key WHERE api_key_id = ? AN
 SELECT starts_at, SUM(requests) AS requests FROM usage_roll_ups INDEXED BY usage_roll_ups_key WHERE api_key_id = ? AND status = ? AND resolution = ? AND starts_at < ? AND in_time(?) GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
 
 -- where slow requests of a tool may be
-SELECT starts_at, SUM(CASE WHEN client_tool <> 'unknown' THEN latency7 + latency8 + latency9 ELSE 0 END) AS requests FROM usage_roll_ups INDEXED BY usage_roll_ups_key WHERE client_tool IN (?, ?) AND api_key_id = ? AND latency6 + latency7 + latency8 + latency9 > 0 AND resolution = ? AND starts_at < ? AND in_time(?) GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
+SELECT starts_at, SUM(latency7 + latency8 + latency9) AS requests FROM usage_roll_ups INDEXED BY usage_roll_ups_key WHERE client_tool = ? AND api_key_id = ? AND latency6 + latency7 + latency8 + latency9 > 0 AND resolution = ? AND starts_at < ? AND in_time(?) GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
 
 -- how many records meet one condition
 SELECT SUM(requests) AS requests FROM usage_roll_ups INDEXED BY usage_roll_ups_key WHERE status = ? AND api_key_id = ? AND resolution = ? AND starts_at >= ? AND starts_at < ? AND in_time(?);
@@ -138,7 +138,7 @@ SET STATEMENT max_statement_time=2 FOR SELECT * FROM usage_records FORCE INDEX (
 SET STATEMENT max_statement_time=2 FOR SELECT starts_at, SUM(requests) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE api_key_id = ? AND status = ? AND resolution = ? AND starts_at < ? GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
 
 -- where slow requests of a tool may be
-SET STATEMENT max_statement_time=2 FOR SELECT starts_at, SUM(CASE WHEN client_tool <> 'unknown' THEN latency7 + latency8 + latency9 ELSE 0 END) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE client_tool IN (?, ?) AND api_key_id = ? AND latency6 + latency7 + latency8 + latency9 > 0 AND resolution = ? AND starts_at < ? GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
+SET STATEMENT max_statement_time=2 FOR SELECT starts_at, SUM(latency7 + latency8 + latency9) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE client_tool = ? AND api_key_id = ? AND latency6 + latency7 + latency8 + latency9 > 0 AND resolution = ? AND starts_at < ? GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
 
 -- how many records meet one condition
 SET STATEMENT max_statement_time=2 FOR SELECT SUM(requests) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE status = ? AND api_key_id = ? AND resolution = ? AND starts_at >= ? AND starts_at < ?;
@@ -233,7 +233,7 @@ SELECT /*+ MAX_EXECUTION_TIME(2000) */ * FROM usage_records FORCE INDEX (usage_r
 SELECT /*+ MAX_EXECUTION_TIME(2000) */ starts_at, SUM(requests) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE api_key_id = ? AND status = ? AND resolution = ? AND starts_at < ? GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
 
 -- where slow requests of a tool may be
-SELECT /*+ MAX_EXECUTION_TIME(2000) */ starts_at, SUM(CASE WHEN client_tool <> 'unknown' THEN latency7 + latency8 + latency9 ELSE 0 END) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE client_tool IN (?, ?) AND api_key_id = ? AND latency6 + latency7 + latency8 + latency9 > 0 AND resolution = ? AND starts_at < ? GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
+SELECT /*+ MAX_EXECUTION_TIME(2000) */ starts_at, SUM(latency7 + latency8 + latency9) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE client_tool = ? AND api_key_id = ? AND latency6 + latency7 + latency8 + latency9 > 0 AND resolution = ? AND starts_at < ? GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
 
 -- how many records meet one condition
 SELECT /*+ MAX_EXECUTION_TIME(2000) */ SUM(requests) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE status = ? AND api_key_id = ? AND resolution = ? AND starts_at >= ? AND starts_at < ?;

@@ -29,7 +29,10 @@ export class BudgetWarnings {
     if (this.#unwritten.length >= unwrittenMax) return;
     const createdAt = new Date(runtime.now());
     this.#unwritten.push({
-      id: hash("sha256", [...identify(holder), period, periodStartsAt, percent, budget].join()),
+      id: hash(
+        "sha256",
+        [holder.kind, holder.apiKeyId ?? holder.ownerId, period, periodStartsAt, percent, budget].join(),
+      ),
       ...toHolderColumns(holder),
       period,
       percent,
@@ -81,11 +84,6 @@ const messages: Record<LimitHolder, string> = {
   person: "a user's API keys have spent part of their budget",
   gateway: "the gateway has spent part of its budget",
 };
-
-/** Omits `kind` for a key, so that event IDs stay the same as in older releases. */
-function identify({ kind, apiKeyId, ownerId }: BudgetHolder): (string | null)[] {
-  return kind === "key" ? [apiKeyId] : [kind, ownerId];
-}
 
 const unwrittenMax = 10_000;
 const eventsPerRun = 20;

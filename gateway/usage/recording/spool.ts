@@ -226,10 +226,9 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   if (end === start || end > bytes.length) return null;
   if (crc32(bytes.subarray(start, end)) !== bytes.readUInt32LE(at + 4)) return null;
   const record = JSON.parse(bytes.toString("utf8", start, end)) as UsageRecord;
-  const { limitedBy = null, errorReason = null, dropped = null, timing = null } = record;
-  const { costDetails = null, providerCost = null, markup = 0 } = record;
-  // `encodeRecord` omits some of these members if they are empty. Earlier releases wrote fewer members.
-  const added = { limitedBy, errorReason, dropped, timing, costDetails, providerCost, markup };
+  const { timing = null, costDetails = null, providerCost = null, markup = 0 } = record;
+  // `encodeRecord` omits these members if they are empty.
+  const added = { timing, costDetails, providerCost, markup };
   return { ...record, ...added, createdAt: new Date(record.createdAt) };
 }
 

@@ -67,8 +67,6 @@ export function nameReason(reason: string): string {
 
 /** The value in the URL that selects a group. Null if no value selects the group. */
 export function choiceOf(key: string, dimension: UsageDimension): string | null {
-  // The sums of earlier releases lack the tool and the reason.
-  if (key === "unknown" && (dimension === "TOOL" || dimension === "ERROR_REASON")) return null;
   if (key !== "") return key;
   const choices: Partial<Record<UsageDimension, string>> = {
     MODEL: noModelChoice,
