@@ -64,7 +64,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
   };
   try {
     const migrated = await database.migrate();
-    if (migrated.length > 0) log.info({ migrations: migrated }, "migrated the database schema");
+    if (migrated.length > 0) log.debug({ migrations: migrated }, "migrated the database schema");
 
     const audit = new AuditLog({ database, runtime, retentionDays: limits.auditRetentionDays });
     const guard = new AddressGuard(config.upstreamPrivateHosts);

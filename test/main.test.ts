@@ -36,6 +36,7 @@ test.serial("the first start prints a working key, curl line and setup link", as
   const [request = "", ...more] = curlLines(gateway);
   t.deepEqual(more, []);
   t.is(gateway.stdout().split("shown only once").length, 2);
+  t.is(gateway.stderr(), "");
 
   const answer = await promisify(exec)(`${request} --silent --fail`);
   t.like(JSON.parse(answer.stdout), { choices: [{ message: { content: "Hello, gateway!" } }] });
