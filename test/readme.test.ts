@@ -36,6 +36,20 @@ function unitOf(variable: string): string | undefined {
   return Object.entries(units).find(([name]) => variable.split("_").includes(name))?.[1];
 }
 
+test("the configuration page has the values of fixed limits", (t) => {
+  const limits = Array.from(
+    read("gateway/config/README.md").matchAll(/^\| \[`(\w+)`\]\(\.\.\/([^)]+)\) *\| (\d+) *\| [a-z]+/gm),
+    ([, name = "", file = "", value = ""]) => ({ name, file, value }),
+  );
+  t.true(limits.length > 0);
+  for (const { name, file, value } of limits) {
+    const pattern = new RegExp(`^(?:export )?const ${name} = ([\\d_* ]+);$`, "m");
+    const [, factors = ""] = pattern.exec(read(`gateway/${file}`)) ?? [];
+    const product = factors.split("*").reduce((all, each) => all * Number(each.replaceAll("_", "")), 1);
+    t.is(String(product), value, name);
+  }
+});
+
 test("README.md has at most 1,500 words", (t) => {
   t.true(read("README.md").split(/\s+/).filter(Boolean).length <= 1_500);
 });

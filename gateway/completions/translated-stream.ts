@@ -31,8 +31,8 @@ export class TranslatedStream implements StreamReading {
   /** Decoded events, of which those before `#next` are translated. */
   #events: UpstreamEvent[] = [];
   #next = 0;
-  /** The weight of the events since the last turn of the event loop. */
-  #weight = 0;
+  /** Characters of events since the last turn of the event loop. */
+  #charactersInTurn = 0;
 
   constructor(options: TranslatedStreamOptions) {
     const { translation, eventBytesMax } = options;
@@ -51,7 +51,7 @@ export class TranslatedStream implements StreamReading {
   }
 
   proceed(): StreamPiece {
-    this.#weight = 0;
+    this.#charactersInTurn = 0;
     return this.#takePiece(() => this.#translate());
   }
 
@@ -67,7 +67,7 @@ export class TranslatedStream implements StreamReading {
   #flush(): StreamPiece["ending"] {
     this.#events = this.#decoder.flush?.() ?? [];
     this.#next = 0;
-    this.#weight = 0;
+    this.#charactersInTurn = 0;
     try {
       return this.#translate();
     } catch (thrown) {
@@ -78,10 +78,10 @@ export class TranslatedStream implements StreamReading {
 
   #translate(): StreamPiece["ending"] {
     const { writer, eventBytesMax } = this.#options;
-    while (this.#next < this.#events.length && this.#weight < weightMax) {
+    while (this.#next < this.#events.length && this.#charactersInTurn < charactersInTurnMax) {
       const event = this.#events[this.#next++];
       if (event === undefined) break;
-      this.#weight += event.data.length + eventWeight;
+      this.#charactersInTurn += event.data.length + eventCharacters;
       for (const choice of this.#reader.read(event)) {
         this.#hasChoice = true;
         this.#count(choice.delta);
@@ -118,7 +118,7 @@ export class TranslatedStream implements StreamReading {
     const bytes = this.#text === "" ? noBytes : Buffer.from(this.#text);
     this.#text = "";
     const usage = readTokenUsage(this.#reader.usage, this.#reader.usageDetails);
-    const isPartial = ending === null && (this.#hasMore || this.#weight >= weightMax);
+    const isPartial = ending === null && (this.#hasMore || this.#charactersInTurn >= charactersInTurnMax);
     return { bytes, usage, ending, isPartial };
   }
 
@@ -132,7 +132,7 @@ export class TranslatedStream implements StreamReading {
 }
 
 const noBytes = Buffer.alloc(0);
-/** The weight that is translated in one turn of the event loop, at least one event. Takes some 20 ms. */
-const weightMax = 1024 * 1024;
-/** The weight of an event without data. */
-const eventWeight = 256;
+/** Characters of events that are translated in one turn of the event loop, at least one event. Takes some 20 ms. */
+const charactersInTurnMax = 1024 * 1024;
+/** The characters that an event counts for besides its data. */
+const eventCharacters = 256;

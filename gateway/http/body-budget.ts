@@ -134,7 +134,7 @@ export class DecoderSlots {
   /** The caller must call `leave`. Throws `service_unavailable` if too many bodies of the holder wait. */
   join(holder: string): DecoderSlot {
     const queue = this.#queues.get(holder) ?? { atWork: 0, waiting: [] };
-    if (queue.waiting.length >= waitingPerHolderMax) throw tooManyWait();
+    if (queue.waiting.length >= waitingBodiesPerHolderMax) throw tooManyWait();
     this.#queues.set(holder, queue);
     const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
     let state: "waiting" | "working" | "left" = "waiting";
@@ -187,7 +187,7 @@ type DecoderSlot = {
 
 const decodersAtWorkMax = 4;
 const decodersPerHolderMax = 1;
-const waitingPerHolderMax = 256;
+const waitingBodiesPerHolderMax = 256;
 
 function tooManyWait(): GatewayError {
   return new GatewayError(

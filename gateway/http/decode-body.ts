@@ -55,7 +55,7 @@ export async function decodeBody(body: EncodedBody): Promise<Buffer> {
 
 function expand({ bytes, encoding, bytesMax, held }: EncodedBody, decoder: Transform): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const lengthMax = Math.min(bytesMax, Math.max(expandedBytesFree, bytes.length * expansionMax));
+  const lengthMax = Math.min(bytesMax, Math.max(expandedBytesFree, bytes.length * expansionFactorMax));
   const body = new GrowingBody(lengthMax);
   const fail = (error: unknown) => {
     decoder.destroy();
@@ -105,8 +105,8 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
   ["zstd", () => createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: 22 } })],
 ]);
 
-/** Real requests expand less than `expansionMax` times. */
-const expansionMax = 200;
+/** Real requests expand less than `expansionFactorMax` times. */
+const expansionFactorMax = 200;
 const expandedBytesFree = 1_048_576;
 
 /**

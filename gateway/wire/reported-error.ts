@@ -58,7 +58,7 @@ function statusOf(error: unknown): number | null {
     if (Number.isInteger(number) && number >= 400 && number <= 599) return number;
   }
   for (const name of [code, status, awsType, type]) {
-    const meaning = typeof name === "string" && name.length <= nameLengthMax ? statusOfName(name) : null;
+    const meaning = typeof name === "string" && name.length <= nameCharactersMax ? statusOfName(name) : null;
     if (meaning !== null) return meaning;
   }
   return null;
@@ -70,7 +70,7 @@ function statusOfName(name: string): number | null {
   return statusesOfNames.find(([pattern]) => pattern.test(plain))?.[1] ?? null;
 }
 
-const nameLengthMax = 100;
+const nameCharactersMax = 100;
 
 /** The first match counts, so `server_is_overloaded` precedes `server_error`. */
 const statusesOfNames: readonly (readonly [RegExp, number])[] = [

@@ -271,12 +271,12 @@ function readToken(value: unknown): TokenLogprob {
   const { token, logProbability } = isObject(value) ? value : {};
   const text = typeof token === "string" ? token : "";
   const logprob = typeof logProbability === "number" ? logProbability : 0;
-  const bytes = text.length > tokenLengthMax ? null : [...Buffer.from(text)];
+  const bytes = text.length > tokenCharactersMax ? null : [...Buffer.from(text)];
   return { token: text, logprob, bytes };
 }
 
 /** A longer token has no bytes, because writing megabytes of numbers would delay other requests. */
-const tokenLengthMax = 256;
+const tokenCharactersMax = 256;
 
 /**
  * Older models send no call IDs. The hash includes the turn, so identical calls in two turns get different IDs.

@@ -15,14 +15,14 @@ export class TokenMeter {
 
   /** Samples a very long text, because counting each of its characters would delay other requests. */
   add(text: string): void {
-    if (text.length <= countedLengthMax) return this.#addRange(text, 0, text.length);
+    if (text.length <= countedCharactersMax) return this.#addRange(text, 0, text.length);
     const before = this.#tokens;
-    const sampleLength = countedLengthMax / samples;
+    const sampleLength = countedCharactersMax / samples;
     for (let sample = 0; sample < samples; sample++) {
       const from = Math.floor((text.length - sampleLength) * (sample / (samples - 1)));
       this.#addRange(text, from, from + sampleLength);
     }
-    this.#tokens = before + (this.#tokens - before) * (text.length / countedLengthMax);
+    this.#tokens = before + (this.#tokens - before) * (text.length / countedCharactersMax);
   }
 
   #addRange(text: string, from: number, to: number): void {
@@ -121,7 +121,7 @@ function codeOf(text: string, at: number, lead: number): number {
   return ((lead & 0x0f) << 12) | (second << 6) | (text.charCodeAt(at + 2) & 0x3f);
 }
 
-const countedLengthMax = 256 * 1024;
+const countedCharactersMax = 256 * 1024;
 const samples = 16;
 
 const quote = 0x22;

@@ -136,8 +136,8 @@ export class ResponsesSockets {
           // A compressed frame can expand a thousandfold.
           perMessageDeflate: false,
           maxPayload: this.#options.limits.requestBodyBytesMax,
-          maxFragments,
-          maxBufferedChunks,
+          maxFragments: fragmentsMax,
+          maxBufferedChunks: bufferedChunksMax,
         }),
     );
     return this.#server;
@@ -164,9 +164,9 @@ function shakeHands(
 }
 
 /** The memory for each fragment exceeds 100 bytes. Clients send a message in one. */
-const maxFragments = 64;
+const fragmentsMax = 64;
 /** Enough for 32 MB in packets of 1,400 bytes. Joining many more would block the process. */
-const maxBufferedChunks = 24_576;
+const bufferedChunksMax = 24_576;
 
 function invalidHandshake(): GatewayError {
   const message = "The WebSocket handshake is invalid. Check its Sec-WebSocket headers.";
