@@ -1,19 +1,22 @@
+import { readFileSync } from "node:fs";
 import test from "ava";
+import { type OpenApiDocument, readReference } from "../../console/src/lib/reference/read-reference.ts";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import { createId } from "../../gateway/ids.ts";
 import { createLog } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
+import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
-import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { openConsole, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { providerRow, usageRow, userRow } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { keyOf, spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
-import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
-import { unpricedIn } from "../helpers/unpriced-in.ts";
+import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
@@ -50,21 +53,14 @@ browserTest("the overview counts the last day, and a newcomer's steps disappear 
     .waitFor();
   t.is(await page.getByRole("heading", { name: "Next steps" }).count(), 0);
   t.is(await page.getByRole("heading", { name: "Budgets" }).count(), 0, "there are none");
+  await page.getByRole("link", { name: /^Cost \$0\.00/ }).waitFor();
+  t.is(await page.getByText("unknown").count(), 0, "the demo is free, not unpriced");
   await page.getByRole("listitem").filter({ hasText: "openai" }).getByText("Idle").waitFor();
   await assertAccessible(t, page);
-});
-
-browserTest("responses of the demo are free and not unpriced", async (t) => {
-  const gateway = await startTestGateway(t);
-  const key = await createKey(gateway);
-  await postChat(gateway, key.value, chatBody("demo/echo", "Hello"));
-  await gateway.services.recorder.flush();
-  const page = await openSignedIn(t, { browser: browser(), gateway });
-  await page.getByRole("link", { name: /^Cost \$0\.00/ }).waitFor();
-  t.is(await page.getByText("unknown").count(), 0);
-  await page.goto("/usage");
-  await page.getByRole("cell", { name: "$0.00" }).first().waitFor();
-  t.is(await unpricedIn(page, "demo/echo"), "0");
+  await page.getByRole("link", { name: /^Errors 1/ }).click();
+  await page.waitForURL(/\/requests\?status=ERRORS$/);
+  await page.getByRole("cell", { name: /^Failed / }).waitFor();
+  t.is(await page.getByRole("row").count(), 2, "the errors behind the link");
 });
 
 browserTest("a long-time user sees no newcomer's steps after deleting the only key", async (t) => {
@@ -131,6 +127,7 @@ browserTest("spending of shared budgets is shown, to members only for their own 
 });
 
 const { randomBytes } = systemRuntime(createLog("silent", { write: () => {} }));
+
 const minuteMs = 60_000;
 
 async function addRecords({ services }: TestGateway, records: [ago: number, Partial<UsageRecordRow>][]) {
@@ -241,4 +238,173 @@ browserTest("the overview lists keys that expire or were never used, and links t
   await page.getByRole("option", { name: "Expiring soon" }).click();
   await page.getByRole("link", { name: "Spare 5" }).waitFor({ state: "detached" });
   await page.getByRole("link", { name: "Trial" }).waitFor();
+});
+
+browserTest("a chat streams through /v1 with a pasted key, is counted, and can be stopped", async (t) => {
+  const gateway = await startTestGateway(t);
+  const model = await gateway.admin.models.get.query({ slug: "demo/echo" });
+  await gateway.admin.models.update.mutate({ id: model.id, prices: { input: 1, output: 2 } });
+  const key = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/playground" });
+  await page.getByLabel("API key", { exact: true }).fill("sk-gateway-nonsense");
+  await page.getByRole("button", { name: "Use this key" }).click();
+  await page.getByRole("alert").waitFor();
+  await assertAccessible(t, page);
+  await page.getByLabel("API key", { exact: true }).fill("sk-gateway-…abcd");
+  await page.getByRole("button", { name: "Use this key" }).click();
+  await page.getByText("This key is incomplete.").waitFor();
+  await page.getByLabel("API key", { exact: true }).fill(key.value);
+  await page.getByRole("button", { name: "Use this key" }).click();
+
+  await page.getByLabel("Your message").fill("<b>Hello</b> there");
+  await page.keyboard.press("Enter");
+  await page.getByText(/tokens in · .* out · TTFT .* · \$0\.00/).waitFor();
+  t.is(await page.locator("b").count(), 0);
+  await assertAccessible(t, page);
+
+  await page.getByText("Raw request").click();
+  await page.getByLabel("System prompt").fill("Be brief.");
+  const raw = JSON.parse(await page.getByRole("region", { name: "raw request" }).innerText());
+  t.is(raw.model, "demo/echo");
+  t.is(raw.messages[0].content, "Be brief.");
+  t.is(raw.messages.length, 4);
+  t.notRegex(JSON.stringify(raw), /sk-gateway/);
+
+  for (const [label, field] of [
+    ["Temperature", "temperature"],
+    ["Max tokens", "max_completion_tokens"],
+  ] as const) {
+    const sent = async () =>
+      JSON.parse(await page.getByRole("region", { name: "raw request" }).innerText())[field];
+    await page.getByLabel(label).fill("1");
+    t.is(await sent(), 1);
+    await page.getByLabel(label).fill("");
+    t.is(await sent(), undefined, "what is emptied is the model's own again");
+  }
+
+  await page.getByLabel("Your message").fill("/slow 300 " + "word ".repeat(200));
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Stopped.").waitFor();
+  await page.getByRole("button", { name: "Send" }).waitFor();
+});
+
+browserTest("a playground key is created by a click and expires automatically", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/playground" });
+  await page.getByRole("button", { name: "Create temporary key" }).click();
+  await page.getByLabel("Your message").fill("Hello");
+  await page.keyboard.press("Enter");
+  await page.getByText(/total \d/).waitFor();
+  const { items } = await gateway.admin.keys.list.query({ search: "Playground" });
+  t.regex(items[0]?.name ?? "", /^Playground \d\d:\d\d:\d\d$/, "two are told apart");
+  const left = Date.parse(items[0]?.expiresAt ?? "") - Date.now();
+  t.true(left > 3_500_000 && left <= 3_600_000);
+
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByText("expires in 59 minutes").waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("link", { name: "Playground", exact: true }).first().click();
+  await page.getByLabel("Your message").waitFor();
+  await page.getByRole("button", { name: "Change key" }).click();
+  await page.getByText("can use every model that you can connect, for one hour").waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Use temporary key" }).click();
+  await page.getByLabel("Your message").waitFor();
+  t.is((await gateway.admin.keys.list.query({ search: "Playground" })).items.length, 1);
+  t.notRegex(
+    await page.evaluate<string>("JSON.stringify([localStorage, sessionStorage])"),
+    /sk-gateway/,
+    "the value is stored nowhere",
+  );
+
+  await gateway.admin.keys.delete.mutate({ id: items[0]?.id ?? "" });
+  await page.getByRole("button", { name: "Change key" }).click();
+  await page.getByRole("button", { name: "Use temporary key" }).click();
+  await page.getByRole("alert").waitFor();
+  await page.getByRole("button", { name: "Create temporary key" }).click();
+  await page.getByLabel("Your message").waitFor();
+
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL("**/sign-in");
+  const { email, password } = administrator;
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Playground", exact: true }).click();
+  await page.getByRole("button", { name: "Create temporary key" }).waitFor();
+});
+
+browserTest("the API reference is readable without signing in, and its examples run", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openConsole(t, { browser: browser(), gateway, path: "/docs" });
+  await page.getByRole("heading", { name: "Chat completions" }).waitFor();
+  t.is(await page.title(), "API reference · Model Gateway");
+  t.is(new URL(page.url()).pathname, "/docs");
+  const chat = page.getByRole("region", { name: "Chat completions", exact: true });
+  t.regex(await chat.innerText(), /max_completion_tokens\s*integer or null, 1 or more/);
+  for (const summary of await chat.locator("summary").all()) await summary.click();
+  await chat.getByText("A budget of the key, its owner or the gateway is exceeded.").waitFor();
+  await assertAccessible(t, page);
+
+  const { value } = await createKey(gateway);
+  const example = await page.getByRole("region", { name: "example for Messages" }).innerText();
+  const [, address = ""] = /^curl (\S+)/.exec(example) ?? [];
+  const [, body = ""] = /-d '(.*)'/.exec(example) ?? [];
+  t.is(address, `${gateway.url}/v1/messages`);
+  const headers = { authorization: `Bearer ${value}`, "content-type": "application/json" };
+  t.is((await fetch(address, { method: "POST", headers, body })).status, 200, "it runs as written");
+
+  await page.getByRole("navigation").getByRole("link", { name: "Count tokens" }).click();
+  await page.waitForURL(/#countTokens$/);
+  await page.getByRole("link", { name: "openapi.json" }).click();
+  await page.waitForURL("**/openapi.json");
+  t.regex(await page.content(), /"openapi":"3\.1/);
+});
+
+browserTest("a signed-in person finds the reference and the way back", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway });
+  await page.getByRole("link", { name: "API reference" }).click();
+  await page.getByRole("heading", { name: "API reference" }).waitFor();
+  await page.getByRole("link", { name: "Open console" }).click();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  t.pass();
+});
+
+test("every operation and parameter of the document is shown", (t) => {
+  const file = new URL("../../gateway/v1/open-api/openapi.json", import.meta.url);
+  const document = JSON.parse(readFileSync(file, "utf8")) as OpenApiDocument;
+  const { groups } = readReference(document);
+  const operations = groups.flatMap((group) => group.operations);
+  t.is(operations.length, Object.values(document.paths).flatMap((methods) => Object.keys(methods)).length);
+  for (const { id, description, parameters, answer } of operations) {
+    t.truthy(description, id);
+    t.true(answer.length > 0, id);
+    for (const { name, type, description: said } of parameters) {
+      t.notRegex(type, /undefined|anything/, `${id} ${name}`);
+      t.true(said !== "" || /[.[]/.test(name), `${id} ${name}`);
+    }
+  }
+  t.true(operations.some(({ answer }) => answer.some(({ name }) => name === "choices[].message.content")));
+});
+
+browserTest("the overview and the provider's page show the last failure", async (t) => {
+  const gateway = await startTestGateway(t);
+  const down = await addModel(t, gateway, { url: `http://127.0.0.1:${await freePort()}` });
+  const busy = await addModel(t, gateway, answersWith(429));
+  for (const { slug } of [down, busy]) await askModel(gateway, slug);
+
+  const page = await openSignedIn(t, { browser: browser(), gateway, viewport: { width: 360, height: 780 } });
+  const line = (name: string) => page.getByRole("listitem").filter({ hasText: name });
+  const refused = /Last error upstream_error, connection refused, (?:just now|\d+ seconds ago)/;
+  await line(down.name).getByText(refused).waitFor();
+  // The console omits an error reason that equals the error code.
+  await line(busy.name)
+    .getByText(/Last error HTTP 429, (?:just now|\d+ seconds ago)/)
+    .waitFor();
+  await assertAccessible(t, page);
+  await page.goto(`/providers/${down.providerId}`);
+  await page.getByText(refused).waitFor();
+  await assertAccessible(t, page);
 });

@@ -3,13 +3,14 @@ import path from "node:path";
 import test from "ava";
 import OpenAI, { AuthenticationError } from "openai";
 import { toolIds, toolSetups } from "../../gateway/setup/tool-setups.ts";
+import { createSetupHome } from "../setup/setup-home.ts";
 import { addModels } from "../helpers/add-models.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { openConsole, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { isFull } from "../helpers/scale.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
-import { createSetupHome } from "../setup/setup-home.ts";
 
 const browser = shareBrowser(test);
 
@@ -117,13 +118,15 @@ browserTest("the copied command equals the shown one and works in a real shell",
   t.is(env.ANTHROPIC_DEFAULT_OPUS_MODEL, "some/model-3");
 });
 
-browserTest("every tool shows changes, verification and undo for both systems", async (t) => {
+browserTest("a tool shows changes, verification and undo for both systems", async (t) => {
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=setup` });
   await page.getByRole("radio", { name: "Claude Code" }).waitFor();
   await page.getByRole("button", { name: "Show all 24" }).click();
-  const names = toolIds.map((id) => toolSetups[id].name);
+  // The gateway writes every tool's commands, and their own tests run them all.
+  const shown = toolIds.filter((id) => isFull || ["claude-code", "codex", "other"].includes(id));
+  const names = shown.map((id) => toolSetups[id].name);
   for (const system of ["macOS or Linux", "Windows"]) {
     await page.getByLabel("Operating system").click();
     await page.getByRole("option", { name: system }).click();
@@ -176,14 +179,14 @@ browserTest("the tool picker is searched and used with the keyboard alone", asyn
 browserTest("a tool without a script shows the fields to fill in, with the key", async (t) => {
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: null });
   for (const [tool, texts] of [
     ["chat-apps", ["Open WebUI", "LibreChat", "Cherry Studio", "Chatbox", `${gateway.url}/v1`]],
     ["claude-desktop", ["Gateway base URL", gateway.url]],
     ["vscode-copilot", ["chatLanguageModels.json"]],
     ["claude-code", ["VS Code extension", "GitHub Action"]],
   ] as const) {
-    const path = `/keys/${key.id}?tab=setup&tool=${tool}`;
-    const page = await openSignedIn(t, { browser: browser(), gateway, path });
+    await page.goto(`/keys/${key.id}?tab=setup&tool=${tool}`);
     for (const text of texts) await page.getByText(text, { exact: true }).first().waitFor();
     await page.getByLabel("API key (optional)").fill(key.value);
     await page.getByText(key.value).filter({ visible: true }).first().waitFor();

@@ -1,241 +1,459 @@
 import { readFile } from "node:fs/promises";
 import test from "ava";
-import { addModel } from "../helpers/add-model.ts";
+import { addModel, answersWith } from "../helpers/add-model.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
-import { addPerson } from "../helpers/call-procedure.ts";
 import { type ConsolePage, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
-import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
-import { unpricedIn } from "../helpers/unpriced-in.ts";
-import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { userRow } from "../helpers/open-test-database.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { randomUsage } from "../helpers/random-usage.ts";
+import { sendCompletion } from "../helpers/scripted-upstream.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-const codex = "codex_cli_rs/0.50.0";
+const world = { keys: 12, models: 14, providers: 3, owners: 3 };
 
-async function useKey(gateway: TestGateway, value: string, prompts: string[]) {
-  for (const content of prompts) {
-    const headers = { authorization: `Bearer ${value}`, "user-agent": codex };
-    await postTo(gateway, "/v1/chat/completions", headers, chatBody("demo/echo", content));
-  }
-  await gateway.services.recorder.flush();
+async function addRequests({ services }: TestGateway, count: number, fromMs: number, toMs: number) {
+  const random = seededRandom(count);
+  const records = Array.from({ length: count }, () =>
+    randomUsage(random, new Date(fromMs + random.upTo(toMs - fromMs)), world),
+  );
+  await services.database.write(({ usageRecords }) => usageRecords.insertAll(records));
+  return records;
 }
 
-const countOf = (page: ConsolePage) =>
-  page.locator("dt", { hasText: "Requests" }).locator("+ dd").innerText();
+const table = (page: ConsolePage, by: string) =>
+  page.getByRole("region", { name: `Usage ${by}`, exact: true });
 
-async function priceDemo(gateway: TestGateway) {
-  await gateway.admin.models.update.mutate({ slug: "demo/echo", prices: { input: 1_000, output: 2_000 } });
-}
-
-browserTest("the usage page draws, sums and lists usage, and its export has the same sums", async (t) => {
+browserTest("the breakdown answers who spent most, sorts, filters and exports", async (t) => {
   const gateway = await startTestGateway(t);
-  await priceDemo(gateway);
-  const key = await createKey(gateway);
-  await gateway.admin.keys.rename.mutate({ id: key.id, name: "=HYPERLINK(1)" });
-  await useKey(gateway, key.value, ["one", "two words", "/fail 500"]);
+  const person = "usr_00000000000000000000000001";
+  await gateway.services.database.write(({ users }) => users.insert(userRow(person, { name: "Bob" })));
+  const now = Date.now();
+  const records = await addRequests(gateway, 400, now - 20 * 3_600_000, now - 60_000);
 
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
-  await page.getByRole("figure", { name: "Requests by model, last 24 hours" }).waitFor();
-  await page.getByText("1 failed").waitFor();
-  t.is(await countOf(page), "3");
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage?by=person&sort=cost" });
+  await table(page, "by person").waitFor();
   await assertAccessible(t, page);
-  const cost = Number((await page.locator("dt", { hasText: "Cost" }).locator("+ dd").innerText()).slice(1));
-  t.true(cost > 0);
+  const bobs = records.filter(({ ownerId }) => ownerId === person);
+  const row = table(page, "by person").getByRole("row").filter({ hasText: "Bob" });
+  t.is(await row.getByRole("cell").first().innerText(), String(bobs.length));
+  const errors = bobs.filter(({ status }) => status === "FAILED" || status === "INTERRUPTED").length;
+  t.regex(await row.getByRole("cell").nth(1).innerText(), new RegExp(`^\\d+(\\.\\d)?% \\(${errors}\\)$`));
+  await table(page, "by person").getByRole("row").filter({ hasText: "Unassigned" }).waitFor();
+  t.is(
+    await page.getByRole("columnheader", { name: "Cost" }).first().getAttribute("aria-sort"),
+    "descending",
+  );
+  await page.getByRole("button", { name: "Requests", exact: true }).press("Enter");
+  await page.waitForURL(/\/usage\?by=person$/);
 
-  await page.getByLabel("Status").click();
-  await page.getByRole("option", { name: "Failed", exact: true }).click();
-  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("1")').waitFor();
-  t.regex(page.url(), /status=FAILED/);
-  await page.getByLabel("Metric").click();
-  await page.getByRole("option", { name: "Cost" }).click();
-  await page.getByLabel("Group by").click();
-  await page.getByRole("option", { name: "by status" }).click();
-  await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
-  await page.reload();
-  await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
-  for (const period of ["Last 7 days", "Last 30 days", "Last 12 months"]) {
-    await page.getByLabel("Period").click();
-    await page.getByRole("option", { name: period }).click();
-    await page.getByRole("figure", { name: `Cost by status, ${period.toLowerCase()}` }).waitFor();
-    t.is(await countOf(page), "1", period);
-  }
-
-  await page.goto("/usage?by=person&sort=cost");
-  await page.getByRole("link", { name: "View requests" }).click();
-  await page.waitForURL(/\/requests$/);
-  await page.getByRole("row").nth(3).waitFor();
   const downloading = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Export CSV" }).click();
+  await page.getByRole("button", { name: "Export table" }).click();
   const csv = await readFile(await (await downloading).path(), "utf8");
-  const [titles = "", ...lines] = csv.trim().split("\r\n");
-  const column = titles.split(",").indexOf("cost_usd");
-  t.is(lines.length, 3);
-  t.is(lines.reduce((sum, line) => sum + Number(line.split(",")[column]), 0).toFixed(6), cost.toFixed(6));
-  t.is(lines.filter((line) => line.includes(`,"'=HYPERLINK(1)",`)).length, 3, "no formula");
-  t.deepEqual(titles.split(",").slice(-6), [
-    "attempts",
-    "client_tool",
-    "owner_name",
-    "limited_by",
-    "error_reason",
-    "charge_usd",
-  ]);
-  const ending = `,1,"codex","${administrator.name}",,`;
-  t.deepEqual(lines.map((line) => line.slice(line.indexOf(ending) + ending.length)).toSorted(), [
-    '"http_500",0',
-    ",0.003",
-    ",0.006",
-  ]);
-});
+  const lines = csv.trim().split("\r\n");
+  const line = lines.find((each) => each.includes(person)) ?? t.fail();
+  t.true(line.startsWith(`"${person}","Bob",${bobs.length},`), line);
+  t.is(
+    lines.slice(1).reduce((sum, each) => sum + Number(each.split(",")[2]), 0),
+    records.length,
+  );
+  t.true(lines[0]?.endsWith(",charge_usd"));
+  const charge = bobs.reduce((sum, { cost, markup }) => sum + (cost ?? 0) + markup, 0);
+  t.is(Number(line.split(",").at(-1)), charge / 1e9);
 
-browserTest("usage links to the requests of its filters, and Clear removes every filter", async (t) => {
-  const gateway = await startTestGateway(t);
-  const [key, other] = [await createKey(gateway), await createKey(gateway)];
-  await useKey(gateway, key.value, ["one", "/fail 500"]);
-  await useKey(gateway, other.value, ["two"]);
-  const { id: person } = await gateway.admin.auth.me.query();
-  const filters = `person=${person}&tool=codex&reason=http_500`;
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/usage?period=7d&${filters}` });
-  await page.getByRole("button", { name: "Error reason: " }).waitFor();
-  t.is(await countOf(page), "1");
-  await page.getByRole("link", { name: "View requests" }).click();
-  await page.waitForURL((url) => url.pathname === "/requests" && url.search === `?period=7d&${filters}`);
-  await page.getByRole("cell", { name: /^Failed / }).waitFor();
-  t.is(await page.getByRole("row").count(), 2);
-
-  await page.goBack();
-  await page.getByRole("button", { name: "Clear" }).click();
-  await page.waitForURL(/\/usage\?period=7d$/);
-  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("3")').waitFor();
-  await page.getByRole("button", { name: "Clear" }).waitFor({ state: "detached" });
-
-  await page.goto(`/keys/${key.id}?tab=usage`);
-  await page.getByRole("link", { name: "View requests" }).click();
-  await page.waitForURL(new RegExp(`/requests\\?key=${key.id}$`));
-  await page.getByRole("row").nth(2).waitFor();
-  t.is(await page.getByRole("row").count(), 3);
-});
-
-browserTest("a key's tab shows only that key and refreshes while it is open", async (t) => {
-  const gateway = await startTestGateway(t);
-  const [first, second] = [await createKey(gateway), await createKey(gateway)];
-  await useKey(gateway, first.value, ["of the first"]);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${second.id}?tab=usage` });
-  await page.getByRole("heading", { name: "No requests" }).waitFor();
+  await page.getByRole("button", { name: "Bob", exact: true }).click();
+  await page.waitForURL((url) => url.search === `?by=key&person=${person}`);
+  await table(page, "by API key").getByRole("button", { name: "Key 1", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Person: Bob" }).waitFor();
+  await page.locator("dt", { hasText: "Requests" }).locator(`+ dd:text-is("${bobs.length}")`).waitFor();
   await assertAccessible(t, page);
-  await useKey(gateway, second.value, ["of the second"]);
-  await page.getByRole("rowheader", { name: "demo/echo" }).waitFor();
-  t.is(await countOf(page), "1");
+  await page.getByRole("button", { name: "Person: Bob" }).click();
+  await page.waitForURL(/\/usage\?by=key$/);
+
+  await page.getByLabel("Group by").click();
+  await page.getByRole("option", { name: "by error reason" }).click();
+  await table(page, "by error reason").waitFor();
+  const reason = records.filter(({ errorReason }) => errorReason === "http_429");
+  const refused = table(page, "by error reason").getByRole("row").filter({ hasText: "HTTP status 429" });
+  t.is(await refused.getByRole("cell").first().innerText(), String(reason.length));
+  await refused.getByRole("button").click();
+  await page.getByRole("button", { name: /^Error reason: / }).waitFor();
+  t.is(new URL(page.url()).search, "?reason=http_429");
+  await table(page, "by model").waitFor();
+});
+
+browserTest("the chart lists an interval's values, opens the whole table, and zooms", async (t) => {
+  const gateway = await startTestGateway(t);
+  const now = Date.now();
+  await addRequests(gateway, 300, now - 20 * 3_600_000, now - 60_000);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  await table(page, "by model").waitFor();
+  t.is(await table(page, "by model").getByRole("row").count(), 11);
+  await page.getByRole("button", { name: /^\d+ others$/ }).click();
+  await page.getByRole("button", { name: "Show top 10" }).waitFor();
+  t.true((await table(page, "by model").getByRole("row").count()) > 11);
+
+  const figure = page.getByRole("figure", { name: "Requests by model" });
+  await figure.scrollIntoViewIfNeeded();
+  const box = (await figure.boundingBox()) ?? t.fail();
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 60);
+  const total = figure.locator("dt", { hasText: "Total" }).locator("+ dd");
+  t.regex(await total.innerText(), /^\d+$/, "the requests of the hour under the pointer");
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL(/period=custom&from=\d{4}-\d\d-\d\dT\d\d%3A\d\d&to=\d{4}-\d\d-\d\dT\d\d%3A\d\d/);
+  await page.getByLabel("Start time").waitFor();
+  t.regex(await page.getByLabel("Start time").inputValue(), /^\d\d:00$/);
+  await figure.waitFor();
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "demo/echo" }).click();
-  await page.waitForURL((url) => url.search === "?tab=usage&model=demo%2Fecho&by=tool");
 });
 
-browserTest("a member sees only the usage of their own keys", async (t) => {
+browserTest("an unknown period is reported, and UTC applies to days and hours", async (t) => {
   const gateway = await startTestGateway(t);
-  const key = await createKey(gateway);
-  await useKey(gateway, key.value, ["hello"]);
-  const { email, password } = await addPerson(gateway, "grace@example.com");
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage", email, password });
-  await page.getByRole("heading", { name: "No requests" }).waitFor();
-  t.is(await page.getByText("hello").count(), 0);
+  await addRequests(gateway, 20, Date.parse("2026-01-10T00:00:00Z"), Date.parse("2026-01-10T01:00:00Z"));
+  const timezoneId = "America/St_Johns";
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage?period=12m", timezoneId });
+  await page.getByText("The period “12m” in the URL is invalid").waitFor();
+  await page.goto("/usage?period=custom&from=2026-01-10&to=2026-01-10&zone=utc");
+  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("20")').waitFor();
+  await page.getByText("Hours in UTC").waitFor();
+  await page.getByLabel("Time zone").click();
+  await page.getByRole("option", { name: "Local time" }).click();
+  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("0")').waitFor();
+  t.notRegex(page.url(), /zone=/);
 });
 
-browserTest("a cancelled stream is marked as cancelled, with estimated counts", async (t) => {
+browserTest("key and model stay readable, and nothing overflows, at every width", async (t) => {
   const gateway = await startTestGateway(t);
-  const { slug } = await addModel(t, gateway, (response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    const chunk = {
-      object: "chat.completion.chunk",
-      choices: [{ index: 0, delta: { content: "Some words " } }],
-    };
-    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
-  });
-  const key = await createKey(gateway, [slug]);
-  const abort = new AbortController();
-  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key.value}`, "content-type": "application/json" },
-    body: JSON.stringify({ ...chatBody(slug), stream: true }),
-    signal: abort.signal,
-  });
-  await response.body?.getReader().read();
-  abort.abort();
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/requests?key=${key.id}` });
-  await page.getByRole("cell", { name: "Cancelled" }).waitFor();
-  t.true((await page.getByText("≈").count()) > 0);
+  const now = Date.now();
+  await addRequests(gateway, 60, now - 20 * 3_600_000, now - 60_000);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: null });
+  for (const width of [1440, 1024, 768, 360]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto("/usage");
+    await table(page, "by model").waitFor();
+    const sideways = await page.evaluate<number>(
+      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    );
+    t.is(sideways, 0, `${width}`);
+    const name = await table(page, "by model").getByRole("rowheader").first().boundingBox();
+    t.true((name?.width ?? 0) >= 110, `${width}: ${name?.width}`);
+
+    await page.goto("/requests");
+    const requests = page.getByRole("region", { name: "Requests" });
+    await requests.getByRole("row").nth(1).waitFor();
+    const lost = await page.evaluate<number>(
+      "document.querySelector('table').parentElement.scrollWidth - document.querySelector('table').parentElement.clientWidth",
+    );
+    t.is(lost, 0, `requests at ${width}`);
+    const model = await requests.getByText("provider-0/model").locator("visible=true").first().boundingBox();
+    t.true((model?.width ?? 0) >= 110, `requests at ${width}: ${model?.width}`);
+  }
 });
 
-browserTest("a refused request shows the reason, no provider and no cost", async (t) => {
-  const gateway = await startTestGateway(t);
-  const key = await createKey(gateway);
-  t.is((await postChat(gateway, key.value, chatBody("nobody/nothing"))).status, 404);
-  await gateway.services.recorder.flush();
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests" });
-  await page.getByRole("cell", { name: "Failed model_not_found" }).waitFor();
-  t.is(await page.getByText(/unpriced/i).count(), 0);
-  await page.getByRole("link", { name: /request details/ }).click();
+async function factsOf(page: ConsolePage, cell: string): Promise<Record<string, string>> {
+  const row = page
+    .getByRole("region", { name: "Requests" })
+    .getByRole("row")
+    .filter({ has: page.getByRole("cell", { name: cell, exact: true }) });
+  await row.getByRole("link", { name: /request details/ }).click();
   const dialog = page.getByRole("dialog", { name: "Request" });
-  const fact = (label: string) => dialog.locator("dt").filter({ hasText: label }).locator("+ dd").innerText();
-  for (const label of ["Served by", "Client tool", "cached", "Token counts", "Time to first token"])
-    t.is(await dialog.locator("dt").filter({ hasText: label }).count(), 0, label);
-  t.is(await fact("Rejected by"), "Gateway (before routing)");
-  t.is(await fact("Attempts"), "0");
-  t.is(await fact("Cost"), "$0.00");
-  await assertAccessible(t, page);
-  await page.goto("/usage");
-  t.is(await unpricedIn(page, "nobody/nothing"), "0");
-});
+  await dialog.locator("dt").first().waitFor();
+  const labels = await dialog.locator("dt").allInnerTexts();
+  const values = await dialog.locator("dd").allInnerTexts();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  return Object.fromEntries(labels.map((label, place) => [label, values[place] ?? ""]));
+}
 
-browserTest("the table, the details and the export name the owner of a spent limit", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { PERSON_REQUESTS_PER_MINUTE_MAX: "2" } });
-  const use = async (statuses: number[], limits: object) => {
-    const criteria = { name: "Limited", models: ["demo/echo"], limits };
-    const { value } = await gateway.admin.keys.create.mutate(criteria);
-    for (const status of statuses)
-      t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, status);
-  };
-  await use([200, 429], { requestsPerMinute: 1 });
-  await use([200, 429], {});
-  await use([402], { budgetsUsd: { day: 0 } });
+browserTest("missing models show the requested name, and requests without one are grouped", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { value } = await createKey(gateway);
+  await postChat(gateway, value, chatBody("demo/echo"));
+  await postChat(gateway, value, chatBody("echo"));
+  await postChat(gateway, value, { messages: "none" });
   await gateway.services.recorder.flush();
 
-  const viewport = { width: 360, height: 780 };
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests", viewport });
-  for (const [code, refusedBy] of [
-    ["rate_limit_exceeded", "API key's request rate limit"],
-    ["rate_limit_exceeded", "Owner's request rate limit"],
-    ["insufficient_quota", "API key's daily budget"],
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests" });
+  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(3).waitFor();
+  t.is((await factsOf(page, "echo"))["Model"], "echo");
+  t.is((await factsOf(page, "none recorded"))["Model"], "none recorded");
+  await page.goto("/usage");
+  const chart = page.getByRole("region", { name: "Chart" });
+  for (const name of ["demo/echo", "echo", "none recorded"])
+    await chart.getByText(name, { exact: true }).first().waitFor();
+  await page.goto("/requests");
+
+  for (const [choice, address] of [
+    ["echo", "model=echo"],
+    ["none recorded", "model=%28none%29"],
   ] as const) {
-    const name = `Failed ${code} ${refusedBy}`;
-    const row = page
+    await page.getByLabel("Model", { exact: true }).click();
+    await page.getByRole("option", { name: choice, exact: true }).click();
+    await page.waitForURL((url) => url.search === `?${address}`);
+    await page
       .getByRole("region", { name: "Requests" })
       .getByRole("row")
-      .filter({ has: page.getByRole("cell", { name, exact: true }) });
-    await row.getByRole("link", { name: /request details/ }).click();
-    const dialog = page.getByRole("dialog", { name: "Request" });
-    t.is(await dialog.locator("dt", { hasText: "Rejected by" }).locator("+ dd").innerText(), refusedBy);
-    await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+      .nth(2)
+      .waitFor({ state: "detached" });
+    await page
+      .getByRole("region", { name: "Requests" })
+      .getByRole("cell", { name: choice, exact: true })
+      .waitFor();
   }
-  const table = page.getByRole("region", { name: "Requests" });
-  t.true(await table.evaluate((element) => element.scrollWidth <= element.clientWidth));
   await assertAccessible(t, page);
+  await page.reload();
+  await page
+    .getByRole("region", { name: "Requests" })
+    .getByRole("cell", { name: "none recorded", exact: true })
+    .waitFor();
+  t.is(await page.getByLabel("Model", { exact: true }).innerText(), "none recorded");
+});
 
+browserTest("the answering model is shown where one answered, otherwise the requested one", async (t) => {
+  const gateway = await startTestGateway(t);
+  const answering = await addModel(t, gateway, sendCompletion);
+  const refusing = await addModel(t, gateway, answersWith(500));
+  const away = await addModel(t, gateway, { url: "http://127.0.0.1:1" });
+  const { value } = await createKey(gateway, [answering.slug, refusing.slug, away.slug]);
+  for (const { slug } of [answering, refusing, away]) await postChat(gateway, value, chatBody(slug));
+  await gateway.services.recorder.flush();
+
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests" });
+  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(3).waitFor();
+  for (const [{ slug, name }, label, other] of [
+    [answering, "Served by", "Routed to"],
+    [refusing, "Routed to", "Served by"],
+    [away, "Routed to", "Served by"],
+  ] as const) {
+    const facts = await factsOf(page, slug);
+    t.is(facts[label], `${name} / ${name}-upstream`);
+    t.false(other in facts, slug);
+  }
+  t.is((await factsOf(page, away.slug))["Cost"], "$0.00");
+});
+
+/** This time zone is 3.5 hours behind UTC in winter, so its days do not start at a whole hour of UTC. */
+const timezoneId = "America/St_Johns";
+
+async function addRequestsAt({ services }: TestGateway, moments: string[], apiKeyId = "key_none") {
+  const random = seededRandom(1);
+  const world = { keys: 1, models: 1, providers: 1, owners: 1 };
+  const records = moments.map((moment) => ({ ...randomUsage(random, new Date(moment), world), apiKeyId }));
+  await services.database.write(({ usageRecords }) => usageRecords.insertAll(records));
+}
+
+const requestCount = (page: ConsolePage) => page.locator("dt", { hasText: "Requests" }).locator("+ dd");
+
+async function exportedTimes(page: ConsolePage): Promise<{ name: string; times: string[] }> {
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export CSV" }).click();
-  const csv = await readFile(await (await downloading).path(), "utf8");
-  const [titles = [], ...lines] = csv
-    .trim()
-    .split("\r\n")
-    .map((line) => line.replaceAll('"', "").split(","));
-  const refusals = lines.map((line) => `${line[titles.indexOf("error_code")]},${line.slice(-3, -1).join()}`);
-  t.deepEqual(titles.slice(-3), ["limited_by", "error_reason", "charge_usd"]);
-  t.deepEqual(refusals.toSorted(), [
-    ",,",
-    ",,",
-    "insufficient_quota,KEY,budget_per_day",
-    ...["KEY", "PERSON"].map((whose) => `rate_limit_exceeded,${whose},requests_per_minute`),
-  ]);
+  const download = await downloading;
+  const csv = await readFile(await download.path(), "utf8");
+  const [, ...lines] = csv.replaceAll('"', "").trim().split("\r\n");
+  return { name: download.suggestedFilename(), times: lines.map((line) => line.split(",")[1] ?? "") };
+}
+
+browserTest("a custom period covers whole days of the page's time zone everywhere", async (t) => {
+  const gateway = await startTestGateway(t);
+  const [first, last] = ["2026-01-10T03:30:00.000Z", "2026-01-13T03:29:59.999Z"];
+  const outside = ["2026-01-10T03:29:59.999Z", "2026-01-13T03:30:00.000Z"];
+  await addRequestsAt(gateway, [first, last, ...outside]);
+  const path = "/usage?period=custom&from=2026-01-10&to=2026-01-12";
+  const page = await openSignedIn(t, { browser: browser(), gateway, path, timezoneId });
+  await page.getByRole("figure", { name: "Requests by model, 2026-01-10 to 2026-01-12" }).waitFor();
+  t.is(await requestCount(page).innerText(), "2");
+  t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-10");
+  await page.getByText(`the period includes both days in full (${timezoneId})`).waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("link", { name: "View requests" }).click();
+  await page.waitForURL(/\/requests\?period=custom&from=2026-01-10&to=2026-01-12$/);
+  await page.getByRole("row").nth(2).waitFor();
+  t.is(await page.getByRole("row").count(), 3);
+  t.deepEqual(await exportedTimes(page), {
+    name: "usage-2026-01-10-to-2026-01-12.csv",
+    times: [last, first],
+  });
+  await page.goBack();
+
+  await page.getByLabel("To", { exact: true }).fill("2026-01-10");
+  await page.getByLabel("To", { exact: true }).press("Enter");
+  await page.waitForURL(/\?period=custom&from=2026-01-10&to=2026-01-10$/);
+  await page.getByRole("figure", { name: "2026-01-10 to 2026-01-10" }).waitFor();
+  await page.getByText(`Hours in ${timezoneId}`).waitFor();
+  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("1")').waitFor();
+
+  await page.getByLabel("From", { exact: true }).fill("2026-01-09");
+  await page.getByLabel("Status").click();
+  await page.getByRole("option", { name: "Failed" }).click();
+  await page.waitForURL(/status=/);
+  t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-09", "what is typed stays");
+});
+
+browserTest("a custom period is selected by keyboard, starts from the current one and ends", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  await addRequestsAt(gateway, ["2026-01-10T12:00:00Z"], key.id);
+  const viewport = { width: 360, height: 780 };
+  const path = `/keys/${key.id}?tab=usage&period=7d`;
+  const page = await openSignedIn(t, { browser: browser(), gateway, path, viewport, timezoneId: "UTC" });
+  await page.getByLabel("Period").press("Enter");
+  await page.getByRole("option", { name: "Custom…" }).waitFor();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/period=custom&from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d$/);
+  const { searchParams } = new URL(page.url());
+  const length = Date.parse(searchParams.get("to") ?? "") - Date.parse(searchParams.get("from") ?? "");
+  t.is(length / 86_400_000, 6, "as many days as were shown");
+  await page.getByRole("figure", { name: /Requests by model, \d{4}-/ }).waitFor();
+  await assertAccessible(t, page);
+
+  await page.getByLabel("From", { exact: true }).focus();
+  const missingPx = await page.getByLabel("Start time").evaluate((field) => {
+    const width = field.clientWidth;
+    field.style.width = "max-content";
+    return field.clientWidth - width;
+  });
+  t.true(missingPx <= 0, `${missingPx} px of the time are cut off`);
+  await page.keyboard.type("01092026");
+  await page.getByLabel("To", { exact: true }).focus();
+  await page.keyboard.type("01112026");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/period=custom&from=2026-01-09&to=2026-01-11$/);
+  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("1")').waitFor();
+  await assertAccessible(t, page);
+
+  await page.getByLabel("Period").press("Enter");
+  await page.getByRole("option", { name: "Last 24 hours" }).click();
+  await page.waitForURL(/\?tab=usage$/);
+  await page.getByLabel("From", { exact: true }).waitFor({ state: "detached" });
+});
+
+browserTest("invalid days are reported, and no data is shown for them", async (t) => {
+  const gateway = await startTestGateway(t);
+  const path = "/usage?period=custom&from=2026-01-10&to=tomorrow";
+  const page = await openSignedIn(t, { browser: browser(), gateway, path });
+  await page.getByText("The end date is missing or invalid. Choose a date.").waitFor();
+  t.is(await page.getByRole("figure").count(), 0);
+  t.is(await page.getByRole("link", { name: "View requests" }).count(), 0);
+  await assertAccessible(t, page);
+
+  await page.getByLabel("From", { exact: true }).fill("2026-01-12");
+  await page.getByLabel("To", { exact: true }).fill("2026-01-10");
+  for (let time = 0; time < 2; time++) {
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByText("The end 2026-01-10 is not after the start. Choose a later end.").waitFor();
+    await page
+      .locator("input:focus")
+      .and(page.getByLabel("To", { exact: true }))
+      .waitFor();
+  }
+  t.regex(page.url(), /to=tomorrow$/, "the address keeps what is shown");
+  await page.getByLabel("From", { exact: true }).fill("2020-01-02");
+  await page.getByLabel("To", { exact: true }).fill("2023-01-01");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.waitForURL(/from=2020-01-02&to=2023-01-01$/);
+  await page.getByRole("figure", { name: "2020-01-02 to 2023-01-01" }).waitFor();
+  await page.getByText("Months in UTC").waitFor();
+});
+
+async function choose(page: ConsolePage, label: string, option: string) {
+  await page.getByLabel(label, { exact: true }).click();
+  await page.getByRole("option", { name: option, exact: true }).click();
+}
+
+const waitForRequestCount = (page: ConsolePage, count: number) =>
+  page.locator("dt", { hasText: "Requests" }).locator(`+ dd:text-is("${count}")`).waitFor();
+
+browserTest("usage of a deleted key is selectable, and Back undoes one selection at a time", async (t) => {
+  const gateway = await startTestGateway(t);
+  const [gone, kept] = [await createKey(gateway), await createKey(gateway)];
+  await gateway.admin.keys.rename.mutate({ id: gone.id, name: "Old laptop" });
+  await gateway.admin.keys.rename.mutate({ id: kept.id, name: "New laptop" });
+  for (const content of ["one", "two", "/fail 429"])
+    await postChat(gateway, gone.value, chatBody("demo/echo", content));
+  await postChat(gateway, kept.value, chatBody("demo/echo", "three"));
+  await gateway.services.recorder.flush();
+  await gateway.admin.keys.delete.mutate({ id: gone.id });
+
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  await waitForRequestCount(page, 4);
+  await choose(page, "API key", "Old laptop (deleted)");
+  await page.waitForURL(`**/usage?key=${gone.id}`);
+  await waitForRequestCount(page, 3);
+  await choose(page, "Status", "Failed");
+  await waitForRequestCount(page, 1);
+  await page.getByRole("region", { name: "Usage by model" }).getByRole("cell", { name: "$0.00" }).waitFor();
+  await assertAccessible(t, page);
+
+  await page.goBack();
+  await waitForRequestCount(page, 3);
+  t.is(new URL(page.url()).search, `?key=${gone.id}`);
+  await page.goBack();
+  await waitForRequestCount(page, 4);
+  t.is(new URL(page.url()).search, "");
+  await page.getByLabel("API key", { exact: true }).click();
+  t.is(await page.getByRole("option", { name: "(deleted)" }).count(), 1);
+});
+
+browserTest("keys of the same name are distinguished by the end of their values", async (t) => {
+  const gateway = await startTestGateway(t);
+  const [one, other, alone] = [await createKey(gateway), await createKey(gateway), await createKey(gateway)];
+  await gateway.admin.keys.rename.mutate({ id: alone.id, name: "Laptop" });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  for (const key of [one, other]) {
+    await choose(page, "API key", `Test key …${key.value.slice(-4)}`);
+    await page.waitForURL(`**/usage?key=${key.id}`);
+  }
+  await choose(page, "API key", "Laptop");
+  await page.waitForURL(`**/usage?key=${alone.id}`);
+  await assertAccessible(t, page);
+});
+
+browserTest("the filters load their further options after the table of each period", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addRequestsAt(gateway, [new Date(Date.now() - 7_200_000).toISOString()], "key_deleted");
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  const order: string[] = [];
+  page.on("request", (request) => {
+    if (request.postData()?.includes('"interval":null')) order.push("options");
+  });
+  page.on("response", (response) => {
+    if (response.request().postData()?.includes("UsageBreakdown")) order.push("table");
+  });
+  await page.goto("/usage?period=7d");
+  for (const period of ["", "30d"]) {
+    if (period) {
+      await page.getByLabel("Period").click();
+      await page.getByRole("option", { name: "Last 30 days" }).click();
+    }
+    await eventually(() => order.length >= 3);
+    t.deepEqual(order.splice(0), ["table", "options", "options"], period);
+  }
+  await page.getByLabel("API key").click();
+  await page.getByRole("option", { name: /\(deleted\)$/ }).waitFor();
+});
+
+browserTest("figures of the earlier period are marked until the new ones arrive", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { value } = await createKey(gateway);
+  await postChat(gateway, value, chatBody("demo/echo"));
+  await gateway.services.recorder.flush();
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  await page.getByRole("region", { name: "Breakdown" }).getByRole("row").nth(1).waitFor();
+  t.is(await page.getByText("Loading…").count(), 0);
+  const open = Promise.withResolvers<void>();
+  await page.route("**/graphql", (route) => open.promise.then(() => route.continue()));
+  await page.getByLabel("Period").click();
+  await page.getByRole("option", { name: "Last 7 days" }).click();
+  await page.getByText("Loading…").nth(1).waitFor();
+  t.is(await page.locator("[aria-busy=true]").count(), 2);
+  open.resolve();
+  await page.getByText("Loading…").first().waitFor({ state: "detached" });
+  await page.getByText("Days in UTC").waitFor();
 });

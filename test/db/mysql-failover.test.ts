@@ -10,6 +10,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTcpProxy } from "../helpers/tcp-proxy.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { skipUnless } from "../helpers/skip-unless.ts";
 
 /** Creates an empty database behind a proxy, for a user with rights only on this database. */
 async function setUp(t: ExecutionContext, server: OwnServer) {
@@ -28,6 +29,7 @@ function open(t: ExecutionContext, url: string, limits: Partial<DatabaseLimits>)
   return openDatabaseAt(t, url, { ...own, ...limits });
 }
 
+skipUnless(ownServers, "a database server");
 for (const own of ownServers) {
   const owner = sharedByFile();
   let server: OwnServer;

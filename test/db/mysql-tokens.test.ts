@@ -9,6 +9,7 @@ import { openDatabaseAt, userRow } from "../helpers/open-test-database.ts";
 import { createServerDatabase, serverKind } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { startTokenDatabase } from "../helpers/token-database.ts";
+import { skipUnless } from "../helpers/skip-unless.ts";
 
 const limits = { connectionsMax: 3, connectTimeoutMs: 5_000, operationTimeoutMs: 5_000 };
 const credentials = {
@@ -44,6 +45,7 @@ async function setUp(
   return { url: url.href, tokens, guard };
 }
 
+skipUnless(serverKind, "a database server");
 if (serverKind) {
   test.serial("every new connection sends its own token, signed for this host and user", async (t) => {
     const { url, tokens, guard } = await setUp(t);

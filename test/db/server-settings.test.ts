@@ -3,9 +3,11 @@ import { Database } from "../../db/database.ts";
 import { openDatabaseAt, usageRow, userRow } from "../helpers/open-test-database.ts";
 import { ownServers, startOwnServer } from "../helpers/own-server.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
+import { skipUnless } from "../helpers/skip-unless.ts";
 
 const limits = { connectionsMax: 2, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
 
+skipUnless(ownServers, "a database server");
 for (const own of ownServers) {
   const collation = own.kind === "mysql" ? "utf8mb4_0900_ai_ci" : "utf8mb4_unicode_ci";
 

@@ -22,22 +22,21 @@ export async function writeSchemaTemplates(servers: Record<string, string>): Pro
 
 export type SchemaTemplates = { folder: string; remove(): Promise<void> };
 
-/** Copies SQLite's template to a new file. Does nothing without templates, as under `npx ava`. */
-export async function copySqliteSchema(file: string): Promise<void> {
-  if (folder !== undefined) await copyFile(path.join(folder, "sqlite"), file);
+const folder = process.env.TEST_SCHEMAS ?? "";
+
+/** `npx ava` has none. */
+export const haveTemplates = folder !== "";
+
+export function copySqliteSchema(file: string): Promise<void> {
+  return copyFile(path.join(folder, "sqlite"), file);
 }
 
-/**
- * Returns the statements that create the tables and their initial rows on a server, or an empty string without
- * templates.
- */
-export async function serverSchema(kind: string): Promise<string> {
-  return folder === undefined ? "" : readFile(path.join(folder, kind), "utf8");
+/** Returns the statements that create the tables and their initial rows on a server. */
+export function serverSchema(kind: string): Promise<string> {
+  return readFile(path.join(folder, kind), "utf8");
 }
 
-const folder = process.env.TEST_SCHEMAS;
-
-async function migrate(url: string): Promise<void> {
+export async function migrate(url: string): Promise<void> {
   const limits = { connectionsMax: 2, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
   const database = await Database.open(url, limits);
   await database.migrate();

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
 import { isFull } from "./scale.ts";
-import { copySqliteSchema, serverSchema } from "./schema-templates.ts";
+import { copySqliteSchema, haveTemplates, migrate, serverSchema } from "./schema-templates.ts";
 import { createTestFolder } from "./test-folder.ts";
 
 /**
@@ -13,10 +13,11 @@ export async function createTestDatabase(t: Teardown, kind: DatabaseKind | undef
   return kind === "sqlite" ? createSqliteDatabase(t) : createServerDatabase(t, kind);
 }
 
-/** Creates a database like `createTestDatabase`, but with the current schema. Without schema templates, it is empty. */
+/** Creates a database like `createTestDatabase`, but with the current schema. */
 export async function createMigratedDatabase(t: Teardown, kind: DatabaseKind | undefined): Promise<string> {
   const url = await createTestDatabase(t, kind);
-  if (kind === "sqlite") await copySqliteSchema(url.slice("sqlite:".length));
+  if (!haveTemplates) await migrate(url);
+  else if (kind === "sqlite") await copySqliteSchema(url.slice("sqlite:".length));
   else await execute(url, await serverSchema(kind ?? ""));
   return url;
 }

@@ -1,6 +1,8 @@
 import test from "ava";
 import { addPerson } from "../helpers/call-procedure.ts";
+import { eventually } from "../helpers/eventually.ts";
 import { makeEntity } from "../helpers/make-entity.ts";
+import { spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { allDatabaseKinds } from "../helpers/test-database.ts";
 
@@ -204,3 +206,20 @@ for (const kind of allDatabaseKinds) {
     t.true((await find({})).includes("demo/echo"));
   });
 }
+
+test("a key in the list has the percentage of its fullest budget if that warns", async (t) => {
+  const gateway = await startPriced(t, {});
+  const { keys } = gateway.admin;
+  const criteria = { name: "Spent", models: ["demo/echo"], limits: { budgetsUsd: { month: 0.01 } } };
+  const { key, value } = await keys.create.mutate(criteria);
+  await keys.create.mutate({ name: "Unlimited", models: ["demo/echo"] });
+  const percents = async () => (await keys.list.query({})).items.map((item) => item.budgetSpentPercent);
+  t.true((await percents()).every((percent) => percent === null));
+  t.is((await spendCent(gateway, value)).status, 200);
+  await eventually(async () => (await percents()).includes(100));
+  await keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { month: 5 } } });
+  t.true(
+    (await percents()).every((percent) => percent === null),
+    "little of the new budget is spent",
+  );
+});

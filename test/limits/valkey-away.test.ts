@@ -9,6 +9,7 @@ import { addModel } from "../helpers/add-model.ts";
 import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
+import { skipUnless } from "../helpers/skip-unless.ts";
 
 const password = "p4ss-of-valkey";
 const limited = { status: 429, type: "requests", param: null, code: "rate_limit_exceeded" };
@@ -21,6 +22,7 @@ async function keyWith(gateway: TestGateway, limits: object): Promise<string> {
 const ask = (gateway: TestGateway, value: string) => postChat(gateway, value, chatBody("demo/echo", "x"));
 const linesWith = ({ log }: TestGateway, text: string) => log.filter((line) => line.includes(text));
 
+skipUnless(valkeyProgram, "Valkey");
 if (valkeyProgram) {
   test("a Valkey outage keeps limits, delays no request, and logs one line per change", async (t) => {
     const valkey = await startValkey(t, "--requirepass", password);

@@ -8,6 +8,7 @@ import { createLog } from "../../gateway/log.ts";
 import { limitedKey, LimitedRequest, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
+import { skipUnless } from "../helpers/skip-unless.ts";
 
 const owner = sharedByFile();
 const startedAt = Date.UTC(2026, 11, 1);
@@ -40,6 +41,7 @@ const outcome = (answer: Awaited<ReturnType<ValkeyLimits["reserve"]>>) => {
   return answer.waitsFor === null ? "refused" : "waits";
 };
 
+skipUnless(valkeyProgram, "Valkey");
 if (valkeyProgram) {
   test.serial.before(async () => {
     ({ url } = await startValkey(owner));

@@ -18,12 +18,14 @@ import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
+import { skipUnless } from "../helpers/skip-unless.ts";
 
 const owner = sharedByFile();
 const clock = { now: Date.UTC(2026, 11, 1) };
 let url = "";
 let sessions = 0;
 
+skipUnless(valkeyProgram, "Valkey");
 if (valkeyProgram) {
   test.serial.before(async () => {
     ({ url } = await startValkey(owner));

@@ -1,11 +1,109 @@
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import type { Page, Route } from "playwright-core";
+import { addModels } from "../helpers/add-models.ts";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
-import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
+
+browserTest("a session that ends during an edit costs a password and no input", async (t) => {
+  const { gateway, id, page } = await beginEdit(t);
+  await page.getByRole("checkbox", { name: "many/model-2" }).check();
+  await gateway.admin.auth.signOutEverywhere.mutate();
+
+  await page.getByRole("button", { name: "Save models" }).click();
+  const dialog = page.getByRole("dialog", { name: "Sign in again" });
+  await dialog.waitFor();
+  await assertAccessible(t, page);
+  t.is(await page.getByLabel("Email").inputValue(), administrator.email);
+  await page.getByLabel("Password").fill(administrator.password);
+  await page.keyboard.press("Enter");
+  await page.getByText("Models saved").waitFor();
+  await page.getByRole("listitem").filter({ hasText: "model-2" }).waitFor();
+  t.deepEqual(await modelsOf(gateway, id), ["demo/echo", "many/model-2"]);
+});
+
+browserTest("an open page reconnects to a restarted gateway and keeps the input", async (t) => {
+  const { gateway, id, page } = await beginEdit(t);
+  await page.getByRole("checkbox", { name: "many/model-3" }).check();
+  await gateway.close();
+  await page.getByRole("button", { name: "Save models" }).click();
+  await page.getByText("The gateway cannot be reached.").first().waitFor();
+  await assertAccessible(t, page);
+
+  const again = await startTestGateway(t, {
+    environment: { ...gateway.environment, PORT: new URL(gateway.url).port },
+  });
+  t.is(again.url, gateway.url);
+  t.true(await page.getByRole("checkbox", { name: "many/model-3" }).isChecked());
+  await page.getByRole("button", { name: "Save models" }).click();
+  await page.getByText("Models saved").waitFor();
+  t.deepEqual(await modelsOf(again, id), ["demo/echo", "many/model-3"]);
+});
+
+browserTest("an unavailable database is reported and retried", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  await page.getByRole("link", { name: "Test key" }).waitFor();
+  const thaw = freeze(gateway);
+  await page.getByRole("link", { name: "Test key" }).click();
+  const notice = page.getByRole("alert").filter({ hasText: "Couldn't load key" });
+  t.regex(await notice.innerText(), /cannot reach its database.*Request req_/s);
+  await assertAccessible(t, page);
+  t.regex(page.url(), new RegExp(`/keys/${id}$`));
+  thaw();
+  await page.getByRole("heading", { name: "Test key" }).waitFor();
+  await notice.waitFor({ state: "detached" });
+
+  const thawAgain = freeze(gateway);
+  await page.getByRole("button", { name: "Deactivate" }).click();
+  const dialog = page.getByRole("dialog", { name: "Deactivate Test key?" });
+  await dialog.getByRole("button", { name: "Deactivate" }).click();
+  await dialog.getByText("cannot reach its database").waitFor();
+  await assertAccessible(t, page);
+  thawAgain();
+  await dialog.getByRole("button", { name: "Deactivate" }).click();
+  await page.getByText("This key is deactivated.").waitFor();
+});
+
+browserTest("pages keep the navigation without a gateway, and recover with it", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const first = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  await first.getByRole("heading", { name: "No requests" }).waitFor();
+  await first.getByRole("link", { name: "API keys" }).click();
+  await first.getByRole("region", { name: "API keys" }).waitFor();
+  const second = await first.context().newPage();
+  await second.goto("/keys");
+  await second.getByRole("region", { name: "API keys" }).waitFor();
+  const third = await first.context().newPage();
+  await third.goto(`/keys/${id}`);
+  await third.getByRole("heading", { name: "Test key" }).waitFor();
+
+  await gateway.close();
+  // The first page visited the usage before, so its frame is shown at once.
+  await first.getByRole("link", { name: "Usage" }).click();
+  const notice = first.getByRole("alert").filter({ hasText: "The gateway cannot be reached." });
+  await notice.waitFor();
+  await second.getByRole("link", { name: "Models" }).click();
+  await second.getByRole("heading", { name: "Gateway unreachable" }).waitFor();
+  t.is(new URL(second.url()).pathname, "/models");
+  t.true(await second.getByRole("navigation", { name: "Console" }).isVisible());
+  await assertAccessible(t, second);
+  await third.getByRole("link", { name: "Limits" }).click();
+  await third.getByRole("heading", { name: "Gateway unreachable" }).waitFor();
+
+  const { environment, url } = gateway;
+  const again = await startTestGateway(t, { environment: { ...environment, PORT: new URL(url).port } });
+  t.is(again.url, url);
+  await first.getByRole("heading", { name: "No requests" }).waitFor();
+  await notice.waitFor({ state: "detached" });
+  await second.getByRole("cell", { name: "demo/echo" }).waitFor();
+  await third.getByLabel("Requests per minute").waitFor();
+});
 
 browserTest("a pending deactivation blocks other calls on the key", async (t) => {
   const gateway = await startTestGateway(t);
@@ -63,6 +161,19 @@ browserTest("the next page belongs to the requested list, not to the one still s
   await page.getByRole("button", { name: "Next" }).waitFor({ state: "detached" });
   t.is(new URL(page.url()).search, "?status=disabled");
   t.true(await page.getByRole("link", { name: "Key 1", exact: true }).isVisible());
+
+  await page.goto("/keys");
+  const previous = page.getByRole("button", { name: "Previous" });
+  await page.getByRole("button", { name: "Next" }).click();
+  await page.getByRole("link", { name: "Key 1", exact: true }).waitFor();
+  const { href } = new URL(page.url());
+  await previous.click();
+  await page.getByRole("link", { name: "Key 51" }).waitFor();
+  await page.goto(href);
+  await page.getByRole("link", { name: "Key 1", exact: true }).waitFor();
+  t.true(await previous.isDisabled(), "a page opened by its address has none before it");
+  await page.getByRole("button", { name: "First page" }).click();
+  await page.getByRole("link", { name: "Key 51" }).waitFor();
 });
 
 browserTest("input typed during a save is kept, and leaving warns about it", async (t) => {
@@ -123,25 +234,6 @@ browserTest("a key's name and models changed during another save are kept", asyn
   t.deepEqual((await gateway.admin.keys.get.query({ id })).models, []);
 });
 
-browserTest("figures of the earlier period are marked until the new ones arrive", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { value } = await createKey(gateway);
-  await postChat(gateway, value, chatBody("demo/echo"));
-  await gateway.services.recorder.flush();
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
-  await page.getByRole("region", { name: "Breakdown" }).getByRole("row").nth(1).waitFor();
-  t.is(await page.getByText("Loading…").count(), 0);
-  const open = Promise.withResolvers<void>();
-  await page.route("**/graphql", (route) => open.promise.then(() => route.continue()));
-  await page.getByLabel("Period").click();
-  await page.getByRole("option", { name: "Last 7 days" }).click();
-  await page.getByText("Loading…").nth(1).waitFor();
-  t.is(await page.locator("[aria-busy=true]").count(), 2);
-  open.resolve();
-  await page.getByText("Loading…").first().waitFor({ state: "detached" });
-  await page.getByText("Days in UTC").waitFor();
-});
-
 browserTest("leaving warns about unsaved settings, except after a deletion", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await gateway.admin.providers.create.mutate({
@@ -170,24 +262,27 @@ browserTest("leaving warns about unsaved settings, except after a deletion", asy
   }
 });
 
-browserTest("a list page opened by its address has no previous page", async (t) => {
+/** Opens the model editor of a new key. */
+async function beginEdit(t: ExecutionContext) {
   const gateway = await startTestGateway(t);
-  for (let number = 1; number <= 51; number++)
-    await gateway.admin.keys.create.mutate({ name: `Key ${number}` });
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
-  const previous = page.getByRole("button", { name: "Previous" });
-  await page.getByRole("button", { name: "Next" }).click();
-  await page.getByRole("link", { name: "Key 1", exact: true }).waitFor();
-  const { href } = new URL(page.url());
-  await previous.click();
-  await page.getByRole("link", { name: "Key 51" }).waitFor();
+  await addModels(gateway, "many", 3);
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await page.getByRole("button", { name: "Edit models" }).click();
+  return { gateway, id, page };
+}
 
-  await page.goto(href);
-  await page.getByRole("link", { name: "Key 1", exact: true }).waitFor();
-  t.true(await previous.isDisabled());
-  await page.getByRole("button", { name: "First page" }).click();
-  await page.getByRole("link", { name: "Key 51" }).waitFor();
-});
+async function modelsOf({ services }: TestGateway, id: string): Promise<string[] | undefined> {
+  const found = await services.database.read(({ apiKeys }) => apiKeys.find(id, "everyone"));
+  return found?.models.map(({ slug }) => slug);
+}
+
+/** Operations on SQLite run one at a time, so a pending read blocks all others like a frozen server. */
+function freeze({ services: { database } }: TestGateway): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  database.read(() => promise).catch(() => {});
+  return resolve;
+}
 
 /** Holds the next call of a procedure. `call` resolves to the route whose `continue` sends the call. */
 async function holdCall(page: Page, procedure: string): Promise<{ call: Promise<Route> }> {

@@ -1,0 +1,403 @@
+import test, { type ExecutionContext } from "ava";
+import { addModels } from "../helpers/add-models.ts";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { keyOf, spendCent, startPriced } from "../helpers/priced-gateway.ts";
+import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+/** Members read it before they type. */
+const tightenOnly = "Only an administrator can loosen or remove a limit.";
+
+browserTest("limits set on the key's page apply, show their usage and are removed", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=limits` });
+  await page
+    .getByText("When a budget is exceeded, in-flight requests finish and new requests return 402.")
+    .waitFor();
+  await page.getByLabel("Requests per minute").fill("2");
+  await page.getByLabel("Daily budget").fill("1.5");
+  await page.getByLabel("Expires on").fill("2099-01-31");
+  await page.getByLabel("Allowed addresses").fill("127.0.0.1\n10.0.0/8");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("10.0.0/8 is not an IP address or range").waitFor();
+  await page.getByLabel("Allowed addresses").fill("127.0.0.1\n::1");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("Limits saved.").waitFor();
+  await assertAccessible(t, page);
+
+  const statuses = [];
+  for (let request = 0; request < 3; request++) {
+    statuses.push((await postChat(gateway, key.value, chatBody("demo/echo"))).status);
+  }
+  t.deepEqual(statuses, [200, 200, 429]);
+  await page.getByText("2 of 2 used").waitFor();
+  await page.reload();
+  await page.getByText("$0.00 of $1.50 spent").waitFor();
+  t.is(await page.getByLabel("Allowed addresses").inputValue(), "127.0.0.1\n::1");
+  t.is(await page.getByText(tightenOnly).count(), 0);
+  const stored = () => gateway.admin.keys.get.query({ id: key.id });
+  t.is((await stored()).limits.budgetsUsd.day, 1.5);
+  t.regex((await stored()).expiresAt ?? "", /^2099-0(1-31|2-01)T/);
+
+  for (const label of ["Requests per minute", "Daily budget", "Expires on"])
+    await page.getByLabel(label).fill("");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("Limits saved.").waitFor();
+  const { limits, expiresAt } = await stored();
+  t.deepEqual([limits.requestsPerMinute, limits.budgetsUsd.day, expiresAt], [null, null, null]);
+  t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200);
+});
+
+browserTest("all invalid limits are reported at once, each at its field", async (t) => {
+  const gateway = await startPriced(t, {});
+  const grace = await addPerson(gateway, "grace@example.com");
+  const { id } = await keyOf(gateway, grace.id);
+  await gateway.admin.keys.setLimits.mutate({ id, limits: { addressRanges: ["127.0.0.1"] } });
+  const path = `/keys/${id}?tab=limits`;
+  const page = await openSignedIn(t, { browser: browser(), gateway, path, ...grace });
+  const save = page.getByRole("button", { name: "Save limits" });
+  /** Returns the field's accessible description. */
+  const said = (label: string) =>
+    page.getByLabel(label).evaluate((field) =>
+      (field.getAttribute("aria-describedby") ?? "")
+        .split(" ")
+        .map((id) => field.ownerDocument.getElementById(id)?.textContent ?? "")
+        .join(" "),
+    );
+  await page.getByText(tightenOnly).waitFor();
+  await page.getByLabel("Requests per minute").fill("1.5");
+  await page.getByLabel("Daily budget").fill("1,5");
+  await page.getByLabel("Expires on").fill("2020-01-31");
+  await page.getByLabel("Allowed addresses").fill("127.0.0.1\n10.0.0/8\n::1/129");
+  await save.click();
+  await page
+    .getByText("is not a positive whole number. Enter a number such as 60, or leave the field empty.")
+    .waitFor();
+  t.regex(await said("Requests per minute"), /positive whole number\. Enter a number such as 60,/);
+  t.regex(await said("Daily budget"), /US dollars, such as 12.50/);
+  t.regex(await said("Expires on"), /The expiry date \d{4}-\d\d-\d\d is in the past/);
+  t.regex(await said("Allowed addresses"), /10\.0\.0\/8, ::1\/129 are not IP addresses/);
+  t.is(await page.locator(":focus").getAttribute("aria-invalid"), "true");
+  await assertAccessible(t, page);
+
+  await page.getByLabel("Requests per minute").fill("1,000");
+  await page.getByLabel("Daily budget").fill("1.5");
+  await page.getByLabel("Expires on").fill("");
+  await page.getByLabel("Allowed addresses").fill("10.0.0.0/8\n2001:db8::/32");
+  t.is(await page.locator("[aria-invalid]").count(), 0, "what is said of a text is not said of the next one");
+  await save.click();
+  await page.getByText(tightenOnly).nth(1).waitFor();
+  t.regex(await said("Allowed addresses"), /Only an administrator/, "as the gateway says it, at its field");
+  await page.getByLabel("Allowed addresses").fill("127.0.0.1");
+  await save.click();
+  await page.getByText("Limits saved.").waitFor();
+  t.is((await gateway.admin.keys.get.query({ id })).limits.requestsPerMinute, 1_000);
+});
+
+browserTest("models that no budget covers are named at the budget and the selection", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { admin } = gateway;
+  const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
+  await admin.models.update.mutate({ id: modelId, prices: { input: null, output: null } });
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}?tab=limits` });
+  const warning = page.getByText("demo/echo is unpriced and won't count toward budgets.");
+  const budget = page.getByLabel("Monthly budget");
+  await budget.waitFor();
+  t.is(await warning.count(), 0, "there is no budget");
+  await budget.fill("5");
+  await warning.waitFor();
+  await assertAccessible(t, page);
+  await budget.fill("");
+  await page.goto(`/keys/${id}`);
+  await page.getByRole("button", { name: "Edit models" }).click();
+  await page.getByText("unpriced", { exact: true }).first().waitFor();
+  await page.goto(`/keys/${id}?tab=limits`);
+  await admin.models.update.mutate({ id: modelId, prices: { input: 0, output: 0 } });
+  await page.reload();
+  await budget.fill("5");
+  await page.waitForLoadState("networkidle");
+  t.is(await warning.count(), 0, "it is free");
+});
+
+browserTest("a budget below the current spending is marked as spent on the key's page", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { admin } = gateway;
+  const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
+  await admin.models.update.mutate({ id: modelId, prices: { input: 1000, output: 3000 } });
+  const { id, value } = await createKey(gateway);
+  await postChat(gateway, value, chatBody("demo/echo"));
+  await eventually(async () => (await usageOf(gateway, id)).length === 1);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}?tab=limits` });
+  await page.getByLabel("Daily budget").fill("0.001");
+  await page.getByLabel("Lifetime budget").fill("1000");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("This key exceeded a budget.").waitFor();
+  await page.getByText("of $0.001 per day.").waitFor();
+  await page.locator("header").getByText("Budget exceeded").waitFor();
+  t.regex((await page.getByText(/of \$0\.001 spent/).getAttribute("class")) ?? "", /warn/);
+  t.notRegex((await page.getByText(/of \$1,000\.00 spent/).getAttribute("class")) ?? "", /warn/);
+  await assertAccessible(t, page);
+  await page.goto("/keys");
+  await page.getByRole("row", { name: "Test key" }).getByText("Budget exceeded").click();
+  await page.getByLabel("Daily budget").fill("");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("This key exceeded a budget.").waitFor({ state: "detached" });
+  t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
+});
+
+browserTest("a key shows when its owner's or the gateway's budget is spent", async (t) => {
+  const gateway = await startPriced(t, {
+    PERSON_BUDGET_USD_PER_MONTH_MAX: "0.01",
+    GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.02",
+  });
+  const grace = await addPerson(gateway, "grace@example.com");
+  const [first, second] = [await keyOf(gateway, grace.id), await createKey(gateway)];
+  t.is((await spendCent(gateway, first.value)).status, 200);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${first.id}?tab=limits` });
+  await page.getByText("The owner's keys exceeded their budget.").waitFor();
+  await page.getByText("Spent $0.01 of $0.01 per month.").waitFor();
+  await page.locator("header").getByText("Budget exceeded").waitFor();
+  await page.getByRole("meter", { name: "Owner's keys, per month" }).waitFor();
+  const ofGateway = page.getByRole("meter", { name: "Gateway, per month" });
+  t.is(await ofGateway.getAttribute("aria-valuetext"), "$0.01 of $0.02 spent");
+  await assertAccessible(t, page);
+
+  t.is((await spendCent(gateway, second.value)).status, 200);
+  await page.goto(`/keys/${second.id}`);
+  await page.getByText("The gateway exceeded its budget.").waitFor();
+  await page.getByText("Spent $0.02 of $0.02 per month.").waitFor();
+  await page.locator("header").getByText("Budget exceeded").waitFor();
+});
+
+browserTest("warnings show the budget that they were sent for", async (t) => {
+  const gateway = await startPriced(t, {});
+  const { admin } = gateway;
+  const criteria = { name: "Raised", models: ["demo/echo"], limits: { budgetsUsd: { day: 0.01 } } };
+  const { key, value } = await admin.keys.create.mutate(criteria);
+  t.is((await spendCent(gateway, value)).status, 200);
+  const warned = async () => (await admin.keys.usage.query({ id: key.id })).warnings.length > 0;
+  await eventually(warned);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}` });
+  await page.getByText("This key exceeded a budget.").waitFor();
+  await page
+    .getByRole("main")
+    .getByText("Change budgets under")
+    .getByRole("link", { name: "Limits" })
+    .click();
+  await page.getByLabel("Daily budget").fill("5");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("This key exceeded a budget.").waitFor({ state: "detached" });
+  const warnings = page.getByRole("region", { name: "Budget warnings" });
+  await warnings.getByText("Spending reached 100% of the $0.01 daily budget").waitFor();
+  await page.setViewportSize({ width: 360, height: 700 });
+  t.true(await page.evaluate("document.documentElement.scrollWidth <= 360"));
+  await assertAccessible(t, page);
+});
+
+browserTest("models are connected and removed, and leaving warns about unsaved changes", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addModels(gateway, "many", 40);
+  const { id } = await createKey(gateway, ["demo/echo"]);
+  // The page opens from the list, so that `history.back()` has a target.
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  await page.getByRole("link", { name: "Test key" }).click();
+  await page.getByRole("button", { name: "Edit models" }).click();
+  await page.getByRole("searchbox", { name: "Search models" }).fill("many 4");
+  await assertAccessible(t, page);
+  await page.getByRole("checkbox", { name: "shown models" }).check();
+  await page.getByRole("searchbox", { name: "Search models" }).fill("");
+  await page.getByRole("checkbox", { name: "demo/echo" }).uncheck();
+  await page.getByText("5 added, 1 removed").waitFor();
+
+  const guard = page.getByRole("dialog", { name: "Discard changes?" });
+  for (const leave of [
+    () => page.getByRole("link", { name: "Snippets" }).click(),
+    () => page.getByRole("link", { name: "Overview" }).first().click(),
+    () => page.evaluate("history.back()"),
+  ]) {
+    await leave();
+    await guard.getByRole("button", { name: "Stay" }).click();
+    await guard.waitFor({ state: "detached" });
+  }
+  await page.getByRole("button", { name: "Save models" }).click();
+  await page.getByText("Models saved").waitFor();
+  t.is(await page.evaluate("document.activeElement.innerText.trim()"), "Edit models");
+  const { models } = await gateway.admin.keys.get.query({ id });
+  t.deepEqual(models, ["many/model-14", "many/model-24", "many/model-34", "many/model-4", "many/model-40"]);
+  const connected = page.getByRole("region", { name: "Key models" }).getByRole("listitem");
+  t.deepEqual(await connected.allInnerTexts(), models, "each as requests have to call it");
+
+  // The dialog must appear again after a discarded change.
+  for (let time = 0; time < 2; time++) {
+    await page.getByRole("link", { name: "Models" }).last().click();
+    await page.getByRole("button", { name: "Edit models" }).click();
+    await page.getByRole("checkbox", { name: "demo/echo" }).check();
+    await page.getByRole("link", { name: "Snippets" }).click();
+    await guard.getByRole("button", { name: "Leave" }).click();
+    await page.getByRole("tab", { name: "curl" }).waitFor();
+  }
+});
+
+browserTest("of two tabs that change a key's models, the later decides", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addModels(gateway, "many", 3);
+  for (const [choice, expected] of [
+    ["Keep both", ["many/model-1", "many/model-2"]],
+    ["Keep mine", ["demo/echo", "many/model-2"]],
+    ["Discard my changes", ["many/model-1"]],
+  ] as const) {
+    const { id } = await createKey(gateway, ["demo/echo"]);
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+    await page.getByRole("button", { name: "Edit models" }).click();
+    await page.getByRole("checkbox", { name: "many/model-2" }).check();
+    await gateway.admin.keys.setModels.mutate({ id, models: ["many/model-1"] });
+    await page.getByRole("button", { name: "Save models" }).click();
+    const notice = page.getByRole("alert").filter({ hasText: "while you were editing" });
+    t.regex(await notice.innerText(), /Added meanwhile: many\/model-1\s+Removed meanwhile: demo\/echo/);
+    t.true(await page.getByRole("checkbox", { name: "many/model-2" }).isChecked());
+    t.deepEqual((await gateway.admin.keys.get.query({ id })).models, ["many/model-1"]);
+    await assertAccessible(t, page);
+
+    await page.getByRole("button", { name: choice }).click();
+    if (choice !== "Discard my changes") await page.getByRole("button", { name: "Save models" }).click();
+    await page.getByRole("button", { name: "Edit models" }).waitFor();
+    t.deepEqual((await gateway.admin.keys.get.query({ id })).models, expected, choice);
+  }
+});
+
+browserTest("another person's change elsewhere in the key does not block saving", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addModels(gateway, "many", 3);
+  const { id } = await createKey(gateway, ["demo/echo"]);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await page.getByRole("button", { name: "Edit models" }).click();
+  await page.getByRole("checkbox", { name: "many/model-1" }).check();
+  await gateway.admin.keys.rename.mutate({ id, name: "Renamed meanwhile" });
+  await page.getByRole("button", { name: "Save models" }).click();
+  await page.getByText("Models saved").waitFor();
+  await page.getByRole("heading", { name: "Renamed meanwhile" }).waitFor();
+  t.deepEqual((await gateway.admin.keys.get.query({ id })).models, ["demo/echo", "many/model-1"]);
+});
+
+browserTest("a conflicting name overwrites only after the other one was seen", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.keyboard.type("Mine");
+  await gateway.admin.keys.rename.mutate({ id, name: "<b>Theirs</b>" });
+  await page.keyboard.press("Enter");
+  await page.getByText("Someone else renamed the key to <b>Theirs</b>.").waitFor();
+  t.is(await page.getByRole("textbox", { name: "Name" }).inputValue(), "Mine");
+  t.is((await gateway.admin.keys.get.query({ id })).name, "<b>Theirs</b>");
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Rename anyway" }).click();
+  await page.getByRole("heading", { name: "Mine" }).waitFor();
+  t.is((await gateway.admin.keys.get.query({ id })).name, "Mine");
+});
+
+/** Creates a member's key with three models of the demo provider. */
+async function addHers(t: ExecutionContext<unknown>) {
+  const gateway = await startTestGateway(t);
+  const { models, providers, keys } = gateway.admin;
+  const [demo] = await providers.list.query();
+  for (const slug of ["demo/second", "demo/third"]) {
+    await models.create.mutate({ slug, providerId: demo?.id ?? "", upstreamModel: "echo" });
+  }
+  const grace = await addPerson(gateway, "grace@example.com");
+  const connected = ["demo/echo", "demo/second", "demo/third"];
+  const criteria = { name: "Hers", ownerId: grace.id, models: connected };
+  const { id } = (await keys.create.mutate(criteria)).key;
+  const open = (path: string, person = {}) =>
+    openSignedIn(t, { browser: browser(), gateway, path, ...person });
+  return { id, keys, grace, open };
+}
+
+browserTest("a member sees that an administrator deactivated the key", async (t) => {
+  const { id, keys, grace, open } = await addHers(t);
+  await keys.deactivate.mutate({ id });
+  const page = await open(`/keys/${id}`, grace);
+  await page.getByText("An administrator deactivated this key.").waitFor();
+  await page.getByText("Deactivated by administrator").waitFor();
+  await page.getByRole("button", { name: "Rotate" }).waitFor();
+  t.is(await page.getByRole("button", { name: "Activate" }).count(), 0);
+  await assertAccessible(t, page);
+
+  await page.goto("/keys");
+  await page.getByText("Deactivated by administrator").waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Actions for Hers" }).click();
+  const item = page.getByRole("menuitem", { name: "Activate" });
+  t.is(await item.getAttribute("aria-disabled"), "true");
+
+  const admins = await open(`/keys/${id}`);
+  await admins.getByRole("button", { name: "Activate" }).click();
+  await admins.getByText("An administrator deactivated this key.").waitFor({ state: "detached" });
+  t.is((await keys.get.query({ id })).status, "active");
+});
+
+browserTest("a refused activation shows who decided and what to do", async (t) => {
+  const { id, keys, grace, open } = await addHers(t);
+  await grace.console.keys.deactivate.mutate({ id });
+  const page = await open(`/keys/${id}`, grace);
+  const activate = page.getByRole("button", { name: "Activate" });
+  await activate.waitFor();
+  await keys.deactivate.mutate({ id });
+  await activate.click();
+  await page.getByText("Ask an administrator to activate it.").waitFor();
+  t.is((await keys.get.query({ id })).status, "disabled");
+});
+
+browserTest("a member cannot select a model that an administrator removed", async (t) => {
+  const { id, keys, grace, open } = await addHers(t);
+  await keys.setModels.mutate({ id, models: ["demo/echo"] });
+  await grace.console.keys.setModels.mutate({ id, models: [] });
+  await keys.setModels.mutate({ id, models: ["demo/third"] });
+  const page = await open(`/keys/${id}`, grace);
+  await page.getByText("Only an administrator can reconnect these models.").waitFor();
+  await assertAccessible(t, page);
+
+  await page.getByRole("button", { name: "Edit models" }).click();
+  const second = page.getByRole("checkbox", { name: "demo/second" });
+  t.true(await second.isDisabled());
+  await page.getByText("Removed by administrator", { exact: true }).waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("checkbox", { name: "All models of demo" }).check();
+  t.false(await second.isChecked());
+  await page.keyboard.press("End");
+  t.is(await page.evaluate("document.activeElement.ariaLabel"), "demo/third");
+  await page.keyboard.press("ArrowUp");
+  t.is(await page.evaluate("document.activeElement.ariaLabel"), "demo/echo", "not the disabled one");
+  await page.getByRole("button", { name: "Save models" }).click();
+  await page.getByText("Models saved").waitFor();
+  t.deepEqual((await keys.get.query({ id })).models, ["demo/echo", "demo/third"]);
+});
+
+browserTest("an administrator sees and reverts what the owner cannot", async (t) => {
+  const { id, keys, open } = await addHers(t);
+  const page = await open(`/keys/${id}`);
+  await page.getByRole("button", { name: "Deactivate" }).click();
+  await page.getByRole("dialog").getByText("Only an administrator can reactivate the key.").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+
+  const notice = page.getByText("Only an administrator can reconnect these models.");
+  for (const isRemoved of [true, false]) {
+    await page.getByRole("button", { name: "Edit models" }).click();
+    await page.getByRole("checkbox", { name: "demo/second" }).setChecked(!isRemoved);
+    const warning = page.getByText("Only an administrator can reconnect removed models.");
+    await warning.waitFor({ state: isRemoved ? "visible" : "detached" });
+    await assertAccessible(t, page);
+    await page.getByRole("button", { name: "Save models" }).click();
+    await page.getByRole("button", { name: "Edit models" }).waitFor();
+    await notice.waitFor({ state: isRemoved ? "visible" : "detached" });
+    t.deepEqual((await keys.get.query({ id })).withheldModels, isRemoved ? ["demo/second"] : []);
+  }
+});
