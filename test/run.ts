@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { provideChromium } from "./helpers/chromium-program.ts";
+import { findPowerShell, providePowerShell } from "./helpers/powershell-program.ts";
 import { provideValkey } from "./helpers/valkey-server.ts";
 import { provideShells } from "./setup/shells.ts";
-import { findProgram } from "./helpers/system-packages.ts";
 import { startTestServers } from "./helpers/test-servers.ts";
 import { reportCounts, runAva } from "./helpers/run-ava.ts";
 
@@ -16,6 +16,7 @@ async function run(parameters: string[]): Promise<void> {
   const built = buildConsole();
   const browserFailed = provideChromium(console.log) ? 0 : failedUnderCi();
   provideShells(console.log);
+  providePowerShell(console.log);
   const valkeyFailed = provideValkey(console.log) === undefined ? failedUnderCi() : 0;
   const servers = await startTestServers(console.log);
   // MySQL comes from a distribution that changes daily, so only MariaDB is required.
@@ -26,8 +27,7 @@ async function run(parameters: string[]): Promise<void> {
   await servers.stop();
   const provisionFailed = buildFailed + browserFailed + valkeyFailed + serverFailed;
   console.log(`\nDatabases: ${servers.names.join(", ")}`);
-  const powershell = findProgram("pwsh") ?? "none here, so a stand-in read the Windows commands";
-  console.log(`PowerShell: ${powershell}`);
+  console.log(`PowerShell: ${findPowerShell() ?? "none, so the Windows scripts were not run"}`);
   reportCounts({ ...counts, failed: counts.failed + provisionFailed });
 }
 
