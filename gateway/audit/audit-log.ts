@@ -10,6 +10,7 @@ type AuditEntry = {
   /** Null for a failed sign-in and for `people:reset`. */
   actor: { id: string; name: string } | null;
   action: AuditAction;
+  label: string;
   entity: { type: string; id: string; name: string };
   details: Record<string, unknown>;
   /** The client's IP address, or `command line`. */
@@ -96,56 +97,64 @@ const afterEveryId = "aud_~";
 
 function toAuditEntry(row: AuditEntryRow): AuditEntry {
   const { id, createdAt, actorId, actorName, entityId, entityName, details, address } = row;
-  const [type = ""] = row.action.split(".");
+  // Actions are never removed, so the actions of older releases are still valid.
+  const action = row.action as AuditAction;
+  const [type = ""] = action.split(".");
   return {
     id,
     at: createdAt,
     actor: actorId === null ? null : { id: actorId, name: actorName ?? "" },
-    // Actions are never removed, so the actions of older releases are still valid.
-    action: row.action as AuditAction,
+    action,
+    label: labels[action],
     entity: { type, id: entityId, name: entityName },
     details: { ...details },
     address,
   };
 }
 
-/** The part before the dot is the entity type of the entry. */
-export const auditActions = [
-  "key.create",
-  "key.rename",
-  "key.setModels",
-  "key.setLimits",
-  "key.setChargeFactor",
-  "key.activate",
-  "key.deactivate",
-  "key.rotate",
-  "key.delete",
-  "model.create",
-  "model.update",
-  "model.delete",
-  "provider.create",
-  "provider.update",
-  "provider.delete",
-  "provider.addModels",
-  "provider.addCredential",
-  "provider.updateCredential",
-  "provider.removeCredential",
-  "user.setUp",
-  "user.invite",
-  "user.join",
-  "user.signIn",
-  "user.signInFailed",
-  "user.signOut",
-  "user.signOutEverywhere",
-  "user.changePassword",
-  "user.resetPassword",
-  "user.rename",
-  "user.setRole",
-  "user.disable",
-  "user.enable",
-] as const;
+/** The labels that the console shows. The part before the dot is the entity type of the entry. */
+const labels = {
+  "key.create": "Key created",
+  "key.rename": "Key renamed",
+  "key.setModels": "Key models changed",
+  "key.setLimits": "Key limits changed",
+  "key.setChargeFactor": "Key charge changed",
+  "key.activate": "Key activated",
+  "key.deactivate": "Key deactivated",
+  "key.rotate": "Key rotated",
+  "key.delete": "Key deleted",
+  "model.create": "Model added",
+  "model.update": "Model changed",
+  "model.delete": "Model deleted",
+  "provider.create": "Provider added",
+  "provider.update": "Provider changed",
+  "provider.delete": "Provider deleted",
+  "provider.addModels": "Models added",
+  "provider.addCredential": "Provider key added",
+  "provider.updateCredential": "Provider key changed",
+  "provider.removeCredential": "Provider key removed",
+  "user.setUp": "Gateway set up",
+  "user.invite": "Person invited",
+  "user.join": "Link used",
+  "user.signIn": "Signed in",
+  "user.signInFailed": "Sign-in failed",
+  "user.signOut": "Signed out",
+  "user.signOutEverywhere": "Signed out everywhere",
+  "user.changePassword": "Password changed",
+  "user.resetPassword": "Reset link created",
+  "user.rename": "Person renamed",
+  "user.setRole": "Role changed",
+  "user.disable": "Person disabled",
+  "user.enable": "Person enabled",
+};
 
-export type AuditAction = (typeof auditActions)[number];
+export type AuditAction = keyof typeof labels;
+
+export const auditActions = Object.keys(labels) as AuditAction[];
+
+export function listActions(): { action: AuditAction; label: string }[] {
+  return auditActions.map((action) => ({ action, label: labels[action] }));
+}
 
 /** The fields that an edit changed, with their old and new values. */
 export function differences<Thing extends object>(

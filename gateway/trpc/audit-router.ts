@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { auditActions } from "../audit/audit-log.ts";
+import { auditActions, listActions } from "../audit/audit-log.ts";
 import { cursor, id, moment, pageLimit, search } from "./inputs.ts";
 import { adminProcedure, router } from "./trpc.ts";
 
@@ -21,5 +21,5 @@ export const auditRouter = router({
     )
     .query(({ ctx, input }) => ctx.services.audit.list(input)),
 
-  actions: adminProcedure.query(() => [...auditActions]),
+  actions: adminProcedure.query(() => listActions()),
 });
