@@ -26,7 +26,7 @@ test.before(async () => {
       kind: kind as "demo",
       baseUrl: `${upstream.url}${basePath}`,
       apiKey: secret,
-      timeouts: { firstByteTimeoutMs: 2_000, idleTimeoutMs: 2_000, totalTimeoutMs: 60_000 },
+      timeouts: { firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000, totalTimeoutMs: 60_000 },
     });
     await gateway.admin.models.create.mutate({ slug: `${kind}/model`, providerId });
   }

@@ -22,8 +22,8 @@ test.before(async () => {
   await connectUpstream(gateway, upstream, { name: "patient" });
   await connectUpstream(gateway, upstream, {
     name: "hasty",
-    firstByteTimeoutMs: 1_000,
-    idleTimeoutMs: 1_000,
+    firstByteTimeoutMs: 4_000,
+    idleTimeoutMs: 4_000,
     totalTimeoutMs: 4_000,
   });
 });

@@ -128,8 +128,8 @@ test.before(async () => {
   upstream = await createPromptedUpstream(shared);
   gateway = await startTestGateway(shared, { environment: { STREAM_PING_INTERVAL_MS: "50" } });
   key = await connectUpstream(gateway, upstream, {
-    firstByteTimeoutMs: 2_000,
-    idleTimeoutMs: 2_000,
+    firstByteTimeoutMs: 5_000,
+    idleTimeoutMs: 5_000,
   });
 });
 

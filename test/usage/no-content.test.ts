@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
 }
 
 test("a read-only database logs nothing of a request", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "4000" } });
   const key = await createKey(gateway);
   t.is((await postChat(gateway, key.value, chatBody("demo/echo", prompt))).status, 200);
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -21,7 +21,7 @@ let upstream: PromptedUpstream;
 test.before(async () => {
   upstream = await createPromptedUpstream(shared);
   gateway = await startTestGateway(shared);
-  const timeouts = { firstByteTimeoutMs: 2_000, idleTimeoutMs: 2_000 };
+  const timeouts = { firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 };
   await connectUpstream(gateway, upstream, { name: "chat", ...timeouts });
   for (const { name, provider } of clientDialects)
     await connectUpstream(gateway, upstream, { name, ...provider, ...timeouts });
