@@ -437,10 +437,18 @@ browserTest("a request's cost is explained line by line, with its source and cha
     "Counted by budgets: Known parts at usual prices = $0.00204",
   ]);
   await assertAccessible(t, page);
+});
 
+browserTest("a request without a price says so", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { slug } = await gateway.admin.models.get.query({ slug: "demo/echo" });
   await gateway.admin.models.update.mutate({ slug, prices: { input: null, output: null } });
-  await page.goto(`/requests/${await ask()}`);
+  const { id: keyId, value } = await createKey(gateway, [slug]);
+  await postChat(gateway, value, chatBody(slug));
+  const [record] = await usageOf(gateway, keyId);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/requests/${record?.id}` });
   await page.getByText("The model has no price, or the token count is unknown.").waitFor();
+  t.is(await page.getByRole("region", { name: "Cost breakdown" }).getByRole("term").count(), 0);
 });
 
 const viewport = { width: 360, height: 780 };
