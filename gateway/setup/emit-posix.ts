@@ -40,12 +40,13 @@ function emitSetup(plan: SetupPlan, files: PlannedFile[]): string {
     variablesOf(plan),
     "start",
     "ask_for_key",
+    checkStep(plan.slugs),
+    'if [ -n "$failed" ]; then stop "Nothing was changed."; fi',
     ...steps,
     "write_files",
     ...(plan.program === null
       ? []
       : [`look_for ${quote(plan.program)} ${quote(plan.install ?? "see its documentation")}`]),
-    checkStep(plan.slugs),
     `finish ${quote(plan.next)}`,
     "}",
     "write_editors() {",

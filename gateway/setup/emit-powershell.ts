@@ -4,10 +4,8 @@ import { askForKey, quote, scriptEnd, scriptFrame, variables } from "./powershel
 import { checkGateway } from "./powershell/check-gateway.ts";
 import { editorFrame, envEditor } from "./powershell/editor-frame.ts";
 import { jsonEditor } from "./powershell/json-editor.ts";
-import { jsonOperations } from "./powershell/json-operations.ts";
 import { mergeFiles, writeFiles } from "./powershell/write-files.ts";
 import { tomlEditor } from "./powershell/toml-editor.ts";
-import { tomlOperations } from "./powershell/toml-operations.ts";
 import { writeUndo } from "./powershell/write-undo.ts";
 import type { FilePlace, PlannedEnvironment, PlannedFile, SetupPlan } from "./setup-plan.ts";
 import { showFile } from "./show-file.ts";
@@ -46,21 +44,22 @@ function emitSetup(plan: SetupPlan, files: PlannedFile[], key: string | null): s
     "function run_setup {",
     startStep(plan),
     `ask_for_key ${quote(key ?? "")}`,
+    checkStep(plan.slugs),
+    "if ($setup.is_failed) { stop_setup 'Nothing was changed.' }",
     ...files.map(mergeStep),
     ...(environment?.load === "always" ? variableSteps(environment) : []),
     "write_files",
     ...(plan.program === null
       ? []
       : [`look_for ${quote(plan.program)} ${quote(plan.install ?? "see its documentation")}`]),
-    checkStep(plan.slugs),
     `finish_setup ${quote(plan.next)}`,
     "}",
     scriptFrame,
     askForKey,
     mergeFiles,
     editorFrame,
-    ...(formats.has("json") || formats.has("jsonc") ? [jsonEditor, jsonOperations] : []),
-    ...(formats.has("toml") ? [tomlEditor, tomlOperations] : []),
+    ...(formats.has("json") || formats.has("jsonc") ? [jsonEditor] : []),
+    ...(formats.has("toml") ? [tomlEditor] : []),
     ...(formats.has("env") ? [envEditor] : []),
     variables,
     writeFiles,
@@ -90,9 +89,9 @@ export function emitPowerShellUndo({ tool, toolName }: ScriptTarget): string {
   return toBlock([
     `# Undoes the newest setup of ${toolName}: runs the script that it left on this machine.`,
     `$undo_file = "${undoFile(tool)}"`,
-    `if (-not [IO.File]::Exists($undo_file)) { throw ${quote(`There is no setup of ${toolName} to undo. Use the account that ran the setup.`)} }`,
-    "& ([scriptblock]::Create([IO.File]::ReadAllText($undo_file)))",
-    "if ([IO.File]::Exists($undo_file)) { Write-Host 'An earlier setup remains. Run this again to undo it.' }",
+    `if (-not (Test-Path -LiteralPath $undo_file)) { throw ${quote(`There is no setup of ${toolName} to undo. Use the account that ran the setup.`)} }`,
+    "& ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath $undo_file)))",
+    "if (Test-Path -LiteralPath $undo_file) { Write-Host 'An earlier setup remains. Run this again to undo it.' }",
   ]);
 }
 

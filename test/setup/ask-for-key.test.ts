@@ -172,25 +172,27 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
     t.false(calls.includes(key), calls);
   });
 
-  declare(`${client}: the check repeats the gateway's refusal of the key`, async (t) => {
-    const { run } = await createSetupHome(t, { programs: [client] });
+  declare(`${client}: a key that the gateway refuses changes nothing`, async (t) => {
+    const { home, run } = await createSetupHome(t, { programs: [client] });
     const { code, stdout, stderr } = await run("dash", commandFor(gateway().url, keyValue));
     t.is(code, 1);
     // wget discards the body of a response with status 401.
     const expected = client === "wget" ? /rejected this key/ : /The gateway returned: .*API key/;
     t.regex(stderr, new RegExp(`${expected.source}.* \\(status 401\\)`));
-    t.true(stdout.includes("To undo this"));
+    t.true(stderr.endsWith("Nothing was changed.\n"), stderr);
+    t.deepEqual(await readTree(home), {});
     t.false((stdout + stderr).includes(keyValue));
   });
 
-  declare(`${client}: the check reports an unreachable gateway`, async (t) => {
-    const { run } = await createSetupHome(t, { programs: [client] });
+  declare(`${client}: an unreachable gateway changes nothing`, async (t) => {
+    const { home, run } = await createSetupHome(t, { programs: [client] });
     const { code, stderr } = await run("dash", commandFor("http://127.0.0.1:9", keyValue));
     t.is(code, 1);
     t.regex(
       stderr,
-      /The gateway at http:\/\/127\.0\.0\.1:9 does not respond \(.+\)\. Check the URL and the network\./,
+      /The gateway at http:\/\/127\.0\.0\.1:9 does not respond \(.+\)\. Check the URL and the network\.\nNothing was changed\.\n$/,
     );
+    t.deepEqual(await readTree(home), {});
   });
 }
 

@@ -8,7 +8,7 @@ import { keyValue, setupModels } from "./setup-models.ts";
 
 /** `files` maps paths in the home folder to contents with one character per byte. */
 export async function homeWith(t: ExecutionContext, files: Record<string, string>): Promise<SetupHome> {
-  const home = await createSetupHome(t);
+  const home = await createSetupHome(t, { programs: [] });
   for (const [name, content] of Object.entries(files)) {
     const file = path.join(home.home, name);
     await mkdir(path.dirname(file), { recursive: true });
@@ -17,7 +17,7 @@ export async function homeWith(t: ExecutionContext, files: Record<string, string
   return home;
 }
 
-/** Generates a setup for an unreachable gateway. The command still writes its files. */
+/** Generates a setup for a home without a program that could check the gateway. */
 export function generateOffline(
   tool: ToolId,
   more: { key?: string | null; daily?: string } = {},

@@ -47,7 +47,6 @@ find_profile() {
 finish() { # what to do next
   say "$1"
   if [ -e "$undo" ]; then say "To undo this: sh ~/.config/model-gateway/undo-$tool.sh"; fi
-  if [ -n "$failed" ]; then exit 1; fi
 }`;
 
 /**

@@ -4,7 +4,7 @@
  */
 export const editorFrame = String.raw`
 function edit_text($format, $text, $operations, $key) {
-  $doc = @{ text = $text; at = 0; parsed = $null; lenient = ($format -ceq 'jsonc'); eol = $lf; found = '' }
+  $doc = @{ text = $text; at = 0; lenient = ($format -ceq 'jsonc'); eol = $lf }
   $doc.blanks = [regex]'\G[ \t\r\n]+'
   $doc.lead = [regex]'\G[ \t]+'
   $bom = ''
@@ -52,8 +52,7 @@ function find_eol {
 function match_at($pattern, $place) {
   if ($place -gt $doc.text.Length) { return 0 }
   return $pattern.Match($doc.text, $place).Length
-}
-function line_number { return (take_text 0 ($doc.at + 1)).Split([char]10).Length }`;
+}`;
 
 export const editorConstants = `
   $lf = [string][char]10

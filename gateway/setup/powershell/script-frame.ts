@@ -39,7 +39,6 @@ function look_for($program, $install) {
 function finish_setup($next) {
   say_line $next
   if ([IO.File]::Exists($setup.undo)) { say_line ('To undo this: ' + $setup.undo_command) }
-  if ($setup.is_failed) { throw 'stopped' }
 }
 function report_failure($failure) {
   if ($failure.Exception.Message -ceq 'stopped') { return }

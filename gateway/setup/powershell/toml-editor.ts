@@ -1,119 +1,119 @@
 /** https://toml.io/en/v1.0.0 */
 export const tomlEditor = String.raw`
-# Every key with its path and the position of its value, and every table's header.
+function edit_toml($operations) {
+  $basic = '"(?:[^"\\\n]|\\[^\n])*"'
+  $literal = $apostrophe + '[^' + $apostrophe + '\n]*' + $apostrophe
+  $three = $apostrophe + $apostrophe + $apostrophe
+  $text = '"""(?:[^"\\]|\\[\s\S]|"(?!""))*"{3,5}|' + $three + '(?:[^' + $apostrophe + ']|' + $apostrophe + '(?!' + $apostrophe + $apostrophe + '))*' + $apostrophe + '{3,5}|' + $basic + '|' + $literal
+  $comment = '#[^\r\n]*'
+  $name = '(?:[A-Za-z0-9_-]+|' + $basic + '|' + $literal + ')'
+  $path = $name + '(?:[ \t]*\.[ \t]*' + $name + ')*'
+  $value = $text + '|[\[{](?>[^"#{}\[\]' + $apostrophe + ']+|' + $comment + '|' + $text + '|(?<open>[{\[])|(?<-open>[}\]]))*(?(open)(?!))[}\]]|[-+A-Za-z0-9_.:]+(?: [0-9][0-9]:[-+A-Za-z0-9_.:]+)?'
+  $doc.name = [regex]$name
+  $doc.gap = [regex]('\G(?:[ \t\r\n]+|' + $comment + ')*')
+  $doc.line = [regex]('\G(?:(?<list>\[)?\[[ \t]*(?<table>' + $path + ')[ \t]*\](?(list)\])|(?<key>' + $path + ')[ \t]*=[ \t]*(?<value>' + $value + '))[ \t]*(?:' + $comment + ')?(?=\r?\n|\r?\z)')
+  find_eol
+  foreach ($operation in $operations) {
+    toml_parse
+    $parts = [regex]::Match($operation, '^(?<verb>[a-z]+) (?<path>.*?)(?: except(?<kept>.*)| = (?<json>.*))$').Groups
+    $names = [regex]::Split($parts['path'].Value, ' > ')
+    if ($parts['verb'].Value -ceq 'drop') { toml_drop $names ($parts['kept'].Value) } else { toml_set $names ($parts['json'].Value) }
+  }
+}
+# Every key with its path and its value, and every table with its position.
 function toml_parse {
-  $doc.keys_at = New-Object 'Collections.Generic.List[object]'
+  $doc.pairs = New-Object 'Collections.Generic.List[object]'
   $doc.tables = New-Object 'Collections.Generic.List[object]'
   $doc.lists = New-Object Collections.Hashtable
   $doc.root_end = 0
-  $doc.table = ''
-  $doc.at = 0
-  toml_skip $true
+  $table = ''
+  $doc.at = match_at $doc.gap 0
   while ($doc.at -lt $doc.text.Length) {
-    $start = $doc.at
-    if ((take_text $start 1) -ceq '[') { toml_header $start } else { toml_pair }
-    toml_skip $false
-    if ((take_text $doc.at 1) -ceq $cr) { $doc.at++ }
-    if ($doc.at -lt $doc.text.Length -and (take_text $doc.at 1) -cne $lf) { toml_broken }
+    $found = $doc.line.Match($doc.text, $doc.at)
+    if (-not $found.Success) { refuse_text ('line ' + (take_text 0 ($doc.at + 1)).Split([char]10).Length + ' is not valid TOML') }
+    if ($found.Groups['table'].Success) {
+      $table = toml_path '' ($found.Groups['table'].Value)
+      if ($found.Groups['list'].Success) {
+        $doc.lists[$table] = $true
+        $table += $sep + '[]'
+      }
+      $doc.tables.Add(@{ path = $table; from = $doc.at; till = 0 })
+    } else { $doc.pairs.Add(@{ path = (toml_path $table ($found.Groups['key'].Value)); value = $found.Groups['value'] }) }
+    $doc.at += $found.Length
     if ($doc.tables.Count -eq 0) { $doc.root_end = $doc.at } else { $doc.tables[$doc.tables.Count - 1].till = $doc.at }
-    toml_skip $true
+    $doc.at += match_at $doc.gap $doc.at
   }
 }
-function toml_broken { refuse_text ('line ' + (line_number) + ' is not valid TOML') }
-function toml_leap($pattern) {
-  $length = match_at $pattern $doc.at
-  $doc.at += $length
-  return $length -gt 0
+function toml_path($path, $dotted) {
+  foreach ($name in $doc.name.Matches($dotted)) { $path += $sep + ($name.Value -creplace '^["\x27]|["\x27]$', '') }
+  return $path
 }
-# Skips spaces and a comment, over several lines if is_far.
-function toml_skip($is_far) {
-  while ($true) {
-    if ($is_far) { $doc.at += match_at $doc.blanks $doc.at } else { $doc.at += match_at $doc.lead $doc.at }
-    if ((take_text $doc.at 1) -cne '#') { return }
-    $doc.at += match_at $doc.comments $doc.at
-    if (-not $is_far) { return }
+function toml_is_below($path, $above) { return $path.StartsWith($above + $sep, [StringComparison]::Ordinal) }
+function toml_bare($name) {
+  if ($name -cmatch '^[A-Za-z0-9_-]+$') { return $name }
+  return '"' + $name + '"'
+}
+function toml_set($names, $json) {
+  $last = $names[$names.Length - 1]
+  $above = ''
+  $shown = ''
+  for ($i = 0; $i -lt $names.Length - 1; $i++) {
+    $above += $sep + $names[$i]
+    $shown += '.' + (toml_bare ($names[$i]))
+    if ($doc.lists[$above]) { refuse_text ($shown.Substring(1) + ' is a list of tables') }
   }
-}
-function toml_header($start) {
-  $doc.at++
-  $is_list = (take_text $doc.at 1) -ceq '['
-  if ($is_list) { $doc.at++ }
-  $path = toml_key_path ''
-  if ((take_text $doc.at 1) -cne ']') { toml_broken }
-  $doc.at++
-  if ($is_list) {
-    if ((take_text $doc.at 1) -cne ']') { toml_broken }
-    $doc.at++
-    $doc.lists[$path] = $true
-    $path = $path + $sep + '[]'
+  $full = $above + $sep + $last
+  foreach ($key in $doc.pairs) {
+    if (-not (same_text $key.path $full)) { continue }
+    if (-not (same_text $key.value.Value $json)) { put_text $key.value.Index ($key.value.Index + $key.value.Length) $json }
+    return
   }
-  $doc.table = $path
-  $doc.tables.Add(@{ path = $path; from = $start; till = $doc.at })
-}
-function toml_pair {
-  $path = toml_key_path $doc.table
-  if ((take_text $doc.at 1) -cne '=') { toml_broken }
-  $doc.at++
-  toml_skip $false
-  $start = $doc.at
-  toml_value
-  $doc.keys_at.Add(@{ path = $path; from = $start; till = $doc.at })
-}
-function toml_key_path($path) {
-  while ($true) {
-    toml_skip $false
-    $start = $doc.at
-    $mark = take_text $start 1
-    if ($mark -ceq '"' -or $mark -ceq $apostrophe) {
-      toml_quoted $mark
-      $path = $path + $sep + $doc.text.Substring($start + 1, $doc.at - $start - 2)
-    } else {
-      if (-not (toml_leap $doc.bare)) { toml_broken }
-      $path = $path + $sep + $doc.text.Substring($start, $doc.at - $start)
+  $end = -1
+  if ($above.Length -eq 0) { $end = $doc.root_end }
+  foreach ($table in $doc.tables) {
+    if ((same_text $table.path $full) -or (toml_is_below $table.path $full)) { refuse_text ($last + ' is a table') }
+    if ($above.Length -gt 0 -and (same_text $table.path $above)) { $end = $table.till }
+  }
+  foreach ($key in $doc.pairs) {
+    $is_beside = $end -lt 0 -and (toml_is_below $key.path $above)
+    if ($is_beside -or (toml_is_below $full $key.path) -or (toml_is_below $key.path $full)) {
+      $what = $last
+      if ($shown.Length -gt 0) { $what = $shown.Substring(1) }
+      refuse_text ($what + ' has a form that this command cannot change')
     }
-    toml_skip $false
-    if ((take_text $doc.at 1) -cne '.') { return $path }
-    $doc.at++
   }
-}
-function toml_quoted($mark) {
-  $doc.at++
-  while ($true) {
-    $char = take_text $doc.at 1
-    if ($char -ceq $mark) { break }
-    if ($char.Length -eq 0 -or $char -ceq $lf) { toml_broken }
-    if ($char -ceq '\' -and $mark -ceq '"') { $doc.at++ }
-    $doc.at++
-  }
-  $doc.at++
-}
-function toml_value {
-  $char = take_text $doc.at 1
-  $three = take_text $doc.at 3
-  if ($three -ceq '"""' -or $three -ceq ($apostrophe + $apostrophe + $apostrophe)) {
-    $doc.at += 3
-    while ((take_text $doc.at 3) -cne $three) {
-      if ($doc.at -ge $doc.text.Length) { toml_broken }
-      if ((take_text $doc.at 1) -ceq '\' -and $char -ceq '"') { $doc.at++ }
-      $doc.at++
-    }
-    # One or two quotes may precede the three that end the string.
-    $doc.at += 3
-    while ((take_text $doc.at 1) -ceq $char) { $doc.at++ }
-  } elseif ($char -ceq '"' -or $char -ceq $apostrophe) { toml_quoted $char }
-  elseif ($char -ceq '[' -or $char -ceq '{') {
-    $doc.at++
-    toml_skip $true
-    while ($true) {
-      $char = take_text $doc.at 1
-      if ($char -ceq ']' -or $char -ceq '}') { break }
-      if ($doc.at -ge $doc.text.Length) { toml_broken }
-      if ($char -ceq '"' -or $char -ceq $apostrophe -or $char -ceq '[' -or $char -ceq '{') { toml_value } else { $doc.at++ }
-      toml_skip $true
-    }
-    $doc.at++
+  $line = (toml_bare $last) + ' = ' + $json
+  if ($end -eq 0) {
+    $gap = $doc.eol
+    if ($doc.text.Length -gt 0) { $gap += $doc.eol }
+    put_text 0 0 ($line + $gap)
+  } elseif ($end -gt 0) {
+    $new = $doc.eol + $line
+    if ($end -ge $doc.text.Length) { $new += $doc.eol }
+    put_text $end $end $new
   } else {
-    if (-not (toml_leap $doc.words)) { toml_broken }
-    [void](toml_leap $doc.times)
+    if ($doc.text.Length -gt 0) {
+      if (-not $doc.text.EndsWith($lf, [StringComparison]::Ordinal)) { $doc.text += $doc.eol }
+      $doc.text += $doc.eol
+    }
+    $doc.text += '[' + $shown.Substring(1) + ']' + $doc.eol + $line + $doc.eol
+  }
+}
+# The tables below one with the same prefix, except those to keep.
+function toml_drop($names, $kept) {
+  $above = ''
+  for ($i = 0; $i -lt $names.Length - 1; $i++) { $above += $sep + $names[$i] }
+  for ($i = $doc.tables.Count - 1; $i -ge 0; $i--) {
+    $table = $doc.tables[$i]
+    if (-not (toml_is_below $table.path $above)) { continue }
+    $name = $table.path.Substring($above.Length + 1).Split($sep)[0]
+    if (-not $name.StartsWith($names[$names.Length - 1], [StringComparison]::Ordinal)) { continue }
+    if ((' ' + $kept + ' ').Contains(' ' + $name + ' ')) { continue }
+    $start = $table.from
+    $end = $table.till
+    while ($start -gt 0 -and (match_at $doc.blanks ($start - 1)) -gt 0) { $start-- }
+    if ($start -eq 0) { $end += match_at $doc.blanks $end }
+    put_text $start $end ''
+    if ($start -gt 0 -and $start -ge $doc.text.Length) { $doc.text += $doc.eol }
   }
 }`;

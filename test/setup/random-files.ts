@@ -5,7 +5,7 @@ import {
   type JsonOperation,
   keyPlaceholder,
   type TomlOperation,
-} from "../../../gateway/setup/setup-plan.ts";
+} from "../../gateway/setup/setup-plan.ts";
 import type { Merge } from "./both-editors.ts";
 
 /** `text` has one character per byte and may be invalid. */
