@@ -19,23 +19,17 @@ type InvitationServiceOptions = {
 
 /** Links for choosing a first or new password. Each link works once, within a week. */
 export class InvitationService {
-  readonly #database: Database;
-  readonly #runtime: Runtime;
-  readonly #sessions: SessionService;
-  readonly #passwords: PasswordHasher;
-  readonly #audit: AuditLog;
+  readonly #options: InvitationServiceOptions;
 
-  constructor({ database, runtime, sessions, passwords, audit }: InvitationServiceOptions) {
-    this.#database = database;
-    this.#runtime = runtime;
-    this.#sessions = sessions;
-    this.#passwords = passwords;
-    this.#audit = audit;
+  constructor(options: InvitationServiceOptions) {
+    this.#options = options;
   }
 
   /** Throws `not_found` for an unknown, used or expired link, and for a disabled user. */
   async find(token: string): Promise<Invitation> {
-    const { invitation, user } = await this.#database.read((repositories) => this.#open(repositories, token));
+    const { invitation, user } = await this.#options.database.read((repositories) =>
+      this.#open(repositories, token),
+    );
     return { name: user.name, email: user.email, kind: invitation.kind };
   }
 
@@ -47,8 +41,8 @@ export class InvitationService {
   ): Promise<Session> {
     // The link is checked first, because hashing the password is expensive.
     await this.find(token);
-    const passwordHash = await this.#passwords.hash(password);
-    return this.#database.write(async (repositories) => {
+    const passwordHash = await this.#options.passwords.hash(password);
+    return this.#options.database.write(async (repositories) => {
       const { invitation, user } = await this.#open(repositories, token);
       const { invitations, sessions, users } = repositories;
       if (!(await invitations.delete(invitation.tokenHash))) throw noInvitation();
@@ -58,12 +52,12 @@ export class InvitationService {
       await sessions.deleteOf(user.id);
       const joined: UserRow = { ...user, name, passwordHash, status: "active" };
       const details = { by: invitation.kind };
-      await this.#audit.record(
+      await this.#options.audit.record(
         repositories,
         { ...joined, address },
         { action: "user.join", entity: joined, details },
       );
-      return this.#sessions.start(repositories, joined);
+      return this.#options.sessions.start(repositories, joined);
     });
   }
 
@@ -73,7 +67,7 @@ export class InvitationService {
   ): Promise<{ invitation: InvitationRow; user: UserRow }> {
     const invitation = await invitations.find(hashInvitation(token));
     const user = invitation && (await users.find(invitation.userId));
-    const isOver = invitation === null || invitation.expiresAt.getTime() <= this.#runtime.now();
+    const isOver = invitation === null || invitation.expiresAt.getTime() <= this.#options.runtime.now();
     if (isOver || !user || user.status === "disabled") throw noInvitation();
     return { invitation, user };
   }

@@ -31,25 +31,17 @@ type SessionServiceOptions = {
  * several tabs may refresh at once. Later reuse ends the session.
  */
 export class SessionService {
-  readonly #database: Database;
-  readonly #runtime: Runtime;
-  readonly #accessTokens: AccessTokens;
-  readonly #secrets: string[];
-  readonly #audit: AuditLog;
+  readonly #options: SessionServiceOptions;
 
-  constructor({ database, runtime, accessTokens, secrets, audit }: SessionServiceOptions) {
-    this.#database = database;
-    this.#runtime = runtime;
-    this.#accessTokens = accessTokens;
-    this.#secrets = secrets;
-    this.#audit = audit;
+  constructor(options: SessionServiceOptions) {
+    this.#options = options;
   }
 
   async start({ sessions, users }: Repositories, user: UserRow): Promise<Session> {
-    const secret = this.#runtime.randomBytes(32).toString("base64url");
-    const now = new Date(this.#runtime.now());
+    const secret = this.#options.runtime.randomBytes(32).toString("base64url");
+    const now = new Date(this.#options.runtime.now());
     const session: SessionRow = {
-      id: createId("ses", this.#runtime),
+      id: createId("ses", this.#options.runtime),
       userId: user.id,
       tokenHash: hashToken(secret),
       previousTokenHash: null,
@@ -66,10 +58,10 @@ export class SessionService {
   /** Exchanges a refresh token for an access token and the next refresh token. Throws `unauthenticated`. */
   async refresh(refreshToken: string): Promise<Session> {
     const { id, secret } = parseRefreshToken(refreshToken);
-    const refreshed = await this.#database.write(async (repositories) => {
+    const refreshed = await this.#options.database.write(async (repositories) => {
       const session = await repositories.sessions.find(id);
       const user = session && (await repositories.users.find(session.userId));
-      if (!session || user?.status !== "active" || session.expiresAt.getTime() <= this.#runtime.now())
+      if (!session || user?.status !== "active" || session.expiresAt.getTime() <= this.#options.runtime.now())
         return null;
       const successor = await this.#rotate(repositories, session, secret);
       if (successor !== null) return { session, user, successor };
@@ -84,22 +76,26 @@ export class SessionService {
   /** Ends the session of a current or previous token. Ignores other tokens. */
   async end(refreshToken: string, address: string): Promise<void> {
     const { id, secret } = parseRefreshToken(refreshToken);
-    await this.#database.write(async (repositories) => {
+    await this.#options.database.write(async (repositories) => {
       const session = await repositories.sessions.find(id);
       const tokenHash = hashToken(secret);
       if (session?.tokenHash !== tokenHash && session?.previousTokenHash !== tokenHash) return;
       const user = await repositories.users.find(session.userId);
       await repositories.sessions.delete(id);
       if (!user) return;
-      await this.#audit.record(repositories, { ...user, address }, { action: "user.signOut", entity: user });
+      await this.#options.audit.record(
+        repositories,
+        { ...user, address },
+        { action: "user.signOut", entity: user },
+      );
     });
   }
 
   /** Ends all sessions of the author, including the current session. */
   async endAll(author: Author): Promise<void> {
-    await this.#database.write(async (repositories) => {
+    await this.#options.database.write(async (repositories) => {
       const sessions = await repositories.sessions.deleteOf(author.id);
-      await this.#audit.record(repositories, author, {
+      await this.#options.audit.record(repositories, author, {
         action: "user.signOutEverywhere",
         entity: author,
         details: { sessions },
@@ -109,17 +105,17 @@ export class SessionService {
 
   /** Whether the token is authentic and has not expired. Its session may have ended. */
   async findUserId(accessToken: string): Promise<string | null> {
-    return (await this.#accessTokens.verify(accessToken))?.userId ?? null;
+    return (await this.#options.accessTokens.verify(accessToken))?.userId ?? null;
   }
 
   /** Reads the user from the database, so that a new role or status applies at once. Throws `unauthenticated`. */
   async authenticate(accessToken: string): Promise<Person> {
-    const claims = await this.#accessTokens.verify(accessToken);
+    const claims = await this.#options.accessTokens.verify(accessToken);
     if (claims === null) throw signInAgain();
     const { sessionId, userId } = claims;
-    const user = await this.#database.read(async ({ sessions, users }) => {
+    const user = await this.#options.database.read(async ({ sessions, users }) => {
       const session = await sessions.find(sessionId);
-      const isOver = session === null || session.expiresAt.getTime() <= this.#runtime.now();
+      const isOver = session === null || session.expiresAt.getTime() <= this.#options.runtime.now();
       return !isOver && session.userId === userId ? users.find(userId) : null;
     });
     if (user?.status !== "active") throw signInAgain();
@@ -129,7 +125,7 @@ export class SessionService {
   /** Returns the secret of the next token. Null for an invalid token. */
   async #rotate({ sessions }: Repositories, session: SessionRow, secret: string): Promise<string | null> {
     const tokenHash = hashToken(secret);
-    const now = this.#runtime.now();
+    const now = this.#options.runtime.now();
     const [successor] = this.#successors(secret);
     if (tokenHash === session.tokenHash && successor !== undefined) {
       if (await sessions.rotate(session, hashToken(successor), new Date(now))) return successor;
@@ -146,7 +142,7 @@ export class SessionService {
    * an older JWT secret.
    */
   #successors(secret: string): string[] {
-    return this.#secrets.map((key) =>
+    return this.#options.secrets.map((key) =>
       createHmac("sha256", key).update(`successor of ${secret}`).digest("base64url"),
     );
   }
@@ -154,7 +150,7 @@ export class SessionService {
   async #toSession(session: SessionRow, user: UserRow, secret: string): Promise<Session> {
     const { id, name, email, role } = user;
     return {
-      ...(await this.#accessTokens.sign({ userId: id, sessionId: session.id })),
+      ...(await this.#options.accessTokens.sign({ userId: id, sessionId: session.id })),
       user: { id, name, email, role },
       refreshToken: { value: `${session.id}.${secret}`, expiresAt: session.expiresAt },
     };

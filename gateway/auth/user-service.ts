@@ -8,7 +8,7 @@ import type { Runtime } from "../runtime.ts";
 import { type InvitationToken, issueInvitation } from "./invitation-service.ts";
 import { normalizeEmail, type Author } from "./person.ts";
 
-export type User = {
+type User = {
   id: string;
   name: string;
   email: string;
@@ -21,7 +21,7 @@ export type User = {
 
 export type InvitedUser = { user: User } & InvitationToken;
 
-export type UserListQuery = {
+type UserListQuery = {
   search?: string | undefined;
   cursor?: string | undefined;
   limit?: number | undefined;
@@ -35,20 +35,16 @@ type UserServiceOptions = {
 
 /** Administrators' operations on users. At least one administrator always stays active. */
 export class UserService {
-  readonly #database: Database;
-  readonly #runtime: Runtime;
-  readonly #audit: AuditLog;
+  readonly #options: UserServiceOptions;
 
-  constructor({ database, runtime, audit }: UserServiceOptions) {
-    this.#database = database;
-    this.#runtime = runtime;
-    this.#audit = audit;
+  constructor(options: UserServiceOptions) {
+    this.#options = options;
   }
 
   /** Lists the newest users first. */
   list(query: UserListQuery): Promise<{ items: User[]; nextCursor: string | null }> {
     const { search, cursor, limit = usersPerPage } = query;
-    return this.#database.read(async (repositories) => {
+    return this.#options.database.read(async (repositories) => {
       const rows = await repositories.users.list({ search, beforeId: cursor, limit: limit + 1 });
       const items = await describe(repositories, rows.slice(0, limit));
       return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
@@ -56,7 +52,7 @@ export class UserService {
   }
 
   get(id: string): Promise<User> {
-    return this.#database.read(async (repositories) =>
+    return this.#options.database.read(async (repositories) =>
       describeOne(repositories, await findUser(repositories, id)),
     );
   }
@@ -71,7 +67,7 @@ export class UserService {
   ): Promise<InvitedUser> {
     const email = normalizeEmail(written);
     try {
-      return await this.#database.write(async (repositories) => {
+      return await this.#options.database.write(async (repositories) => {
         const { users } = repositories;
         const existing = await users.findByEmail(email);
         if (existing && existing.status !== "invited") throw emailTaken(email, existing.status);
@@ -80,8 +76,12 @@ export class UserService {
         const user = existing ? { ...existing, name, role } : await users.findByEmail(email);
         if (!user) throw new Error("The inserted user was not found.");
         const details = { email, role, isAgain: existing !== null };
-        await this.#audit.record(repositories, author, { action: "user.invite", entity: user, details });
-        const link = await issueInvitation(repositories, this.#runtime, user.id, "invitation");
+        await this.#options.audit.record(repositories, author, {
+          action: "user.invite",
+          entity: user,
+          details,
+        });
+        const link = await issueInvitation(repositories, this.#options.runtime, user.id, "invitation");
         return { user: await describeOne(repositories, user), ...link };
       });
     } catch (error) {
@@ -91,7 +91,7 @@ export class UserService {
 
   /** Creates a link to choose a new password. The old password stays valid until the link is used. */
   resetPassword(author: Actor, id: string): Promise<InvitedUser> {
-    return this.#database.write(async (repositories) => {
+    return this.#options.database.write(async (repositories) => {
       // The lock orders concurrent resets, so that only the last link is valid.
       await repositories.changes.lock();
       const user = await findUser(repositories, id);
@@ -99,9 +99,9 @@ export class UserService {
         const message = `${user.name} is disabled. Enable the user first.`;
         throw new GatewayError("conflict", message, { param: "id" });
       }
-      await this.#audit.record(repositories, author, { action: "user.resetPassword", entity: user });
+      await this.#options.audit.record(repositories, author, { action: "user.resetPassword", entity: user });
       const kind = user.status === "invited" ? "invitation" : "passwordReset";
-      const link = await issueInvitation(repositories, this.#runtime, id, kind);
+      const link = await issueInvitation(repositories, this.#options.runtime, id, kind);
       return { user: await describeOne(repositories, user), ...link };
     });
   }
@@ -147,27 +147,27 @@ export class UserService {
     action: AuditAction,
     decide: (repositories: Repositories, user: UserRow) => Promise<UserChange>,
   ): Promise<User> {
-    return this.#database.write(async (repositories) => {
+    return this.#options.database.write(async (repositories) => {
       // Two administrators who demote each other at the same time must not both succeed.
       await repositories.changes.lock();
       const user = await findUser(repositories, id);
       const { changes, details } = await decide(repositories, user);
       await repositories.users.update(id, changes);
-      await this.#audit.record(repositories, author, { action, entity: user, details });
+      await this.#options.audit.record(repositories, author, { action, entity: user, details });
       return describeOne(repositories, { ...user, ...changes });
     });
   }
 
   #newUser(email: string, name: string, role: Role): UserRow {
     return {
-      id: createId("usr", this.#runtime),
+      id: createId("usr", this.#options.runtime),
       email,
       name,
       passwordHash: "",
       role,
       status: "invited",
       lastSignInAt: null,
-      createdAt: new Date(this.#runtime.now()),
+      createdAt: new Date(this.#options.runtime.now()),
     };
   }
 }

@@ -12,9 +12,9 @@ import {
   buildUsageRecord,
   type Outcome,
   timeAttempt,
-} from "../usage/recording/build-usage-record.ts";
-import type { StartedRequest } from "../usage/recording/started-requests.ts";
-import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
+  type UsageRecorder,
+} from "../usage/recording/usage-recorder.ts";
+import type { StartedRequest } from "../usage/recording/spool.ts";
 import type { Answer, Reply } from "./reply.ts";
 
 type ExchangeOptions = Pick<Exchange, "id" | "endpoint" | "clientTool" | "key" | "reply" | "observed"> & {

@@ -1,6 +1,6 @@
 import type { StreamWriter } from "../dialects/dialect.ts";
 import type { GatewayError } from "../errors.ts";
-import type { RecordedAnswer } from "../usage/recording/build-usage-record.ts";
+import type { RecordedAnswer } from "../usage/recording/usage-recorder.ts";
 import type { BytesOrText } from "../wire/bytes.ts";
 
 /** The response to the client, over HTTP or a WebSocket. */

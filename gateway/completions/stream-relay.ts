@@ -1,8 +1,8 @@
 import { type BytesOrText, concat, EventSplitter } from "../wire/bytes.ts";
-import { isMediaType } from "../upstream/is-media-type.ts";
+import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
+import { isMediaType } from "../upstream/upstreams.ts";
 import type { TokenUsage } from "../wire/token-usage.ts";
 import { GatewayError } from "../errors.ts";
-import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { divert } from "./divert.ts";
 import { ErrorCollector, errorWithoutSecrets } from "./read-upstream-error.ts";
 import type { Exchange } from "./exchange.ts";

@@ -1,6 +1,6 @@
 import type { LimitHolder } from "../errors.ts";
 import type { OwnedRecord } from "../usage/history/usage-history.ts";
-import type { AttemptTiming, RequestTiming } from "../usage/recording/build-usage-record.ts";
+import type { AttemptTiming, RequestTiming } from "../usage/recording/usage-recorder.ts";
 import { linesOfRecord } from "../usage/counting/cost.ts";
 import type { Builder, UsageEnums } from "./builder.ts";
 

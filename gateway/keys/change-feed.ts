@@ -1,4 +1,4 @@
-import type { Database } from "../../db/database.ts";
+import type { Database, Repositories } from "../../db/database.ts";
 import type { ChangeKind } from "../../db/entities/change.ts";
 import type { Runtime } from "../runtime.ts";
 
@@ -49,8 +49,25 @@ export class ChangeFeed {
     return poll;
   }
 
+  /**
+   * Makes a change in one transaction. Afterwards, this process has applied it too.
+   * @param work returns the ID of what changed, if anything did, and the result
+   */
+  async edit<Result>(
+    kind: ChangeKind,
+    work: (repositories: Repositories) => Promise<[id: string | undefined, result: Result]>,
+  ): Promise<Result> {
+    const result = await this.#database.write(async (repositories) => {
+      const [id, edited] = await work(repositories);
+      if (id !== undefined) await repositories.changes.append(kind, id, new Date(this.#runtime.now()));
+      return edited;
+    });
+    await this.#catchUp();
+    return result;
+  }
+
   /** Polls after a local change. A failure is only logged, because the change is already committed. */
-  async catchUp(): Promise<void> {
+  async #catchUp(): Promise<void> {
     try {
       await this.poll();
     } catch (error) {

@@ -45,18 +45,10 @@ type KeyServiceOptions = {
 
 /** Members see and change only their own keys. */
 export class KeyService {
-  readonly #database: Database;
-  readonly #runtime: Runtime;
-  readonly #changeFeed: ChangeFeed;
-  readonly #audit: AuditLog;
-  readonly #limits: KeyDefaults;
+  readonly #options: KeyServiceOptions;
 
-  constructor({ database, runtime, changeFeed, audit, limits }: KeyServiceOptions) {
-    this.#database = database;
-    this.#runtime = runtime;
-    this.#changeFeed = changeFeed;
-    this.#audit = audit;
-    this.#limits = limits;
+  constructor(options: KeyServiceOptions) {
+    this.#options = options;
   }
 
   /** Lists the newest keys first. */
@@ -65,12 +57,12 @@ export class KeyService {
     query: KeyListQuery,
   ): Promise<{ items: ListedApiKey[]; nextCursor: string | null }> {
     const { status, cursor: beforeId, limit = keysPerPage } = query;
-    const { found, marks } = await this.#database.ask(person, async (repositories) => {
-      const filter = await toKeyFilter(repositories, person, query, this.#runtime.now());
+    const { found, marks } = await this.#options.database.ask(person, async (repositories) => {
+      const filter = await toKeyFilter(repositories, person, query, this.#options.runtime.now());
       const some = { status, beforeId, limit: limit + 1 };
       const found = filter ? await repositories.apiKeys.list({ ...filter, ...some }) : [];
       const rows = found.map(({ key }) => key);
-      return { found, marks: await budgetMarks(repositories, rows, this.#runtime.now()) };
+      return { found, marks: await budgetMarks(repositories, rows, this.#options.runtime.now()) };
     });
     const items = found
       .slice(0, limit)
@@ -79,17 +71,19 @@ export class KeyService {
   }
 
   count(person: Person, query: KeyFilter): Promise<KeyCounts> {
-    const now = this.#runtime.now();
-    return this.#database.ask(person, (repositories) => countKeys(repositories, person, query, now));
+    const now = this.#options.runtime.now();
+    return this.#options.database.ask(person, (repositories) => countKeys(repositories, person, query, now));
   }
 
   get(person: Person, id: string): Promise<ApiKey> {
-    return this.#database.read(async (repositories) => toApiKey(await findKey(repositories, person, id)));
+    return this.#options.database.read(async (repositories) =>
+      toApiKey(await findKey(repositories, person, id)),
+    );
   }
 
   find(person: Person, search: KeySearch): Promise<FoundKey | null> {
-    return this.#database.read((repositories) =>
-      searchKeys(repositories, person, search, this.#runtime.now()),
+    return this.#options.database.read((repositories) =>
+      searchKeys(repositories, person, search, this.#options.runtime.now()),
     );
   }
 
@@ -106,7 +100,7 @@ export class KeyService {
       throw new GatewayError("forbidden", message, { param: "ownerId" });
     }
     const { key, value, row } = this.#newKey(name, ownerId ?? author.id, columns);
-    const creating = this.#database.write(async (repositories) => {
+    const creating = this.#options.database.write(async (repositories) => {
       await checkOwner(repositories, ownerId);
       await repositories.apiKeys.insert(key, row, await modelIds(repositories, models));
       const made = toApiKey(await findKey(repositories, author, key.id));
@@ -116,7 +110,7 @@ export class KeyService {
         owner: made.owner,
         ...(newKey.limits && { limits: made.limits }),
       };
-      await this.#audit.record(repositories, author, { action: "key.create", entity: made, details });
+      await this.#options.audit.record(repositories, author, { action: "key.create", entity: made, details });
       return made;
     });
     return { key: await refusingDeletedModels(creating), value };
@@ -167,8 +161,8 @@ export class KeyService {
 
   /** The earlier values stay valid for `overlapSeconds` at most. */
   async rotate(author: Author, id: string, overlapSeconds: number): Promise<NewApiKey> {
-    const value = generateKeyValue(this.#runtime);
-    const validUntil = new Date(this.#runtime.now() + overlapSeconds * 1000);
+    const value = generateKeyValue(this.#options.runtime);
+    const validUntil = new Date(this.#options.runtime.now() + overlapSeconds * 1000);
     const key = await this.#change({ author, id, action: "key.rotate" }, async ({ apiKeys }) => {
       await apiKeys.replaceValue(this.#valueRow(id, value), validUntil);
       return { overlapSeconds };
@@ -178,14 +172,13 @@ export class KeyService {
 
   /** The key's usage stays in the history, under the key's name. */
   async delete(author: Author, id: string): Promise<void> {
-    await this.#database.write(async (repositories) => {
+    const { audit, changeFeed } = this.#options;
+    await changeFeed.edit("api_key", async (repositories) => {
       const { key, owner } = await findKey(repositories, author, id);
       if (!(await repositories.apiKeys.delete(key.id))) throw noSuchKey();
-      const deleted = { action: "key.delete", entity: key, details: { owner } } as const;
-      await this.#audit.record(repositories, author, deleted);
-      await repositories.changes.append("api_key", key.id, new Date(this.#runtime.now()));
+      await audit.record(repositories, author, { action: "key.delete", entity: key, details: { owner } });
+      return [key.id, null];
     });
-    await this.#changeFeed.catchUp();
   }
 
   #setStatus(author: Author, id: string, action: AuditAction, status: ApiKeyRow["status"]): Promise<ApiKey> {
@@ -203,31 +196,33 @@ export class KeyService {
     { author, id, revision, action }: KeyChange,
     work: (repositories: Repositories, before: ApiKeyDetails) => Promise<Record<string, unknown>>,
   ): Promise<ApiKey> {
-    const changing = this.#database.write(async (repositories) => {
+    const { audit, changeFeed } = this.#options;
+    const changing = changeFeed.edit("api_key", async (repositories) => {
       // Without this check, `nextRevision` could lock another user's key.
       await findKey(repositories, author, id);
       const isCurrent = await repositories.apiKeys.nextRevision(id, revision);
       const before = await findKey(repositories, author, id);
       if (!isCurrent) throw changedMeanwhile("API key", before.key.revision);
       const details = await work(repositories, before);
-      await repositories.changes.append("api_key", before.key.id, new Date(this.#runtime.now()));
       const after = toApiKey(await findKey(repositories, author, id));
-      await this.#audit.record(repositories, author, { action, entity: after, details });
-      return after;
+      await audit.record(repositories, author, { action, entity: after, details });
+      return [after.id, after];
     });
-    const key = await refusingDeletedModels(changing);
-    await this.#changeFeed.catchUp();
-    return key;
+    return refusingDeletedModels(changing);
   }
 
   #editLimits(author: Author, before: Parameters<typeof editLimits>[1], edit: LimitEdit) {
-    return editLimits({ author, now: this.#runtime.now(), limits: this.#limits }, before, edit);
+    return editLimits(
+      { author, now: this.#options.runtime.now(), limits: this.#options.limits },
+      before,
+      edit,
+    );
   }
 
   #newKey(name: string, ownerId: string | null, columns: ReturnType<typeof editLimits>["columns"]) {
-    const value = generateKeyValue(this.#runtime);
-    const id = createId("key", this.#runtime);
-    const createdAt = new Date(this.#runtime.now());
+    const value = generateKeyValue(this.#options.runtime);
+    const id = createId("key", this.#options.runtime);
+    const createdAt = new Date(this.#options.runtime.now());
     const start = {
       status: "active",
       disabledBy: null,
@@ -240,7 +235,7 @@ export class KeyService {
   }
 
   #valueRow(apiKeyId: string, value: string): ApiKeyValueRow {
-    const createdAt = new Date(this.#runtime.now());
+    const createdAt = new Date(this.#options.runtime.now());
     return { hash: hashKeyValue(value), apiKeyId, lastFour: lastFourOf(value), validUntil: null, createdAt };
   }
 }

@@ -1,10 +1,14 @@
-import { changeProvider, type ProviderChangeOptions } from "./change-providers.ts";
+import {
+  changeProvider,
+  type ProviderChangeOptions,
+  findProviderRow,
+  type ProviderDetails,
+} from "./provider-details.ts";
 import type { Repositories } from "../../db/database.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { AuditAction, AuditLog } from "../audit/audit-log.ts";
 import type { Author } from "../auth/person.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
-import { findProviderRow, type ProviderDetails } from "./provider-details.ts";
 import { type NewCredential, sealCredential } from "../credentials/credential.ts";
 import { type Impact, noCredential, readCredentialImpact } from "./impact.ts";
 import { checkConnection } from "./provider-settings.ts";

@@ -22,10 +22,11 @@ import { findKnownModel, type KnownModel, listKnownModels } from "../known-model
 import { type Model, toModelDetails, toModels, saveFallbacks } from "./model-details.ts";
 import { fromPriceColumns, toPriceColumns, withGiven } from "../known-models/prices.ts";
 import { sellerOf } from "./discovered-models.ts";
-import { readSetupModels, type SetupModel } from "./setup-models.ts";
+import { readSetupModels } from "./setup-models.ts";
+import type { SetupModel } from "../setup/setup-input.ts";
 import { parseSlug } from "../routing/slug.ts";
 
-export type ModelListQuery = {
+type ModelListQuery = {
   search?: string | undefined;
   providerId?: string | undefined;
   /** The slug of the previous page's last model. */
@@ -42,50 +43,42 @@ type ModelServiceOptions = {
 };
 
 export class ModelService {
-  readonly #database: Database;
-  readonly #runtime: Runtime;
-  readonly #changeFeed: ChangeFeed;
-  readonly #audit: AuditLog;
-  readonly #catalogue: Catalogue;
+  readonly #options: ModelServiceOptions;
 
-  constructor({ database, runtime, changeFeed, audit, catalogue }: ModelServiceOptions) {
-    this.#database = database;
-    this.#runtime = runtime;
-    this.#changeFeed = changeFeed;
-    this.#audit = audit;
-    this.#catalogue = catalogue;
+  constructor(options: ModelServiceOptions) {
+    this.#options = options;
   }
 
   /** Sorts the models by slug. Returns all matches without a `limit`. */
   list(person: Person, { cursor, ...query }: ModelListQuery = {}): Promise<Model[]> {
     const page: ModelPage = { ...query, afterSlug: cursor };
-    return this.#database.read(async (repositories) =>
+    return this.#options.database.read(async (repositories) =>
       toModels(repositories, await repositories.models.list(page), ownerScope(person)),
     );
   }
 
   get(person: Person, reference: ModelReference): Promise<Model> {
-    return this.#database.read(async (repositories) =>
+    return this.#options.database.read(async (repositories) =>
       toModelDetails(repositories, await findModel(repositories, reference), ownerScope(person)),
     );
   }
 
   listForSetup(slugs: string[]): Promise<SetupModel[]> {
-    return readSetupModels(slugs, { database: this.#database, catalogue: this.#catalogue });
+    return readSetupModels(slugs, { database: this.#options.database, catalogue: this.#options.catalogue });
   }
 
   impact(reference: ModelReference): Promise<Impact> {
-    return readModelImpact(this.#database, reference);
+    return readModelImpact(this.#options.database, reference);
   }
 
   /** Lists the known models, sorted by name, without an upstream request. Empty for an unknown upstream. */
   async listKnown(providerId: string): Promise<KnownModel[]> {
-    return listKnownModels(sellerOf(await this.#findProvider(providerId), this.#runtime.now()));
+    return listKnownModels(sellerOf(await this.#findProvider(providerId), this.#options.runtime.now()));
   }
 
   /** The upstream name defaults to the second part of the slug. Known facts fill missing prices and token limits. */
   async create(author: Author, model: NewModel): Promise<Model> {
-    const seller = sellerOf(await this.#findProvider(model.providerId), this.#runtime.now());
+    const seller = sellerOf(await this.#findProvider(model.providerId), this.#options.runtime.now());
     const upstreamModel = model.upstreamModel ?? parseSlug(model.slug)?.modelName ?? "";
     const known = await findKnownModel(seller, upstreamModel);
     try {
@@ -107,9 +100,10 @@ export class ModelService {
    */
   async addAll(author: Author, providerId: string, upstreamModels: string[]): Promise<Model[]> {
     const provider = await this.#findProvider(providerId, "id");
-    const seller = sellerOf(provider, this.#runtime.now());
+    const seller = sellerOf(provider, this.#options.runtime.now());
     const known = new Map<string, KnownModel | null>();
     for (const name of upstreamModels) known.set(name, await findKnownModel(seller, name));
+    const { audit } = this.#options;
     const add = () =>
       this.#changeAll(async (repositories) => {
         const rows = await repositories.models.list();
@@ -123,7 +117,7 @@ export class ModelService {
           const model = { slug, providerId, upstreamModel };
           added.push(existing ?? (await this.insert(repositories, model, known.get(upstreamModel) ?? null)));
         }
-        await this.#audit.record(repositories, author, {
+        await audit.record(repositories, author, {
           action: "provider.addModels",
           entity: provider,
           details: { models: listSome(added.map(({ slug }) => slug).filter((slug) => !taken.has(slug))) },
@@ -144,7 +138,7 @@ export class ModelService {
    * fallbacks.
    */
   insert(repositories: Repositories, model: NewModel, known: KnownModel | null = null): Promise<ModelRow> {
-    return insertModel(repositories, this.#runtime, model, known);
+    return insertModel(repositories, this.#options.runtime, model, known);
   }
 
   /** Keeps the values that `changes` omits. A null price means that the price is unknown. */
@@ -181,7 +175,7 @@ export class ModelService {
   }
 
   async #findProvider(id: string, param = "providerId"): Promise<ProviderRow> {
-    const provider = await this.#database.read(({ providers }) => providers.find(id));
+    const provider = await this.#options.database.read(({ providers }) => providers.find(id));
     if (!provider) throw noProvider(param);
     return provider;
   }
@@ -192,16 +186,12 @@ export class ModelService {
     return model;
   }
 
-  async #changeAll(work: (repositories: Repositories) => Promise<ModelRow[]>): Promise<Model[]> {
-    const changed = await this.#database.write(async (repositories) => {
+  #changeAll(work: (repositories: Repositories) => Promise<ModelRow[]>): Promise<Model[]> {
+    return this.#options.changeFeed.edit("catalogue", async (repositories) => {
       const rows = await work(repositories);
-      const [first] = rows;
-      // One entry is enough, because each process reloads the whole catalogue.
-      if (first) await repositories.changes.append("catalogue", first.id, this.#now());
-      return toModels(repositories, rows, "everyone");
+      // One ID is enough, because each process reloads the whole catalogue.
+      return [rows[0]?.id, await toModels(repositories, rows, "everyone")];
     });
-    await this.#changeFeed.catchUp();
-    return changed;
   }
 
   #record(
@@ -211,11 +201,11 @@ export class ModelService {
     { id, slug: name }: ModelRow,
     details: Record<string, unknown>,
   ): Promise<void> {
-    return this.#audit.record(repositories, author, { action, entity: { id, name }, details });
+    return this.#options.audit.record(repositories, author, { action, entity: { id, name }, details });
   }
 
   #now(): Date {
-    return new Date(this.#runtime.now());
+    return new Date(this.#options.runtime.now());
   }
 }
 

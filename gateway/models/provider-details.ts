@@ -2,8 +2,10 @@ import type { CredentialRow, ProviderRow, UpstreamTimeoutOverrides } from "../..
 import type { ProviderFields } from "../providers/provider.ts";
 import { fromFactorColumn } from "../usage/counting/charge-factor.ts";
 import { findKind } from "../providers/registry.ts";
-import type { Repositories } from "../../db/database.ts";
+import type { Repositories, Database } from "../../db/database.ts";
 import { GatewayError } from "../errors.ts";
+import type { ChangeFeed } from "../keys/change-feed.ts";
+import type { Runtime } from "../runtime.ts";
 
 /** Contains at most the last four characters of a credential. */
 export type ProviderDetails = {
@@ -58,4 +60,31 @@ export async function findProviderRow({ providers }: Repositories, id: string): 
       param: "id",
     });
   return row;
+}
+
+export type ProviderChangeOptions = { database: Database; runtime: Runtime; changeFeed: ChangeFeed };
+
+/**
+ * Changes providers in one transaction and notifies every process.
+ * @param work returns the changed providers
+ */
+export function changeProviders(
+  { changeFeed }: ProviderChangeOptions,
+  work: (repositories: Repositories) => Promise<ProviderRow[]>,
+): Promise<ProviderDetails[]> {
+  return changeFeed.edit("catalogue", async (repositories) => {
+    const rows = await work(repositories);
+    const credentials = await repositories.providers.listCredentials();
+    // One ID is enough, because each process reloads the whole catalogue.
+    return [rows[0]?.id, rows.map((row) => toProviderDetails(row, credentials))];
+  });
+}
+
+export async function changeProvider(
+  options: ProviderChangeOptions,
+  work: (repositories: Repositories) => Promise<ProviderRow>,
+): Promise<ProviderDetails> {
+  const [details] = await changeProviders(options, async (repositories) => [await work(repositories)]);
+  if (details === undefined) throw new Error("The details of the provider are missing.");
+  return details;
 }

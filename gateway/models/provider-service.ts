@@ -1,4 +1,11 @@
-import { changeProvider, changeProviders, type ProviderChangeOptions } from "./change-providers.ts";
+import {
+  changeProvider,
+  changeProviders,
+  type ProviderChangeOptions,
+  findProviderRow,
+  type ProviderDetails,
+  toProviderDetails,
+} from "./provider-details.ts";
 import type { Repositories } from "../../db/database.ts";
 import { DuplicateError, StillReferencedError } from "../../db/database-errors.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
@@ -11,7 +18,6 @@ import type { ProviderKindName } from "../providers/registry.ts";
 import type { AddressGuard } from "../upstream/address-guard.ts";
 import type { CoolDowns } from "../routing/cool-downs.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import { findProviderRow, type ProviderDetails, toProviderDetails } from "./provider-details.ts";
 import { type NewCredential, sealCredential } from "../credentials/credential.ts";
 import { deleteModel } from "./model-rows.ts";
 import { type DiscoveredModel, describeModels } from "./discovered-models.ts";
@@ -136,23 +142,22 @@ export class ProviderService {
 
   /** Throws `conflict` if the provider has models and `withModels` is false. */
   async delete(author: Author, id: string, withModels: boolean): Promise<void> {
-    const { audit, database, changeFeed } = this.#options;
+    const { audit, changeFeed } = this.#options;
     try {
-      await database.write(async (repositories) => {
+      await changeFeed.edit("catalogue", async (repositories) => {
         const entity = await findProviderRow(repositories, id);
         const models = withModels ? await repositories.models.list({ providerId: id }) : [];
         for (const model of models) await deleteModel(repositories, model, this.#now());
         await repositories.providers.delete(id);
         const details = { models: listSome(models.map(({ slug }) => slug)) };
         await audit.record(repositories, author, { action: "provider.delete", entity, details });
-        await repositories.changes.append("catalogue", id, this.#now());
+        return [id, null];
       });
     } catch (error) {
       if (!(error instanceof StillReferencedError)) throw error;
       const message = "The provider still has models. Delete the models first.";
       throw new GatewayError("conflict", message, { param: "id" });
     }
-    await changeFeed.catchUp();
   }
 
   async test(id: string): Promise<ProviderTest> {

@@ -4,24 +4,7 @@ import type { Catalogue } from "../routing/catalogue.ts";
 import { findModelFacts } from "../known-models/model-facts.ts";
 import { findKind } from "../providers/registry.ts";
 import { fromPriceColumns } from "../known-models/prices.ts";
-
-/**
- * The facts about a model that setup commands need. Null for unknown facts. Prices are US dollars per million
- * tokens.
- */
-export type SetupModel = {
-  slug: string;
-  contextWindow: number | null;
-  outputTokensMax: number | null;
-  inputPrice: number | null;
-  outputPrice: number | null;
-  canCallTools: boolean | null;
-  isDemo: boolean;
-  /** The AI SDK stores provider data, such as signatures, under this name. */
-  aiSdkName: string | null;
-  /** The dialects of the model's upstream. The gateway translates all others. */
-  dialects: ("chat" | "messages" | "responses")[];
-};
+import type { SetupModel } from "../setup/setup-input.ts";
 
 /** Reads the models, sorted by slug. Omits unknown slugs. */
 export async function readSetupModels(

@@ -3,7 +3,7 @@ import type { Candidate } from "./candidate.ts";
 import type { CoolDownCause, CoolDowns, RetryBudget } from "./cool-downs.ts";
 import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
-import { isMediaType } from "../upstream/is-media-type.ts";
+import { isMediaType } from "../upstream/upstreams.ts";
 import { GrowingBody } from "../wire/bytes.ts";
 import { parseJson } from "../wire/json.ts";
 import { readRetryInfoMs } from "../wire/retry-info.ts";

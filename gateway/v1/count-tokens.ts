@@ -1,8 +1,13 @@
 import { countRequestTokens, type TokenCounting } from "../completions/count-tokens.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { ClientGoneError, readBody } from "../http/read-body.ts";
-import { plainEndpoint, type RequestHandler } from "./endpoint.ts";
-import { bodyHolderOf, type ModelEndpointOptions, limitedKeyOf } from "./model-endpoint.ts";
+import {
+  plainEndpoint,
+  type RequestHandler,
+  bodyHolderOf,
+  type ModelEndpointOptions,
+  limitedKeyOf,
+} from "./endpoint.ts";
 
 /**
  * Requests for token counts count as requests, but have no tokens, budget or usage record, because Anthropic and

@@ -1,13 +1,15 @@
-import { type KeyOptions, limitedKeyOf, type ModelEndpointOptions } from "./model-endpoint.ts";
-import { responses } from "../dialects/responses/responses.ts";
-import { unsupported } from "../wire/parameter-errors.ts";
-import { type KeptResponses, responseNotFound } from "../kept-responses/kept-responses.ts";
 import {
+  type KeyOptions,
+  limitedKeyOf,
+  type ModelEndpointOptions,
   type EndpointContext,
   type EndpointOptions,
   plainEndpoint,
   type RequestHandler,
 } from "./endpoint.ts";
+import { responses } from "../dialects/responses/responses.ts";
+import { unsupported } from "../wire/parameter-errors.ts";
+import { type KeptResponses, responseNotFound } from "../kept-responses/kept-responses.ts";
 
 type KeptResponseOptions = KeyOptions &
   EndpointOptions &

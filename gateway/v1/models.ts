@@ -1,4 +1,11 @@
-import { type KeyOptions, limitedKeyOf, type ModelEndpointOptions } from "./model-endpoint.ts";
+import {
+  type KeyOptions,
+  limitedKeyOf,
+  type ModelEndpointOptions,
+  type EndpointOptions,
+  plainEndpoint,
+  type RequestHandler,
+} from "./endpoint.ts";
 import type { IncomingMessage } from "node:http";
 import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
@@ -6,7 +13,6 @@ import { messages, formatModel, formatModelList } from "../dialects/messages/mes
 import { type CatalogedModel, formatModelCatalog } from "../dialects/responses/model-catalog.ts";
 import { type CatalogueModel, listModels, resolveRoute } from "../routing/catalogue.ts";
 import { parseSlug } from "../routing/slug.ts";
-import { type EndpointOptions, plainEndpoint, type RequestHandler } from "./endpoint.ts";
 
 type ModelsOptions = KeyOptions & EndpointOptions & Pick<ModelEndpointOptions, "catalogue" | "limiter">;
 

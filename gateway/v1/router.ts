@@ -10,8 +10,13 @@ import { compaction } from "../dialects/responses/compaction.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError } from "../errors.ts";
 import { countTokensEndpoint } from "./count-tokens.ts";
-import { endpoint, type EndpointOptions, type RequestHandler } from "./endpoint.ts";
-import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
+import {
+  endpoint,
+  type EndpointOptions,
+  type RequestHandler,
+  type ModelEndpointOptions,
+  modelEndpoint,
+} from "./endpoint.ts";
 import { keptResponseEndpoints } from "./kept-responses.ts";
 import { modelDetail, modelList } from "./models.ts";
 import { findHostProblem, quotable, wantsPage } from "../http/browser-request.ts";

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
-import { findClientTool } from "../../gateway/v1/model-endpoint.ts";
+import { findClientTool } from "../../gateway/v1/endpoint.ts";
 
 for (const [tool, headers] of [
   ["claude-code", { "user-agent": "claude-cli/2.1.329 (external, cli)", "x-app": "cli" }],

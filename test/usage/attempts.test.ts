@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import test, { type ExecutionContext } from "ava";
-import { timeRequest } from "../../gateway/usage/recording/build-usage-record.ts";
+import { timeRequest } from "../../gateway/usage/recording/usage-recorder.ts";
 import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
 import { askHistory } from "../helpers/ask-history.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";

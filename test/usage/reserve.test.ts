@@ -5,8 +5,7 @@ import test from "ava";
 import type { Database } from "../../db/database.ts";
 import { createLog } from "../../gateway/log.ts";
 import { Reserve, decodeRecords, DirectWriter, Shipper } from "../../gateway/usage/recording/shipper.ts";
-import type { UsageRecord } from "../../gateway/usage/recording/spool.ts";
-import { PendingRecord } from "../../gateway/usage/recording/started-requests.ts";
+import { type UsageRecord, PendingRecord } from "../../gateway/usage/recording/spool.ts";
 import { usageRow } from "../helpers/open-test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 

@@ -29,17 +29,15 @@ type UsageHistoryOptions = {
 
 /** Members see only usage recorded with their own `ownerId`, including usage of deleted keys. */
 export class UsageHistory {
-  readonly #database: Database;
-  readonly #limits: UsageHistoryOptions["limits"];
+  readonly #options: UsageHistoryOptions;
 
-  constructor({ database, limits }: UsageHistoryOptions) {
-    this.#database = database;
-    this.#limits = limits;
+  constructor(options: UsageHistoryOptions) {
+    this.#options = options;
   }
 
   /** Lists the newest records first. */
   list(person: Person, criteria: UsageCriteria, { first, after }: PageRange): Promise<UsagePage> {
-    return this.#database.ask(person, async (repositories) => {
+    return this.#options.database.ask(person, async (repositories) => {
       const wanted = { ...idsOf(criteria, after), limit: first + 1 };
       const filter = filterOf(person, criteria);
       const found: UsageRecordRow[] = [];
@@ -54,7 +52,7 @@ export class UsageHistory {
 
   /** Null for an unknown record and for a record that the person must not see. */
   get(person: Person, id: string): Promise<OwnedRecord | null> {
-    return this.#database.ask(person, async (repositories) => {
+    return this.#options.database.ask(person, async (repositories) => {
       const found = await repositories.usageRecords.find(id, ownerScope(person));
       const [record = null] = found ? await withOwnerNames(repositories, [found]) : [];
       return record;
@@ -64,11 +62,13 @@ export class UsageHistory {
   /** Throws `invalid_value` for an unsupported filter and for a result with too many rows. */
   summarize(person: Person, criteria: UsageCriteria, by: SummaryGrouping): Promise<UsageSummary[]> {
     const query = { filter: filterOf(person, criteria), period: criteria, ...by };
-    return this.#database.ask(person, (repositories) => summarizeUsage(repositories, query, this.#limits));
+    return this.#options.database.ask(person, (repositories) =>
+      summarizeUsage(repositories, query, this.#options.limits),
+    );
   }
 
   async #page(repositories: Repositories, wanted: WantedPage): Promise<UsageRecordRow[]> {
-    const { usageQueryTimeoutMs } = this.#limits;
+    const { usageQueryTimeoutMs } = this.#options.limits;
     const page = await narrowPage(repositories, wanted, usageQueryTimeoutMs);
     return page === null ? [] : repositories.usageRecords.list(page, usageQueryTimeoutMs);
   }

@@ -1,8 +1,14 @@
 import { readFile } from "node:fs/promises";
 import type { Database } from "../../../db/database.ts";
 import type { Log } from "../../log.ts";
-import { decodeRecord, headBytes, type UsageRecord, type Segment, encodeRecord } from "./spool.ts";
-import type { PendingRecord } from "./started-requests.ts";
+import {
+  decodeRecord,
+  headBytes,
+  type UsageRecord,
+  type Segment,
+  encodeRecord,
+  type PendingRecord,
+} from "./spool.ts";
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
 
 type ShipperOptions = {

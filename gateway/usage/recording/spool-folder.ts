@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { readdir, readFile, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { segmentSuffix, type UsageRecord } from "./spool.ts";
-import { decodeStarted } from "./started-requests.ts";
+import { segmentSuffix, type UsageRecord, decodeStarted } from "./spool.ts";
 import type { Log } from "../../log.ts";
 import type { Shipper } from "./shipper.ts";
 

@@ -1,4 +1,4 @@
-import { keyOf } from "../model-endpoint.ts";
+import { keyOf } from "../endpoint.ts";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { GatewayError, toGatewayError } from "../../errors.ts";

@@ -8,8 +8,13 @@ import { GatewayError } from "../../errors.ts";
 import type { KnownKey } from "../../keys/authenticate-key.ts";
 import { findHostProblem } from "../../http/browser-request.ts";
 import type { BodyHolder } from "../../http/body-budget.ts";
-import { endpoint, type RequestHandler } from "../endpoint.ts";
-import { bodyHolderOf, type ModelEndpointOptions, keyOf } from "../model-endpoint.ts";
+import {
+  endpoint,
+  type RequestHandler,
+  bodyHolderOf,
+  type ModelEndpointOptions,
+  keyOf,
+} from "../endpoint.ts";
 import { RecentResponses } from "./recent-responses.ts";
 import { ResponsesSocket, stopping } from "./responses-socket.ts";
 
