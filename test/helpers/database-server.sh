@@ -10,7 +10,7 @@ as_root=
 [ "$(id -u)" -ne 0 ] || as_root=--user=root
 
 # The default collation and the unusual time zone reveal tables and queries that depend on the server's settings. Data
-# need not survive a crash, so writes do not wait for the disk.
+# need not survive a crash, so writes do not wait for the disk. A slow client is not disconnected.
 run() {
   # A starting server deletes all temporary tables in this folder, so servers must not share it.
   mkdir -p "$folder/tmp"
@@ -27,6 +27,7 @@ run() {
       --tmpdir="$folder/tmp" --socket="$folder/socket" --pid-file="$folder/pid" --port="$port" --bind-address=127.0.0.1 \
       --character-set-server=utf8mb4 --default-time-zone=+05:45 --skip-log-bin --skip-name-resolve --performance-schema=OFF \
       --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M --skip-innodb-doublewrite \
+      --connect-timeout=300 --net-read-timeout=300 --net-write-timeout=300 \
       --loose-innodb-log-file-size=16M --loose-innodb-redo-log-capacity=32M "$@"
 }
 

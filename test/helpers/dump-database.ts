@@ -19,7 +19,7 @@ function dumpSqlite(path: string): unknown[] {
 
 async function dumpMysql(url: string): Promise<unknown[]> {
   const { createConnection } = await import("mysql2/promise");
-  const connection = await createConnection(url);
+  const connection = await createConnection({ uri: url, connectTimeout: 120_000 });
   try {
     const [tables] = await connection.query<RowDataPacket[]>("SHOW TABLES");
     const rows: unknown[] = [];

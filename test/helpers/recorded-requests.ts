@@ -11,7 +11,7 @@ export async function recordedRequests(databaseUrl: string): Promise<RecordedReq
     }
   }
   const { createConnection } = await import("mysql2/promise");
-  const connection = await createConnection(databaseUrl);
+  const connection = await createConnection({ uri: databaseUrl, connectTimeout: 120_000 });
   try {
     const [rows] = await connection.query<RowDataPacket[]>(query);
     return rows as RecordedRequest[];

@@ -37,7 +37,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     const environment = {
       // The refreshes are frequent enough to coincide with unshipped records.
       BUDGET_REFRESH_INTERVAL_MS: "20",
-      DATABASE_TIMEOUT_MS: "20000",
+      DATABASE_TIMEOUT_MS: "120000",
       // Requests that do not fit beside those in flight wait instead of being refused.
       QUEUED_REQUESTS_PER_KEY_MAX: "1000",
       QUEUE_WAIT_MS_MAX: "60000",

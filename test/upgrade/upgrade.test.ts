@@ -42,7 +42,7 @@ async function load(t: ExecutionContext, release: string, kind: DatabaseKind) {
     return { url, facts };
   }
   const { createConnection } = await import("mysql2/promise");
-  const connection = await createConnection({ uri: url, multipleStatements: true });
+  const connection = await createConnection({ uri: url, multipleStatements: true, connectTimeout: 120_000 });
   await connection.query(sql);
   await connection.end();
   return { url, facts };

@@ -20,7 +20,7 @@ import {
 } from "../helpers/test-database.ts";
 
 const rows = 8_000;
-const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 30_000 };
+const limits = { connectionsMax: 4, connectTimeoutMs: 30_000, operationTimeoutMs: 30_000 };
 
 async function createHistory(t: ExecutionContext, kind: DatabaseKind): Promise<string> {
   const url = await createMigratedDatabase(t, kind);
@@ -121,7 +121,7 @@ for (const kind of allDatabaseKinds) {
 /** Makes queries of the history wait, because a fast server answers before it checks their time limit. */
 async function lockUsage(url: string): Promise<() => Promise<void>> {
   const { createConnection } = await import("mysql2/promise");
-  const connection = await createConnection(url);
+  const connection = await createConnection({ uri: url, connectTimeout: 120_000 });
   await connection.query("LOCK TABLES usage_records WRITE, usage_roll_ups WRITE");
   return () => connection.end();
 }

@@ -97,7 +97,7 @@ test("a flush ships every record, even with concurrent readers", async (t) => {
   await read;
 });
 
-const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
+const limits = { connectionsMax: 4, connectTimeoutMs: 60_000, operationTimeoutMs: 60_000 };
 const dayMs = 86_400_000;
 const now = Date.UTC(2026, 10, 21, 12);
 
