@@ -6,7 +6,8 @@ import { createId } from "../ids.ts";
 import { expectJson, isSameOrigin } from "../http/browser-request.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { Services } from "../services.ts";
-import { statusOf, type GraphqlServer } from "./server.ts";
+import { statusOf } from "./error-status.ts";
+import type { GraphqlServer } from "./server.ts";
 
 /**
  * `/graphql`: the usage history, for signed-in users. The first allowed query imports GraphQL's libraries,

@@ -6,6 +6,7 @@ import type { ChatQuirks } from "../../../gateway/wire/chat-completion.ts";
 import { GatewayError } from "../../../gateway/errors.ts";
 import { parseJson } from "../../../gateway/wire/json.ts";
 import { anyCharacter } from "../../helpers/any-character.ts";
+import { readLeniently } from "../../helpers/read-leniently.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../../helpers/spell-object.ts";
 import { bodyLimits } from "../../helpers/body-limits.ts";
@@ -200,13 +201,6 @@ function spliceOrNull(body: string): string | null {
     if (error instanceof GatewayError) return null;
     throw error;
   }
-}
-
-/** Returns valid JSON with the meaning that a lenient parser gives to unknown escapes and control characters. */
-function readLeniently(text: string): string {
-  return text
-    .replaceAll(/\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|([^]))/g, (escape, other) => other ?? escape)
-    .replaceAll(/\p{Cc}/gu, " ");
 }
 
 test("a limit of null does not replace the other limit", (t) => {
