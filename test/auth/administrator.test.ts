@@ -24,7 +24,12 @@ async function startNew(t: ExecutionContext, environment: Record<string, string>
     hashStrength: weakestStrength,
   };
   const gateway = await startGateway(
-    readConfig({ PORT: "0", DATABASE_TIMEOUT_MS: "20000", ...environment }),
+    readConfig({
+      PORT: "0",
+      DATABASE_TIMEOUT_MS: "120000",
+      DATABASE_CONNECT_TIMEOUT_MS: "120000",
+      ...environment,
+    }),
     runtime,
   );
   let closing: Promise<void> | undefined;

@@ -14,7 +14,7 @@ function edit_json($operations) {
   $root = json_follow @()
   if ($doc.plain.Substring($root.Index, 1) -cne '{') { refuse_text 'its content is not an object' }
   $members = @(json_members $doc.plain $root.Index)
-  $doc.is_inline = $members.Length -gt 0 -and -not $root.Value.Contains($lf)
+  $doc.is_inline = $members.Length -gt 0 -and -not $doc.text.Substring($root.Index, $root.Length).Contains($lf)
   $doc.unit = '  '
   if ($members.Length -gt 0 -and (json_is_first (json_start $members[0]))) { $doc.unit = json_lead (json_start $members[0]) }
   foreach ($operation in $operations) {
@@ -31,7 +31,7 @@ function json_check {
   $doc.plain = $doc.text
   if ($doc.lenient) { $doc.plain = [regex]::Replace($doc.text, $doc.string + '|//[^\r\n]*|/\*[\s\S]*?\*/', { json_blank ($args[0].Value) }) }
   $rest = [regex]::Replace($doc.plain, $doc.string, '""')
-  if ($doc.lenient) { $rest = $rest -creplace ',(?=[ \t\r\n]*[}\]])', '' }
+  if ($doc.lenient) { $rest = $rest -creplace '(?<=["}\]0-9a-z][ \t\r\n]*),(?=[ \t\r\n]*[}\]])', '' }
   $mark = [string][char]1
   if ($rest.Contains($mark)) { refuse_text 'it is not valid JSON' }
   $any = '[ \t\r\n]*(?:""|' + $mark + '|true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)[ \t\r\n]*'
@@ -130,8 +130,12 @@ function json_insert($value, $name, $json) {
     $end = $value.Index + $value.Length - 1
     $new = $name + (json_pretty $json ($indent + $doc.unit))
     if (-not $doc.is_inline) { $new = $doc.eol + $indent + $doc.unit + $new }
-    if ($doc.text.Substring($start, $end - $start) -cnotmatch '^[ \t\r\n]*$') { $end = $start }
-    elseif (-not $doc.is_inline) { $new += $doc.eol + $indent }
+    $inner = $doc.text.Substring($start, $end - $start)
+    if ($inner -cmatch '^[ \t\r\n]*$') { if (-not $doc.is_inline) { $new += $doc.eol + $indent } }
+    else {
+      if (-not $doc.is_inline -and -not $inner.Contains($lf)) { json_put $end $end ($doc.eol + $indent) }
+      $end = $start
+    }
     json_put $start $end $new
     return
   }
