@@ -172,7 +172,7 @@ class ListedItems {
 
   at(index: number): { id: string } {
     const bytes = itemAt(this.#items, index);
-    return formatItem(bytes && parseItem(bytes), `${this.#suffix}${index}`);
+    return formatItem(bytes && parseExact(bytes.toString("utf8")), `${this.#suffix}${index}`);
   }
 
   /**
@@ -206,16 +206,6 @@ class ListedItems {
       else high = middle - 1;
     }
     return low;
-  }
-}
-
-/** Returns null for invalid text, which some upstreams accept. */
-function parseItem(bytes: Buffer): unknown {
-  try {
-    return parseExact(bytes.toString("utf8"));
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
   }
 }
 

@@ -51,7 +51,7 @@ export function scanMembers(
   depthMax: number,
   visit: VisitMember,
   count: ValueCount = countValues(Infinity),
-  strings: StringListener | null = null,
+  texts: StringSkipper | null = null,
 ): ScanResult {
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== openBrace) return "not an object";
@@ -64,7 +64,7 @@ export function scanMembers(
     if (bytes[at] !== colon) return "not an object";
     const valueStart = skipSpace(bytes, at + 1, end);
     count.tenths += 10;
-    const valueEnd = skipValue(bytes, valueStart, end, depthMax, count, strings);
+    const valueEnd = skipValue(bytes, valueStart, end, depthMax, count, texts);
     if (valueEnd === tooDeep) return "too deep";
     if (count.tenths > count.tenthsMax) return "too many values";
     if (visit(keyStart, keyEnd, valueStart, valueEnd) === false) return "stopped";
@@ -91,8 +91,11 @@ export type ScanResult = "complete" | "stopped" | "not an object" | "too deep" |
  */
 export type ValueCount = { tenths: number; readonly tenthsMax: number };
 
-/** Receives the position of each string value, without its quotes. Not checked for invalid escapes. */
-export type StringListener = { add(start: number, end: number): void };
+/**
+ * Skips strings of at least 32 bytes. Returns the position after the closing quote, or null to leave the string
+ * to the scan.
+ */
+export type StringSkipper = { skip(start: number, end: number): number | null };
 
 export function countValues(valuesMax: number): ValueCount {
   return { tenths: 0, tenthsMax: valuesMax * 10 };
@@ -134,7 +137,7 @@ export function skipValue(
   end: number,
   depthMax: number,
   count: ValueCount,
-  strings: StringListener | null,
+  texts: StringSkipper | null,
 ): number {
   const { tenthsMax } = count;
   let { tenths } = count;
@@ -144,9 +147,7 @@ export function skipValue(
     const byte = bytes[at];
     if (byte === quote) {
       tenths += 10;
-      const textStart = at + 1;
-      at = skipString(bytes, textStart, end);
-      if (strings !== null) strings.add(textStart, at - 1);
+      at = skipString(bytes, at + 1, end, texts);
       if (depth === 0) break;
       continue;
     }
@@ -179,15 +180,25 @@ export function skipValue(
  * Returns the position after the closing quote, or `end` if the quote is missing. A loop is faster than `indexOf`
  * for short strings.
  */
-export function skipString(bytes: Uint8Array, start: number, end: number): number {
+export function skipString(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  texts: StringSkipper | null = null,
+): number {
   let at = start;
   let near = Math.min(end, start + nearBytes);
+  let skipper = texts;
   while (at < end) {
     while (at < near) {
       const byte = bytes[at];
       if (byte === quote) return at + 1;
       at += byte === backslash ? 2 : 1;
     }
+    const textEnd = skipper && skipper.skip(start, end);
+    if (textEnd) return textEnd;
+    // Calling `skip` again after each escaped quote would take quadratic time.
+    skipper = null;
     const found = bytes.indexOf(quote, at);
     if (found === -1 || found >= end) return end;
     let backslashes = 0;

@@ -1,9 +1,11 @@
-import { backslash, quote, skipString, type StringListener } from "./json.ts";
+import { backslash, quote, skipString, type StringSkipper } from "./json.ts";
+import { TextScanner } from "./text-scanner.ts";
 
-export class LongTexts implements StringListener {
+export class LongTexts implements StringSkipper {
   /** The start and end of each long text, without its quotes. */
   readonly #ranges: number[] = [];
-  #unescapedLength = 0;
+  #length = 0;
+  #escapes = 0;
   readonly #bytes: Buffer;
 
   constructor(bytes: Buffer) {
@@ -12,8 +14,8 @@ export class LongTexts implements StringListener {
 
   /** An upper bound of the body's weighted text size: see `measureText`. */
   get textSizeMax(): number {
-    const others = this.#bytes.length - this.#unescapedLength;
-    return others * textSizeRatioMax + this.#unescapedLength;
+    const others = this.#bytes.length - this.#length;
+    return others * textSizeRatioMax + this.#length + 3 * this.#escapes;
   }
 
   /** Returns the JSON text with a placeholder instead of each long text. */
@@ -28,10 +30,19 @@ export class LongTexts implements StringListener {
     return text + this.#bytes.toString("utf8", from);
   }
 
-  add(start: number, end: number): void {
+  /** Returns null for an invalid string. The JSON parser then reports the error. */
+  skip(start: number, end: number): number | null {
+    const textEnd = scanner.findEnd(this.#bytes, start, end);
+    if (textEnd === null) return null;
+    this.#add(start, textEnd, scanner.escapes);
+    return textEnd + 1;
+  }
+
+  #add(start: number, end: number, escapes: number): void {
     if (end - start < longTextBytesMin || !isTextOf(this.#bytes, start - 1)) return;
     this.#ranges.push(start, end);
-    if (!this.#bytes.subarray(start, end).includes(backslash)) this.#unescapedLength += end - start;
+    this.#length += end - start;
+    this.#escapes += escapes;
   }
 }
 
@@ -75,6 +86,8 @@ const textNameLengthMax = Math.max(...Array.from(textNames, ({ length }) => leng
 export const longTextBytesMin = 512;
 const placeholder = "-";
 const firstPrintable = 0x20;
+
+const scanner = new TextScanner();
 
 /**
  * Measures a JSON text in bytes, weighted by processing time. A long base64 string counts 0, and an escape 3

@@ -3,10 +3,7 @@ import test from "ava";
 import fc from "fast-check";
 import { spliceRequest, readChatRequest } from "../../../gateway/dialects/chat/chat.ts";
 import type { ChatQuirks } from "../../../gateway/wire/chat-completion.ts";
-import { GatewayError } from "../../../gateway/errors.ts";
-import { parseJson } from "../../../gateway/wire/json.ts";
 import { anyCharacter } from "../../helpers/any-character.ts";
-import { readLeniently } from "../../helpers/read-leniently.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../../helpers/spell-object.ts";
 import { bodyLimits } from "../../helpers/body-limits.ts";
@@ -150,57 +147,6 @@ for (const doubled of [
     });
     for (const name of ["model", "stream", "stream_options"]) t.true(text.split(`"${name}":`).length <= 2);
   });
-}
-
-test("no second model passes beside invalid strings, however a lenient parser reads them", (t) => {
-  const pieces = [
-    "\\x",
-    "\\u12",
-    "\\U0041",
-    "\\\\",
-    '\\"',
-    "\n",
-    "\0",
-    "é",
-    '","model":"c/d',
-    ',"model":"c/d",',
-    "\\",
-  ];
-  const filler = "x".repeat(200);
-  const piece = fc.oneof({ weight: 1, arbitrary: fc.constantFrom(...pieces) }, fc.constant(filler));
-  let invalidCount = 0;
-  const property = fc.property(
-    fc.array(piece, { minLength: 5, maxLength: 20 }),
-    fc.boolean(),
-    (parts, isLast) => {
-      const content = `"system":"","content":"${parts.join("")}"`;
-      const body = isLast
-        ? `{${messages},${content},"model":"a/b"}`
-        : `{"model":"a/b",${messages},${content}}`;
-      const sent = spliceOrNull(body);
-      if (sent === null) return;
-      if (parseJson(body) === null) invalidCount++;
-      const lenient = readLeniently(sent);
-      assert.equal(JSON.parse(lenient).model, upstreamModel.name);
-      const names = Array.from(
-        lenient.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?/g),
-        ([, text, colon]) => colon && text,
-      );
-      assert.equal(names.filter((name) => name === '"model"').length, 1);
-    },
-  );
-  t.notThrows(() => fc.assert(property, { numRuns: 2_000 }));
-  t.true(invalidCount > 100);
-});
-
-/** Returns null for a refused request. */
-function spliceOrNull(body: string): string | null {
-  try {
-    return splice(body);
-  } catch (error) {
-    if (error instanceof GatewayError) return null;
-    throw error;
-  }
 }
 
 test("a limit of null does not replace the other limit", (t) => {
