@@ -44,7 +44,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, absence: Ab
   const proxy = await createTcpProxy(t, database.port);
   const databaseUrl = Object.assign(new URL(ownDatabaseUrl), { port: String(proxy.port) }).href;
   const dataDir = await createTestFolder(t);
-  const environment = { DATABASE_TIMEOUT_MS: "1000" };
+  const environment = { DATABASE_TIMEOUT_MS: "5000" };
   const stage = await setStage(t, { upstream, dataDir, databaseUrl, ownDatabaseUrl, environment, bug });
 
   const clients = startClients({ ...stage, count: plan.clients, pauseMs: plan.pauseMs });
