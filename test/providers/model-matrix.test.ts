@@ -7,7 +7,14 @@ import { providerKinds } from "../../gateway/providers/registry.ts";
 import { bodyLimits } from "../helpers/body-limits.ts";
 
 /** The client features whose parameters differ by model, in each client's API. */
-type Feature = "forced tool" | "any tool" | "sampling" | "off" | "schema with tools" | "cut cache";
+type Feature =
+  | "forced tool"
+  | "any tool"
+  | "sampling"
+  | "off"
+  | "schema with tools"
+  | "cut cache"
+  | "only a document";
 
 const schema = {
   type: "object",
@@ -21,6 +28,9 @@ const claudeTool = { name: "f", description: "Does it.", input_schema: { anyOf: 
 const format = { type: "json_schema", name: "x", schema };
 
 const user = { role: "user", content: "Hi" };
+const pdf = Buffer.from("%PDF-1.7").toString("base64");
+const file = { filename: "a.pdf", file_data: `data:application/pdf;base64,${pdf}` };
+const document = { type: "document", source: { type: "base64", media_type: "application/pdf", data: pdf } };
 const bodies: Record<string, { dialect: Dialect; base: object; features: Record<Feature, object | null> }> = {
   chat: {
     dialect: chat as Dialect,
@@ -35,6 +45,7 @@ const bodies: Record<string, { dialect: Dialect; base: object; features: Record<
         response_format: { type: "json_schema", json_schema: { name: "x", schema } },
       },
       "cut cache": { cache_control: { type: "ephemeral" } },
+      "only a document": { messages: [{ role: "user", content: [{ type: "file", file }] }] },
     },
   },
   messages: {
@@ -50,6 +61,7 @@ const bodies: Record<string, { dialect: Dialect; base: object; features: Record<
         output_config: { format: { type: "json_schema", schema } },
       },
       "cut cache": { cache_control: { type: "ephemeral" } },
+      "only a document": { messages: [{ role: "user", content: [document] }] },
     },
   },
   responses: {
@@ -62,6 +74,7 @@ const bodies: Record<string, { dialect: Dialect; base: object; features: Record<
       off: { reasoning: { effort: "none" } },
       "schema with tools": { tools: [flatTool], text: { format } },
       "cut cache": null,
+      "only a document": { input: [{ role: "user", content: [{ type: "input_file", ...file }] }] },
     },
   },
 };
@@ -126,6 +139,9 @@ const table: Row[] = (
         off: nothing(off),
         "schema with tools": isConverse && !enforces ? rooted : closed,
         "cut cache": nothing(isConverse ? /"cachePoint":\{"type":"default"\}/ : /"cache_control"/),
+        "only a document": nothing(
+          isConverse ? /\{"text":"See the document\."\},\{"document"/ : /"document"/,
+        ),
       },
     ];
   }),
