@@ -30,17 +30,18 @@ export function readUpstreamError(
   }
   const retryAfterMs = readRetryAfterMs(headers) ?? readRetryInfoMs(parsed);
   const wait = retryAfterMs !== null && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) };
-  if (effectiveStatus < 400 || effectiveStatus > 499) {
-    return new GatewayError(
-      "upstream_error",
-      `The provider returned HTTP status ${effectiveStatus}. Retry the request.`,
-      { reason, ...wait },
-    );
-  }
   const { message, type, param, code, details } = readErrorMembers(
     parsed ?? plainText(headers, body),
     speaker.secret,
   );
+  if (effectiveStatus < 400 || effectiveStatus > 499) {
+    const why = message === null ? "" : `: ${message.replace(/\.$/, "")}`;
+    return new GatewayError(
+      "upstream_error",
+      `The provider returned HTTP status ${effectiveStatus}${why}. Retry the request.`,
+      { reason, ...wait },
+    );
+  }
   const isNative = speaker.form === "native";
   return new GatewayError(
     "upstream_rejected",

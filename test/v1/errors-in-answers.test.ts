@@ -162,11 +162,15 @@ for (const kind of kinds) {
           const { status, text } = await ask({ ...json(body), status: 422 });
           t.is(status, 422);
           t.regex(text, /The reason/, JSON.stringify(body));
+          const failed = await ask({ ...json(body), status: 503 });
+          t.regex(failed.text, /returned HTTP status 503: .*The reason/, JSON.stringify(body));
         }
-        const plain = await ask({ status: 400, type: "text/plain", body: `The reason: ${kind.secret}` });
-        t.regex(plain.text, /The reason: /);
-        t.false(plain.text.includes(kind.secret.split(":").at(-1) ?? ""));
-        t.notRegex((await ask({ status: 400, type: "text/html", body: "<p>The reason" })).text, /The reason/);
+        for (const status of [400, 500]) {
+          const plain = await ask({ status, type: "text/plain", body: `The reason: ${kind.secret}` });
+          t.regex(plain.text, /The reason: /);
+          t.false(plain.text.includes(kind.secret.split(":").at(-1) ?? ""));
+          t.notRegex((await ask({ status, type: "text/html", body: "<p>The reason" })).text, /The reason/);
+        }
 
         const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "45.8s" }];
         const body = { error: { code: 429, message: "Quota.", details } };
