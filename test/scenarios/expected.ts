@@ -40,6 +40,11 @@ export function expectedAsked(step: Step, { client, vendor }: Play): Partial<Ask
     delete asked.forcedTool;
     delete asked.turns;
   }
+  if (vendor.takesNoSchema && step.request.schema !== undefined) {
+    // An instruction contains the schema.
+    asked.schema = null;
+    asked.system = `Respond with a JSON object that matches this JSON schema and nothing else, without a code fence:\n${JSON.stringify(step.request.schema)}`;
+  }
   if (client.hasNoStop && asked.stop !== undefined) asked.stop = [];
   if (asked.turns === undefined) return asked;
   const getsThoughts = vendorGetsThoughts(client, vendor);

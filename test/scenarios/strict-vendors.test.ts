@@ -6,7 +6,7 @@ import {
   claudeOpus55,
 } from "../helpers/native-upstreams/anthropic-upstream.ts";
 import { azureDatedForm } from "../helpers/native-upstreams/azure-upstream.ts";
-import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
+import { bedrockForm, bedrockOpus55Form } from "../helpers/native-upstreams/bedrock-upstream.ts";
 import { geminiForm } from "../helpers/native-upstreams/gemini-upstream.ts";
 import type { VendorForm } from "../helpers/native-upstreams/native-upstream.ts";
 import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
@@ -199,6 +199,30 @@ const cases: Case[] = [
       ['"text":"Hm."', '"text":"Oh."', /Invalid `signature`/],
       ['"maxTokens"', '"max_tokens"', /extraneous key \[max_tokens\]/],
       ['"json":{"type":"object"}', '"json":{}', /type must be one of the following: object/],
+    ],
+  },
+  {
+    name: "Claude Opus 5.5 on Bedrock",
+    form: bedrockOpus55Form,
+    request: post(
+      `/model/${encodeURIComponent(bedrockOpus55Form.model)}/converse`,
+      {},
+      { ...converseBody, additionalModelRequestFields: { thinking: { type: "adaptive" } } },
+    ),
+    wrong: [
+      ['"type":"adaptive"', '"type":"disabled"', /"thinking.type.disabled" is not supported for this model/],
+      ['"type":"adaptive"', '"type":"enabled","budget_tokens":1024', /"thinking.type.enabled" is not/],
+      ['"maxTokens"', '"temperature":0.5,"maxTokens"', /`temperature` is deprecated/],
+      [
+        '"additionalModelRequestFields":{',
+        '"additionalModelRequestFields":{"top_k":5,',
+        /top_k: Extra inputs/,
+      ],
+      [
+        '"additionalModelRequestFields":{',
+        '"additionalModelRequestFields":{"tool_choice":{"type":"any"},',
+        /tool_choice forces tool use/,
+      ],
     ],
   },
 ];

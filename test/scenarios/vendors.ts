@@ -6,7 +6,7 @@ import {
 } from "../helpers/native-upstreams/anthropic-upstream.ts";
 import { azureResponsesForm } from "../helpers/native-upstreams/azure-responses-upstream.ts";
 import { azureDatedForm, azureV1Form } from "../helpers/native-upstreams/azure-upstream.ts";
-import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
+import { bedrockForm, bedrockOpus55Form } from "../helpers/native-upstreams/bedrock-upstream.ts";
 import { geminiForm } from "../helpers/native-upstreams/gemini-upstream.ts";
 import type { VendorForm } from "../helpers/native-upstreams/native-upstream.ts";
 import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
@@ -62,14 +62,26 @@ export const vendors: Vendor[] = [
   },
 ];
 
-/** `vendors` omits this vendor, because it rejects the forced tools of round-trip.test.ts. */
-const alwaysThinking: Vendor = {
-  name: "anthropic, always thinking",
-  form: anthropicForm(claudeOpus55),
-  takesThoughts: "sealed",
-  takesNoTemperature: true,
-  takesNoForcedTool: true,
-};
+/** `vendors` omits these vendors, because they reject the forced tools of round-trip.test.ts. */
+const alwaysThinking: Vendor[] = [
+  {
+    name: "anthropic, always thinking",
+    form: anthropicForm(claudeOpus55),
+    takesThoughts: "sealed",
+    takesNoTemperature: true,
+    takesNoForcedTool: true,
+  },
+  {
+    name: "bedrock, always thinking",
+    form: bedrockOpus55Form,
+    takesThoughts: "sealed",
+    takesNoTemperature: true,
+    takesNoForcedTool: true,
+    takesNoSchema: true,
+    countsNoThoughts: true,
+    takesNoEmptyResults: true,
+  },
+];
 
 /** OpenAI's responses API. The vendor `openai-compatible` covers OpenAI's chat completions. */
 const openAi: Vendor = {
@@ -80,7 +92,7 @@ const openAi: Vendor = {
 };
 
 export function vendorsFor({ dialect }: ScenarioClient): Vendor[] {
-  const all = [...vendors, alwaysThinking];
+  const all = [...vendors, ...alwaysThinking];
   if (dialect !== "responses") return all;
   return [openAi, ...all.map((vendor) => ({ ...vendor, form: vendor.responsesForm ?? vendor.form }))];
 }
@@ -103,6 +115,7 @@ export type Vendor = {
   countsNoThoughts?: true;
   takesNoTemperature?: true;
   takesNoForcedTool?: true;
+  takesNoSchema?: true;
   /** Whether the vendor rejects empty tool results. The gateway replaces them with `(empty)`. */
   takesNoEmptyResults?: true;
 };

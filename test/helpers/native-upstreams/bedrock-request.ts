@@ -15,11 +15,15 @@ import {
 } from "./vendor-refusal.ts";
 
 /**
- * Validates a Converse request for a Claude model with a thinking budget.
+ * Validates a Converse request for a Claude model.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  * https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html
  */
-export function readConverseRequest(request: SeenRequest, stream: boolean): Asked {
+export function readConverseRequest(
+  request: SeenRequest,
+  stream: boolean,
+  thinking: "by budget" | "always",
+): Asked {
   const body = readJson(request.body);
   const topLevel =
     "messages system inferenceConfig toolConfig guardrailConfig additionalModelRequestFields promptVariables additionalModelResponseFieldPaths requestMetadata performanceConfig serviceTier outputConfig";
@@ -52,7 +56,7 @@ export function readConverseRequest(request: SeenRequest, stream: boolean): Aske
     stop: asOptionalList(inference["stopSequences"], "stopSequences").map((each) =>
       asText(each, "stopSequences"),
     ),
-    isThinking: readThinking(body, inference, choice),
+    isThinking: (thinking === "always" ? readEffort : readThinking)(body, inference, choice),
     includesUsage: true,
   };
 }
@@ -131,6 +135,36 @@ function readThinking(body: Fields, inference: Fields, choice: Fields): boolean 
     theModel("Thinking may not be enabled when tool_choice forces tool use."),
   );
   return !goesOnAfterTools(asList(body["messages"], "messages"));
+}
+
+/**
+ * Returns whether the thoughts have their text. https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5
+ */
+function readEffort(body: Fields, inference: Fields, choice: Fields): boolean {
+  const more = asFields(body["additionalModelRequestFields"] ?? {}, "additionalModelRequestFields");
+  onlyKnown(more, "thinking output_config anthropic_beta tool_choice", (name) =>
+    theModel(`${name}: Extra inputs are not permitted`),
+  );
+  demand(
+    body["outputConfig"] === undefined,
+    theModel("output_config.format: Structured output is not supported for this model."),
+  );
+  const { type, display } = asFields(more["thinking"] ?? { type: "adaptive" }, "thinking");
+  demand(
+    type === "adaptive",
+    theModel(
+      `"thinking.type.${String(type)}" is not supported for this model. Use "thinking.type.adaptive".`,
+    ),
+  );
+  for (const name of ["temperature", "topP"]) {
+    demand(inference[name] === undefined, theModel(`\`${name}\` is deprecated for this model.`));
+  }
+  const forced = asFields(more["tool_choice"] ?? { type: "auto" }, "tool_choice");
+  demand(
+    choice["auto"] !== undefined && (forced["type"] === "auto" || forced["type"] === "none"),
+    theModel("Thinking may not be enabled when tool_choice forces tool use."),
+  );
+  return display === "summarized";
 }
 
 /** Returns whether the conversation ends with tool results. If so, throws unless the model's turn starts with thoughts. */

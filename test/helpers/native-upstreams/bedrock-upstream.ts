@@ -6,70 +6,80 @@ import { sha256, signedHeaderNames, signSigV4 } from "./sigv4-signature.ts";
 import { sealThought } from "./thought-seal.ts";
 import { type RefusalReason, VendorRefusal } from "./vendor-refusal.ts";
 
+const credential = "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
+
+/** Claude Sonnet 4.5 on Bedrock, which thinks by a budget. */
+export const bedrockForm = claudeOnBedrock("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "by budget");
+
+/** Claude Opus 5.5 on Bedrock, which starts every response with a thought, by default without the thought's text. */
+export const bedrockOpus55Form = claudeOnBedrock("us.anthropic.claude-opus-5-5-v1", "always");
+
 /**
  * Amazon Bedrock's Converse and ConverseStream with a Claude model.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
  */
-export const bedrockForm: VendorForm = {
-  kind: "bedrock",
-  credential: "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
-  model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
-  baseUrl: (origin) => `${origin}?region=us-east-1`,
+function claudeOnBedrock(name: string, thinking: "by budget" | "always"): VendorForm {
+  return {
+    kind: "bedrock",
+    credential,
+    model: name,
+    baseUrl: (origin) => `${origin}?region=us-east-1`,
 
-  read(request) {
-    checkSignature(request);
-    const [, model = "", operation] =
-      /^\/model\/([^/]+)\/(converse|converse-stream)$/.exec(request.url) ?? [];
-    if (request.method !== "POST" || operation === undefined) {
-      throw new VendorRefusal("not found", "UnknownOperationException");
-    }
-    if (model !== encodeURIComponent(bedrockForm.model)) {
-      throw new VendorRefusal("invalid", "The provided model identifier is invalid.");
-    }
-    return readConverseRequest(request, operation === "converse-stream");
-  },
-
-  answer: (answer, asked) => ({
-    metrics: { latencyMs: 551 },
-    output: {
-      message: { content: contentBlocks(answer, asked).map(({ whole }) => whole), role: "assistant" },
+    read(request) {
+      checkSignature(request);
+      const [, model = "", operation] =
+        /^\/model\/([^/]+)\/(converse|converse-stream)$/.exec(request.url) ?? [];
+      if (request.method !== "POST" || operation === undefined) {
+        throw new VendorRefusal("not found", "UnknownOperationException");
+      }
+      if (model !== encodeURIComponent(name)) {
+        throw new VendorRefusal("invalid", "The provided model identifier is invalid.");
+      }
+      return readConverseRequest(request, operation === "converse-stream", thinking);
     },
-    stopReason: stopReason(answer, asked),
-    usage: toUsage(answer),
-  }),
 
-  streamContentType: "application/vnd.amazon.eventstream",
+    answer: (answer, asked) => ({
+      metrics: { latencyMs: 551 },
+      output: {
+        message: { content: contentBlocks(answer, asked).map(({ whole }) => whole), role: "assistant" },
+      },
+      stopReason: stopReason(answer, asked),
+      usage: toUsage(answer),
+    }),
 
-  streamStart: (answer, asked) => [
-    toEvent("messageStart", { role: "assistant" }),
-    ...contentBlocks(answer, asked).flatMap(({ start, deltas }, contentBlockIndex) => [
-      ...(contentBlockIndex === 0
-        ? []
-        : [toEvent("contentBlockStop", { contentBlockIndex: contentBlockIndex - 1 })]),
-      ...(start === null ? [] : [toEvent("contentBlockStart", { contentBlockIndex, start })]),
-      ...deltas.map((delta) => toEvent("contentBlockDelta", { contentBlockIndex, delta })),
-    ]),
-  ],
+    streamContentType: "application/vnd.amazon.eventstream",
 
-  streamEnd(answer, asked) {
-    const contentBlockIndex = contentBlocks(answer, asked).length - 1;
-    return [
-      ...(contentBlockIndex < 0 ? [] : [toEvent("contentBlockStop", { contentBlockIndex })]),
-      toEvent("messageStop", { stopReason: stopReason(answer, asked) }),
-      toEvent("metadata", { metrics: { latencyMs: 551 }, usage: toUsage(answer) }),
-    ];
-  },
+    streamStart: (answer, asked) => [
+      toEvent("messageStart", { role: "assistant" }),
+      ...contentBlocks(answer, asked).flatMap(({ start, deltas }, contentBlockIndex) => [
+        ...(contentBlockIndex === 0
+          ? []
+          : [toEvent("contentBlockStop", { contentBlockIndex: contentBlockIndex - 1 })]),
+        ...(start === null ? [] : [toEvent("contentBlockStart", { contentBlockIndex, start })]),
+        ...deltas.map((delta) => toEvent("contentBlockDelta", { contentBlockIndex, delta })),
+      ]),
+    ],
 
-  streamError: (message) =>
-    frameAwsEvent("modelStreamErrorException", JSON.stringify({ message, originalStatusCode: 500 }), true),
+    streamEnd(answer, asked) {
+      const contentBlockIndex = contentBlocks(answer, asked).length - 1;
+      return [
+        ...(contentBlockIndex < 0 ? [] : [toEvent("contentBlockStop", { contentBlockIndex })]),
+        toEvent("messageStop", { stopReason: stopReason(answer, asked) }),
+        toEvent("metadata", { metrics: { latencyMs: 551 }, usage: toUsage(answer) }),
+      ];
+    },
 
-  refuse({ reason, message }) {
-    const { status, type } = refusals[reason];
-    const headers = { "x-amzn-errortype": `${type}:http://internal.amazon.com/coral/com.amazon.bedrock/` };
-    return { status, headers, body: { message } };
-  },
-};
+    streamError: (message) =>
+      frameAwsEvent("modelStreamErrorException", JSON.stringify({ message, originalStatusCode: 500 }), true),
+
+    refuse({ reason, message }) {
+      const { status, type } = refusals[reason];
+      const headers = { "x-amzn-errortype": `${type}:http://internal.amazon.com/coral/com.amazon.bedrock/` };
+      return { status, headers, body: { message } };
+    },
+  };
+}
 
 const refusals: Record<RefusalReason, { status: number; type: string }> = {
   invalid: { status: 400, type: "ValidationException" },
@@ -81,7 +91,7 @@ const refusals: Record<RefusalReason, { status: number; type: string }> = {
 
 /** The source of the errors is https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html */
 function checkSignature(request: SeenRequest): void {
-  const [accessKeyId = "", secretKey = ""] = bedrockForm.credential.split(":");
+  const [accessKeyId = "", secretKey = ""] = credential.split(":");
   const refuse = (message: string) => new VendorRefusal("unauthenticated", message);
   const { headers } = request;
   if (headers.authorization === undefined) throw refuse("Missing Authentication Token");
