@@ -10,9 +10,9 @@ import type {
   ReceivedRequest,
   KeptConversation,
 } from "./operation.ts";
-import { parseBody } from "../dialects/parse-body.ts";
 import { GatewayError } from "../errors.ts";
-import { isKey, parseShortJson, scanMembers, isObject } from "../wire/json.ts";
+import { countValues, isKey, parseShortJson, scanMembers, isObject } from "../wire/json.ts";
+import { LongTexts } from "../wire/long-texts.ts";
 import type { Demand } from "../limits/rates/limiter.ts";
 import { attachmentNames, attachmentTokens, textMembers } from "../usage/counting/estimate-input-tokens.ts";
 
@@ -104,8 +104,9 @@ function readRequest(
     exchange.describe(name, stream, () => request.value.body);
     return request;
   } catch (error) {
-    const body = isUnreadable(error) ? {} : parseBody(bytes, limits, () => {});
-    exchange.describe(recordedModelNames.nameOf(body["model"]), body["stream"] === true, () => body);
+    // Parsing a large body again would block other requests.
+    const { model, stream } = isUnreadable(error) ? {} : glance(bytes, bytes.length);
+    exchange.describe(recordedModelNames.nameOf(model), stream === true, () => ({}));
     throw error;
   }
 }
@@ -151,20 +152,22 @@ function checkBeforeReading(
   try {
     limiter.check(exchange);
   } catch (error) {
-    const { model, stream } = glance(bytes);
+    const { model, stream } = glance(bytes, parsedBytesMax);
     exchange.describe(recordedModelNames.nameOf(model), stream === true, () => ({}));
     throw error;
   }
 }
 
 /** Reads the model's name and `stream` for the usage record, if they are among the first bytes of the body. */
-function glance(bytes: Buffer): { model?: unknown; stream?: unknown } {
+function glance(bytes: Buffer, bytesMax: number): { model?: unknown; stream?: unknown } {
   const found: { model?: unknown; stream?: unknown } = {};
-  scanMembers(bytes, 0, parsedBytesMax, depthMax, (keyStart, keyEnd, start, end) => {
+  const visit = (keyStart: number, keyEnd: number, start: number, end: number) => {
     for (const name of ["model", "stream"] as const) {
       if (isKey(bytes, keyStart, keyEnd, name)) found[name] = parseShortJson(bytes, start, end);
     }
-  });
+  };
+  const texts = new LongTexts(bytes);
+  scanMembers(bytes, 0, bytesMax, depthMax, visit, countValues(Infinity), texts);
   return found;
 }
 

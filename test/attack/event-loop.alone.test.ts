@@ -21,6 +21,7 @@ import { countFor, type Shape, toBytes } from "./shapes/shape.ts";
 import { structureShapes } from "./shapes/structure-shapes.ts";
 import type { WatchedGateway } from "./watched-gateway.ts";
 
+const limits = { ...bodyLimits, requestBodyBytesMax: limitVariables.requestBodyBytesMax.value };
 const paths: Record<DialectName, string> = {
   chat: "/v1/chat/completions",
   messages: "/v1/messages",
@@ -43,6 +44,19 @@ const pairs = isFull
 /** Other processes slow down some attempts, but not all. */
 const triesMax = 10;
 
+/** On a slow machine, as long as `JSON.parse` alone needs for three bodies of the largest size. */
+const blockMsMax = Math.max(200, 3 * largestParseMs());
+
+function largestParseMs(): number {
+  const bytes = Buffer.from(JSON.stringify({ a: "iVBORw0K".repeat(limits.requestBodyBytesMax / 8) }));
+  const times = Array.from({ length: 5 }, () => {
+    const start = performance.now();
+    JSON.parse(bytes.toString());
+    return performance.now() - start;
+  });
+  return Math.min(...times);
+}
+
 const shared = sharedByFile();
 let gateway: MeasuredProcess<WatchedGateway>;
 let target: { url: string; key: string };
@@ -61,11 +75,11 @@ test.before(async () => {
 });
 
 test.serial("an accepted body does not block the event loop for 200 ms", (t) =>
-  checkBlocks(t, { blockMsMax: 200, count: largestCount }),
+  checkBlocks(t, { blockMsMax, count: largestCount }),
 );
 
 test.serial("an oversized body does not block the event loop for 200 ms", (t) =>
-  checkBlocks(t, { blockMsMax: 200, count: (shape) => countFor(shape, 31 * 1024 * 1024) }),
+  checkBlocks(t, { blockMsMax, count: (shape) => countFor(shape, 31 * 1024 * 1024) }),
 );
 
 test.serial("a body of 1,000 bytes does not block the event loop for 20 ms", (t) =>
@@ -107,7 +121,13 @@ async function checkBlocks(
       }
     }
   }
-  t.log(figures("event loop", { worstMs: worstMs.toFixed(), ...Object.fromEntries(statuses) }));
+  t.log(
+    figures("event loop", {
+      worstMs: worstMs.toFixed(),
+      maxMs: blockMsMax.toFixed(),
+      ...Object.fromEntries(statuses),
+    }),
+  );
   t.deepEqual(slow, []);
   t.deepEqual(
     [...statuses.keys()].filter((status) => status >= 500),
@@ -137,12 +157,12 @@ for (const [title, count] of [
         worstMs = Math.max(worstMs, blockMs);
         // The quiet upstream sends no streams, so that an accepted frame gets 502.
         t.not(status, 500, shape.name);
-        if (blockMs >= 200) {
+        if (blockMs >= blockMsMax) {
           slow.push(`${shape.name}, ${slug}: ${blockMs.toFixed()} ms for ${bytes.length} bytes, ${status}`);
         }
       }
     }
-    t.log(figures("frames", { worstMs: worstMs.toFixed() }));
+    t.log(figures("frames", { worstMs: worstMs.toFixed(), maxMs: blockMsMax.toFixed() }));
     t.deepEqual(slow, []);
   });
 }
@@ -162,7 +182,7 @@ async function measureFrame(
 ): Promise<{ blockMs: number; status: number }> {
   let blockMs = Infinity;
   let status = 0;
-  for (let tries = 0; tries < triesMax && blockMs >= 200; tries++) {
+  for (let tries = 0; tries < triesMax && blockMs >= blockMsMax; tries++) {
     const socket = await openSocket(t, target, target.key);
     await gateway.ask("startWatch");
     socket.socket.send(frame, { binary: false });
@@ -205,4 +225,3 @@ function withModel(bytes: Buffer, slug: string): Buffer {
 
 const modelInShapes = '"test/model"';
 const nodeFlags = ["--max-semi-space-size=16", "--no-allocation-site-pretenuring"];
-const limits = { ...bodyLimits, requestBodyBytesMax: limitVariables.requestBodyBytesMax.value };

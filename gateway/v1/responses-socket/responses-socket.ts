@@ -23,6 +23,8 @@ export class ResponsesSocket implements Connection {
   readonly #openedAt = performance.now();
   /** Running and waiting turns, the oldest first. */
   readonly #turns = new Set<SocketTurn>();
+  /** Messages that have arrived and are not read yet, in order. */
+  readonly #unread: (() => void)[] = [];
   /** The bytes of an incomplete message. */
   #arriving: HeldBody;
   /** The bytes since the last message, and the part of them in pings and pongs, which hold nothing. */
@@ -121,8 +123,25 @@ export class ResponsesSocket implements Connection {
     this.#arrivedBytes = 0;
   }
 
+  /** A long message is read in a later turn of the event loop, because receiving it has taken long already. */
   #receive(message: Buffer): void {
-    this.#forgetArrived();
+    const arrived = this.#arriving;
+    this.#arriving = this.#hold();
+    this.#arrivedBytes = 0;
+    if (message.length < longMessageBytesMin && this.#unread.length === 0) {
+      return this.#read(message, arrived);
+    }
+    if (this.#unread.push(() => this.#read(message, arrived)) === 1) setImmediate(() => this.#readNext());
+  }
+
+  #readNext(): void {
+    this.#unread[0]?.();
+    this.#unread.shift();
+    if (this.#unread.length > 0) setImmediate(() => this.#readNext());
+  }
+
+  #read(message: Buffer, arrived: HeldBody): void {
+    arrived.release();
     const { endpoint, webSocket } = this.#options;
     if (webSocket.readyState !== webSocket.OPEN) return;
     const { limits } = endpoint;
@@ -191,6 +210,7 @@ export class ResponsesSocket implements Connection {
   }
 }
 
+const longMessageBytesMin = 1024 * 1024;
 /** The memory that a chunk takes besides its bytes until its frame is complete, with the chunk's last fragment. */
 const chunkBytes = 512;
 /** RFC 6455, section 5.2: the header and mask of a client's ping or pong. */
