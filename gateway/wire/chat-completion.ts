@@ -233,11 +233,20 @@ export function readFinishReason(choice: Record<string, unknown>): FinishReason 
  */
 export function countFinished(choices: string): number {
   let count = 0;
-  for (const [, reason] of choices.matchAll(/"finish_reason"\s*:\s*"([^"]+)"/g)) {
-    readFinishReason({ finish_reason: reason });
+  // `matchAll` would take some microseconds to copy the pattern.
+  finishReasonMember.lastIndex = 0;
+  for (let match = finishReasonMember.exec(choices); match; match = finishReasonMember.exec(choices)) {
+    readFinishReason({ finish_reason: match[1] });
     count++;
   }
   return count;
+}
+
+const finishReasonMember = /"finish_reason"\s*:\s*"([^"]+)"/g;
+
+/** Whether the reason is known and no failure. */
+export function isFinishReason(reason: string): boolean {
+  return finishReasons.has(reason);
 }
 
 /** OpenAI's reasons, and those of its imitators. */

@@ -73,6 +73,7 @@ const cases: Case[] = [
   { name: "1 KB prompt", promptBytes: 1_024, count: 512, benchmarkCase: answer },
   { name: "50-chunk stream", promptBytes: 1_024, count: 256, benchmarkCase: stream },
   { name: "128 KB prompt", promptBytes: 128 * 1024, count: 64, benchmarkCase: answer },
+  { name: "1 MB prompt", promptBytes: 1024 * 1024, count: 16, benchmarkCase: answer },
 ];
 
 const [other] = process.argv.slice(2);

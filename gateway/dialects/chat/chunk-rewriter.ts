@@ -2,7 +2,7 @@ import { readChatUsage, type TokenUsage } from "../../wire/token-usage.ts";
 import type { GatewayError } from "../../errors.ts";
 import { toAnswerError, badAnswer, withoutChoices } from "../../wire/bad-answer.ts";
 import { joinDataLines } from "../../wire/bytes.ts";
-import { countFinished } from "../../wire/chat-completion.ts";
+import { countFinished, isFinishReason } from "../../wire/chat-completion.ts";
 import { isKey, parseShortJson, scanMembers } from "../../wire/json.ts";
 import type { OutputMeter, NativePiece, NativeReader } from "../dialect.ts";
 import { findReportedError, reportedError } from "../../wire/reported-error.ts";
@@ -93,6 +93,14 @@ export class ChunkRewriter {
     for (let line = 0, next = 0; line < text.length; line = next) {
       next = text.indexOf("\n", line) + 1 || text.length;
       if (moreAt < line) moreAt = findMore(text, line);
+      this.#hasChoice ||= text.startsWith("data:", line) && choice.test(text.slice(line, next));
+      if (moreAt < next && this.#hasChoice && isFinishReasonAt(text, moreAt)) {
+        const nextMoreAt = findMore(text, moreAt + 1);
+        if (nextMoreAt >= next) {
+          this.#finishedCount++;
+          moreAt = nextMoreAt;
+        }
+      }
       const mayHoldMore = moreAt < next || !this.#hasChoice;
       if (!mayHoldMore && this.#isLikeTheLast(text, line, next)) {
         const modelStart = line + this.#head.length;
@@ -240,14 +248,31 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
 }
 
 /**
- * Finds usage, an error or a finish reason. Returns `Infinity` without a match. Skips `"usage": null`, which OpenAI sends in most chunks. Also matches an
- * escaped letter, which may belong to either key.
+ * Finds usage, an error or a finish reason, as a position within its key. Returns `Infinity` without a match. Skips
+ * `"usage": null`, which OpenAI sends in most chunks.
  */
 function findMore(text: string, from: number): number {
-  const pattern = /"(?:usage|error|finish_reason)"\s*:\s*(?!null\b|\s|"")|\\u00[67]/g;
-  pattern.lastIndex = from;
-  return pattern.exec(text)?.index ?? Infinity;
+  more.lastIndex = from;
+  return more.exec(text)?.index ?? Infinity;
 }
+
+/**
+ * Also matches an escaped letter, which may belong to a key. Letters are rarer than quotes, so a search that starts
+ * with letters takes half the time.
+ */
+const more =
+  /(?:usage|error|_reason)"\s*:\s*(?!null\b|\s|"")(?<="(?:usage|error|finish_reason)"\s*:\s*)|\\u00[67]/g;
+
+/** Whether `findMore` has found a finish reason that is no failure, as at the end of most streams. */
+function isFinishReasonAt(text: string, at: number): boolean {
+  finishReason.lastIndex = at;
+  return isFinishReason(finishReason.exec(text)?.[1] ?? "");
+}
+
+const finishReason = /_reason"\s*:\s*"(\w+)"/y;
+
+/** A choice in the form of most chunks. Otherwise, the chunk is scanned. */
+const choice = /"choices"\s*:\s*\[\s*\{/;
 
 /** Returns the position of the line's data, or -1 for a line without data. */
 function dataStart(text: string, line: number): number {
