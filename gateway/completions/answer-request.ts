@@ -158,7 +158,7 @@ function checkBeforeReading(
   }
 }
 
-/** Reads the model's name and `stream` for the usage record, if they are among the first bytes of the body. */
+/** Reads the model's name and `stream` for the usage record, if they are among the first `bytesMax` bytes. */
 function glance(bytes: Buffer, bytesMax: number): { model?: unknown; stream?: unknown } {
   const found: { model?: unknown; stream?: unknown } = {};
   const visit = (keyStart: number, keyEnd: number, start: number, end: number) => {

@@ -94,15 +94,14 @@ export class ChunkRewriter {
       next = text.indexOf("\n", line) + 1 || text.length;
       if (moreAt < line) moreAt = findMore(text, line);
       this.#hasChoice ||= text.startsWith("data:", line) && choice.test(text.slice(line, next));
-      if (moreAt < next && this.#hasChoice && isFinishReasonAt(text, moreAt)) {
-        const nextMoreAt = findMore(text, moreAt + 1);
-        if (nextMoreAt >= next) {
-          this.#finishedCount++;
-          moreAt = nextMoreAt;
-        }
-      }
       const mayHoldMore = moreAt < next || !this.#hasChoice;
-      if (!mayHoldMore && this.#isLikeTheLast(text, line, next)) {
+      const holdsOnlyAnEnd =
+        mayHoldMore &&
+        this.#hasChoice &&
+        isFinishReasonAt(text, moreAt) &&
+        findMore(text, moreAt + 1) >= next;
+      if ((!mayHoldMore || holdsOnlyAnEnd) && this.#isLikeTheLast(text, line, next)) {
+        if (holdsOnlyAnEnd) this.#finishedCount++;
         const modelStart = line + this.#head.length;
         copyTo(modelStart, modelStart + this.#model.length);
         output += this.#modelJson;

@@ -207,3 +207,19 @@ test("an event with two data lines stays in one piece", (t) => {
     t.is(ending?.kind, kind as "done" | undefined);
   }
 });
+
+for (const [place, chunkOf] of [
+  ["before", (choices: string) => `{"choices":[${choices}],"model":"m"}`],
+  ["after", (choices: string) => `{"model":"m","choices":[${choices}]}`],
+] as const) {
+  test(`each finish reason counts once, with choices ${place} the model`, (t) => {
+    const meter = new OutputMeter(chat.native.outputNames());
+    const rewriter = new ChunkRewriter({ slug, choicesMin: 2, includeUsage: false, meter });
+    const send = (choices: string) => rewriter.rewrite(Buffer.from(`data: ${chunkOf(choices)}\n\n`));
+    send('{"index":0,"finish_reason":null}');
+    send('{"index":0,"finish_reason":"stop"}');
+    t.false(rewriter.isFinished);
+    send('{"index":1,"finish_reason":"length"}');
+    t.true(rewriter.isFinished);
+  });
+}
