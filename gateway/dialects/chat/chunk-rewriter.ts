@@ -39,11 +39,10 @@ export class ChunkRewriter {
   readonly #meter: OutputMeter;
   #hasChoice = false;
   #finishedCount = 0;
-  /** The start of an earlier chunk's line, up to the value of `model`. */
+  /** The start of an earlier chunk's line, up to the end of the value of `model`. */
   #head = "";
-  /** The value of `model` in the same line, with its quotes. */
-  #model = "";
-
+  /** The position of that value, with its quotes. */
+  #modelAt = 0;
   /** The last chunk with both choices and usage, until a chunk with usage alone arrives. */
   #mixedChunk: Buffer | null = null;
 
@@ -102,8 +101,7 @@ export class ChunkRewriter {
         findMore(text, moreAt + 1) >= next;
       if ((!mayHoldMore || holdsOnlyAnEnd) && this.#isLikeTheLast(text, line, next)) {
         if (holdsOnlyAnEnd) this.#finishedCount++;
-        const modelStart = line + this.#head.length;
-        copyTo(modelStart, modelStart + this.#model.length);
+        copyTo(line + this.#modelAt, line + this.#head.length);
         output += this.#modelJson;
         this.#meter.read(text, line, next);
         eventStart = next;
@@ -159,21 +157,18 @@ export class ChunkRewriter {
     return { text: output + text.slice(copied), usage, ending: null };
   }
 
+  /** Compares a slice, which takes a quarter of the time of `startsWith`. */
   #isLikeTheLast(text: string, line: number, next: number): boolean {
-    return (
-      this.#model !== "" &&
-      text.startsWith(this.#head, line) &&
-      text.startsWith(this.#model, line + this.#head.length) &&
-      endsObject(text, next)
-    );
+    const end = line + this.#head.length;
+    return end > line && end < next && text.slice(line, end) === this.#head && endsObject(text, next);
   }
 
   /** Copies the head from the bytes, because a slice of the text would keep the whole text in memory. */
   #remember(events: Buffer, line: number, { modelStart, modelEnd }: Chunk): void {
     // Without a closing quote, a number would also match the start of a longer number.
     if (events[modelStart] !== quote) return;
-    this.#head = events.toString("latin1", line, modelStart);
-    this.#model = events.toString("latin1", modelStart, modelEnd);
+    this.#head = events.toString("latin1", line, modelEnd);
+    this.#modelAt = modelStart - line;
   }
 }
 

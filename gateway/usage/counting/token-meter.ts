@@ -198,8 +198,10 @@ export class OutputMeter {
 
   /** @param text Latin-1 text of UTF-8 bytes, with a JSON object from `start` to `end` */
   read(text: string, start: number, end: number): void {
-    if (this.#name !== "" && text.startsWith(this.#name, start + this.#distance)) {
-      this.#meter.addJson(text, start + this.#distance + this.#name.length);
+    const nameStart = start + this.#distance;
+    const nameEnd = nameStart + this.#name.length;
+    if (this.#name !== "" && text.slice(nameStart, nameEnd) === this.#name) {
+      this.#meter.addJson(text, nameEnd);
       return;
     }
     const event = text.slice(start, end);
