@@ -71,7 +71,7 @@ export const limitVariables = {
   usageSegmentAgeMsMax: { variable: "USAGE_SEGMENT_AGE_MS_MAX", value: 10_000 },
   usageAdoptIntervalMs: { variable: "USAGE_ADOPT_INTERVAL_MS", value: 10_000 },
   usageBatchRecordsMax: { variable: "USAGE_BATCH_RECORDS_MAX", value: 2_000 },
-  usageFlushIntervalMs: { variable: "USAGE_FLUSH_INTERVAL_MS", value: 100 },
+  usageFlushIntervalMs: { variable: "USAGE_FLUSH_INTERVAL_MS", value: 250 },
   auditRetentionDays: { variable: "AUDIT_RETENTION_DAYS", value: 400 },
   usageRetentionDays: { variable: "USAGE_RETENTION_DAYS", value: 400, least: 0 },
   usageUnknownModelsPerHourMax: { variable: "USAGE_UNKNOWN_MODELS_PER_HOUR_MAX", value: 100, least: 0 },
