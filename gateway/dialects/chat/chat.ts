@@ -27,6 +27,7 @@ import {
   parameterCheck,
   type BodyLimits,
   type ByteRange,
+  OutlinedRequest,
   outlineModelBody,
   requestSchema,
 } from "../parse-body.ts";
@@ -115,19 +116,11 @@ export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest 
   const { stream_options: options } = outline;
   // An upstream that ignores case could read another spelling of `include_usage` and omit the usage.
   if (options) streamOptionsMembers.checkKeys(options, Object.keys(options));
-  const stream = outline.stream === true;
-  return {
-    get body() {
-      return readWhole() as ChatRequestBody;
-    },
-    outline,
-    bytes,
-    model: outline.model,
-    modelRange,
+  const request = new OutlinedRequest({ bytes, outline, readWhole, modelRange });
+  return Object.assign(request, {
     layout: modelRange && { model: modelRange, streamOptions, maxCompletionTokensKey },
-    stream,
-    includeUsage: stream && options?.include_usage === true,
-  };
+    includeUsage: request.stream && options?.include_usage === true,
+  });
 }
 
 const messageSchema = {

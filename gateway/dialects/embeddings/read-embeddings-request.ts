@@ -7,21 +7,13 @@ import {
   integerFrom,
   parameterCheck,
   type BodyLimits,
+  OutlinedRequest,
   outlineModelBody,
   requestSchema,
   requestMembers,
 } from "../parse-body.ts";
 
-export type EmbeddingsRequest = {
-  /** The first read of the body may parse the bytes. */
-  readonly body: EmbeddingsRequestBody;
-  bytes: Buffer;
-  /** The requested slug. */
-  model: string;
-  /** The slug's position in the bytes. Null if a known member occurs twice. */
-  modelRange: { start: number; end: number } | null;
-  stream: false;
-};
+export type EmbeddingsRequest = OutlinedRequest<EmbeddingsRequestBody>;
 
 /**
  * Throws the same errors as `Dialect.readRequest`.
@@ -31,15 +23,10 @@ export function readEmbeddingsRequest(bytes: Buffer, limits: BodyLimits): Embedd
   const { outline, readWhole, modelRange } = outlineModelBody(bytes, limits, embeddingsMembers);
   checkRequired(outline, requiredParameters);
   checkOptional(outline, optionalParameters);
-  return {
-    get body() {
-      return readWhole() as EmbeddingsRequestBody;
-    },
-    bytes,
-    model: String(outline["model"]),
-    modelRange,
-    stream: false,
-  };
+  const members = { bytes, outline: outline as EmbeddingsRequestBody, readWhole, modelRange };
+  const request = new OutlinedRequest(members);
+  request.stream = false;
+  return request;
 }
 
 const tokens = { type: "array", items: { type: "integer", minimum: 0 } };

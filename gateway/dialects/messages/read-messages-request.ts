@@ -18,6 +18,7 @@ import {
   type ParameterCheck,
   parameterCheck,
   type BodyLimits,
+  OutlinedRequest,
   outlineModelBody,
   requestSchema,
   strings,
@@ -47,17 +48,14 @@ function readRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   const kept = dropped === null ? outline : withoutModelTools(outline);
   refuseOtherModels(kept);
   for (const { tool, param } of currentTools(kept)) refuseModelOfTool(tool, param);
-  return {
-    get body() {
-      return dropped === null ? readWhole() : withoutModelTools(readWhole());
-    },
-    outline: kept,
+  if (dropped === null) return new OutlinedRequest({ bytes, outline, readWhole, modelRange });
+  return new OutlinedRequest({
     bytes,
-    model: String(outline["model"]),
-    modelRange: dropped === null ? modelRange : null,
-    stream: outline["stream"] === true,
+    outline: kept,
+    readWhole: () => withoutModelTools(readWhole()),
+    modelRange: null,
     dropped,
-  };
+  });
 }
 
 /** Lists tools that call another model, such as Claude Code's `advisor_20260301`, for `x-gateway-dropped`. */

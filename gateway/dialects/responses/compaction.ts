@@ -17,7 +17,7 @@ import { responses } from "./responses.ts";
 export const compaction: Dialect = {
   ...responses,
   endpointName: "responses/compact",
-  // A spread would call the getter of `body`, which may parse all bytes.
+  // A spread would lose `body`, which is a getter.
   readRequest: (bytes, limits) => Object.assign(readResponsesRequest(bytes, limits), { stream: false }),
   toChatRequest: ({ body, model }) => ({
     model,

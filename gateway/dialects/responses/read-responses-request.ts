@@ -16,6 +16,7 @@ import {
   ofType,
   parameterCheck,
   type BodyLimits,
+  OutlinedRequest,
   outlineModelBody,
   type RequestSchema,
   requestSchema,
@@ -29,16 +30,7 @@ export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): Dialect
   checkInputIsGiven(body);
   checkOptional(body, optionalParameters);
   refuseOtherModels(body);
-  return {
-    get body() {
-      return readWhole();
-    },
-    outline: body,
-    bytes,
-    model: String(body["model"]),
-    modelRange,
-    stream: body["stream"] === true,
-  };
+  return new OutlinedRequest({ bytes, outline: body, readWhole, modelRange });
 }
 
 /** A request without `input` is valid if it refers to a stored prompt, conversation or response. */
