@@ -284,11 +284,22 @@ type OpenedRequest = Pick<EndpointContext, "id" | "observed"> & {
 export function openExchange(
   { recorder, observer, openExchanges }: ModelEndpointOptions,
   { endpointName: endpoint }: Operation,
-  { headers, ...request }: OpenedRequest,
+  { id, key, headers, reply, observed, heldBody }: OpenedRequest,
 ): Exchange {
   if (recorder.isFull) throw usageCannotBeRecorded();
   const clientTool = findClientTool(headers);
-  return new Exchange({ ...request, endpoint, clientTool, recorder, observer, openExchanges });
+  return new Exchange({
+    id,
+    endpoint,
+    clientTool,
+    key,
+    reply,
+    observed,
+    heldBody,
+    recorder,
+    observer,
+    openExchanges,
+  });
 }
 
 export function failExchange({ runtime }: ModelEndpointOptions, exchange: Exchange, thrown: unknown): void {
@@ -311,55 +322,65 @@ function usageCannotBeRecorded(): GatewayError {
  * @param headers names in lower case
  */
 export function findClientTool(headers: ClientHeaders): ClientTool | null {
-  for (const [tool, name, pattern] of signs) {
+  for (const [name, patterns] of signs) {
     const value = headers[name];
-    if (typeof value === "string" && value.length <= headerLengthMax && pattern.test(value)) return tool;
+    if (typeof value !== "string" || value.length > headerLengthMax) continue;
+    for (const [tool, pattern] of patterns) if (pattern.test(value)) return tool;
   }
   return null;
 }
 
-type ClientTool = (typeof signs)[number][0];
+type ClientTool = (typeof signs)[number][1][number][0];
 
 /**
  * The first match counts. `x-title` comes first, because its senders may share their User-Agent with other
  * software. Most patterns were observed in November 2026. The marked patterns come from source code.
  */
 const signs = [
-  ["kilo-code", "x-title", /^Kilo Code$/],
-  ["cline", "x-title", /^Cline$/], // from source code
-  ["roo-code", "x-title", /^Roo Code$/], // from source code
-  ["cherry-studio", "x-title", /^Cherry Studio$/], // from source code, sends the User-Agent of a browser
-
-  ["claude-code", "user-agent", /^claude-(cli|code)\//],
-  // Observed: `codex_exec` and `codex-tui`. Other names, such as `codex_cli_rs` and `codex_vscode`, come from
-  // source code.
-  ["codex", "user-agent", /^codex[_-][a-z_]+\//],
-  ["opencode", "user-agent", /^opencode2?\//],
-  ["kilo-code", "user-agent", /^(Kilo-Code|kilo)\//],
-  ["qwen-code", "user-agent", /^QwenCode\//],
-  ["pi", "user-agent", /^pi( \(|\/)/],
-  ["kimi-code", "user-agent", /^kimi-code-[a-z]+\//],
-  ["gemini-cli", "user-agent", /^GeminiCLI[-/]/],
-  ["continue", "user-agent", /^ls\/JS /],
-  ["grok-build", "user-agent", /^grok-(shell|pager|cli)\//],
-  ["droid", "user-agent", /^factory-cli\//],
-  // The setup configures the names from `aider` to `librechat`, because these tools would send only a library's name.
-  ["aider", "user-agent", /^aider(\/|$)/],
-  ["hermes-agent", "user-agent", /^hermes-agent(\/|$)/],
-  ["mistral-vibe", "user-agent", /^mistral-vibe(\/|$)/],
-  ["openclaw", "user-agent", /^openclaw(\/|$)/],
-  ["goose", "user-agent", /^goose(\/|$)/], // from source code
-  ["junie", "user-agent", /^junie(\/|$)/], // from source code
-  ["open-webui", "user-agent", /^Open WebUI(\/|$)/], // from source code
-  ["librechat", "user-agent", /^LibreChat(\/|$)/], // from source code
-  ["vscode-copilot", "user-agent", /^GitHubCopilotChat\//], // from source code
-  ["crush", "user-agent", /^Charm-Crush\//], // from source code
-  ["roo-code", "user-agent", /^(RooCode|roo-code)\//], // from source code
-  ["zed", "user-agent", /^Zed\//], // from source code
-
-  ["copilot", "x-initiator", /^(user|agent)$/],
+  [
+    "x-title",
+    [
+      ["kilo-code", /^Kilo Code$/],
+      ["cline", /^Cline$/], // from source code
+      ["roo-code", /^Roo Code$/], // from source code
+      ["cherry-studio", /^Cherry Studio$/], // from source code, sends the User-Agent of a browser
+    ],
+  ],
+  [
+    "user-agent",
+    [
+      ["claude-code", /^claude-(cli|code)\//],
+      // Observed: `codex_exec` and `codex-tui`. Other names, such as `codex_cli_rs` and `codex_vscode`, come from
+      // source code.
+      ["codex", /^codex[_-][a-z_]+\//],
+      ["opencode", /^opencode2?\//],
+      ["kilo-code", /^(Kilo-Code|kilo)\//],
+      ["qwen-code", /^QwenCode\//],
+      ["pi", /^pi( \(|\/)/],
+      ["kimi-code", /^kimi-code-[a-z]+\//],
+      ["gemini-cli", /^GeminiCLI[-/]/],
+      ["continue", /^ls\/JS /],
+      ["grok-build", /^grok-(shell|pager|cli)\//],
+      ["droid", /^factory-cli\//],
+      // The setup configures the names from `aider` to `librechat`, because these tools would send only a library's
+      // name.
+      ["aider", /^aider(\/|$)/],
+      ["hermes-agent", /^hermes-agent(\/|$)/],
+      ["mistral-vibe", /^mistral-vibe(\/|$)/],
+      ["openclaw", /^openclaw(\/|$)/],
+      ["goose", /^goose(\/|$)/], // from source code
+      ["junie", /^junie(\/|$)/], // from source code
+      ["open-webui", /^Open WebUI(\/|$)/], // from source code
+      ["librechat", /^LibreChat(\/|$)/], // from source code
+      ["vscode-copilot", /^GitHubCopilotChat\//], // from source code
+      ["crush", /^Charm-Crush\//], // from source code
+      ["roo-code", /^(RooCode|roo-code)\//], // from source code
+      ["zed", /^Zed\//], // from source code
+    ],
+  ],
+  ["x-initiator", [["copilot", /^(user|agent)$/]]],
   // Other tools rarely combine this library with this runtime.
-  ["cline", "user-agent", /^ai-sdk\/openai-compatible\/.* runtime\/bun\//],
+  ["user-agent", [["cline", /^ai-sdk\/openai-compatible\/.* runtime\/bun\//]]],
 ] as const;
 
 const headerLengthMax = 1_024;
