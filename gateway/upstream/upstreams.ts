@@ -410,7 +410,7 @@ class IdleConnections {
 }
 
 /** A surplus answer within this time closes the connection. Connections rest for one to two times as long. */
-const restMs = 25;
+export const restMs = 25;
 /** Above this number, resting connections are reused early. About 1,000 calls a second reach it. */
 const restingMax = 32;
 const sweepIntervalMs = 1_000;

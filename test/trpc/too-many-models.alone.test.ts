@@ -3,7 +3,6 @@ import { describeModels } from "../../gateway/models/discovered-models.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 
 test("an upstream with too many models does not block others", async (t) => {
-  const names = Array.from({ length: 30_000 }, (_, index) => `some/model-${index}`);
   const provider = {
     id: "prv_1",
     name: "many",
@@ -16,9 +15,15 @@ test("an upstream with too many models does not block others", async (t) => {
     revision: 1,
     createdAt: new Date(0),
   };
-  const before = process.cpuUsage();
-  const models = await describeModels(names, provider, [], Date.now());
-  t.is(models.length, 5_000);
-  const cpuMs = cpuMsSince(before);
-  t.true(cpuMs < 5_000, `${cpuMs} ms of CPU`);
+  const cpuMsOf = async (count: number) => {
+    const names = Array.from({ length: count }, (_, index) => `some/model-${index}`);
+    const before = process.cpuUsage();
+    t.is((await describeModels(names, provider, [], Date.now())).length, Math.min(count, 5_000));
+    return cpuMsSince(before);
+  };
+  // The first call loads the price list.
+  await cpuMsOf(500);
+  const few = await cpuMsOf(5_000);
+  const many = await cpuMsOf(30_000);
+  t.true(many < 2 * few, `${few} ms of CPU for 5,000 models, ${many} for 30,000`);
 });
