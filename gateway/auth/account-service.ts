@@ -7,7 +7,7 @@ import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 import { normalizeEmail, type Author } from "./person.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
-import type { Session, SessionService } from "./session-service.ts";
+import type { Session, SessionService, SignedInUser } from "./session-service.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
 
 type AccountServiceOptions = {
@@ -19,7 +19,7 @@ type AccountServiceOptions = {
   audit: AuditLog;
 };
 
-type PublicPerson = Session["user"];
+type PublicPerson = Omit<SignedInUser, "actions">;
 
 type NewAccount = { name: string; email: string; password: string };
 

@@ -1,6 +1,6 @@
 import type { OwnerScope } from "../../db/repositories/api-key-filter.ts";
 import type { Role } from "../../db/entities/user.ts";
-import { GatewayError } from "../errors.ts";
+import { can } from "./permissions.ts";
 
 export type Person = Readonly<{ id: string; name: string; email: string; role: Role; sessionId: string }>;
 
@@ -8,16 +8,7 @@ export type Person = Readonly<{ id: string; name: string; email: string; role: R
 export type Author = Person & Readonly<{ address: string }>;
 
 export function ownerScope(person: Person): OwnerScope {
-  return person.role === "admin" ? "everyone" : { ownerId: person.id };
-}
-
-/** Throws `forbidden` unless the user is an administrator. */
-export function requireAdmin(person: Person): void {
-  if (person.role !== "admin")
-    throw new GatewayError(
-      "forbidden",
-      "This action requires an administrator. Ask an administrator for access.",
-    );
+  return can(person, "keys.ofOthers") ? "everyone" : { ownerId: person.id };
 }
 
 /** Normalizes the spelling, so that an address belongs to one user only. */

@@ -1,6 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import { StartError } from "../errors.ts";
 import { formatJoinLink } from "./invitation-service.ts";
+import { can } from "./permissions.ts";
 import { normalizeEmail } from "./person.ts";
 import type { UserService } from "./user-service.ts";
 
@@ -42,7 +43,7 @@ async function nameAdministrators(users: UserService): Promise<string> {
   let cursor: string | undefined;
   do {
     const page = await users.list({ limit: 200, cursor });
-    const active = page.items.filter(({ role, status }) => role === "admin" && status === "active");
+    const active = page.items.filter((user) => can(user, "users.setRole") && user.status === "active");
     administrators.push(...active.map(({ email }) => email));
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);

@@ -6,15 +6,23 @@ import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 import type { AccessTokens } from "./access-tokens.ts";
+import { type Action, actionsOf } from "./permissions.ts";
 import type { Author, Person } from "./person.ts";
 
 /** The refresh token is sent in a cookie, never in a body. */
 export type Session = {
   accessToken: string;
   expiresAt: Date;
-  user: { id: string; name: string; email: string; role: "admin" | "member" };
+  user: SignedInUser;
   refreshToken: RefreshToken;
 };
+
+/** A user as the console knows them, with what they may do. */
+export type SignedInUser = Pick<UserRow, "id" | "name" | "email" | "role"> & { actions: Action[] };
+
+export function describeUser({ id, name, email, role }: Omit<SignedInUser, "actions">): SignedInUser {
+  return { id, name, email, role, actions: actionsOf({ role }) };
+}
 
 export type RefreshToken = { value: string; expiresAt: Date };
 
@@ -148,10 +156,9 @@ export class SessionService {
   }
 
   async #toSession(session: SessionRow, user: UserRow, secret: string): Promise<Session> {
-    const { id, name, email, role } = user;
     return {
-      ...(await this.#options.accessTokens.sign({ userId: id, sessionId: session.id })),
-      user: { id, name, email, role },
+      ...(await this.#options.accessTokens.sign({ userId: user.id, sessionId: session.id })),
+      user: describeUser(user),
       refreshToken: { value: `${session.id}.${secret}`, expiresAt: session.expiresAt },
     };
   }

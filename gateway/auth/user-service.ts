@@ -6,6 +6,7 @@ import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 import { type InvitationToken, issueInvitation } from "./invitation-service.ts";
+import { can } from "./permissions.ts";
 import { normalizeEmail, type Author } from "./person.ts";
 
 type User = {
@@ -109,7 +110,7 @@ export class UserService {
   /** The new role applies from the user's next request. */
   setRole(author: Author, id: string, role: Role): Promise<User> {
     return this.#change(author, id, "user.setRole", async (repositories, user) => {
-      if (role !== "admin") await keepAnAdministrator(repositories, user);
+      if (!can({ role }, "users.setRole")) await keepAnAdministrator(repositories, user);
       return { changes: { role }, details: { from: user.role, to: role } };
     });
   }
@@ -187,7 +188,7 @@ async function findUser({ users }: Repositories, id: string): Promise<UserRow> {
 }
 
 async function keepAnAdministrator({ users }: Repositories, user: UserRow): Promise<void> {
-  if (user.role !== "admin" || user.status !== "active") return;
+  if (!can(user, "users.setRole") || user.status !== "active") return;
   if (await users.hasOtherAdministrator(user.id)) return;
   const message = `${user.name} is the last active administrator. Promote another user first.`;
   throw new GatewayError("conflict", message, { param: "id" });

@@ -1,3 +1,4 @@
+import { can } from "../auth/permissions.ts";
 import type { LimitHolder } from "../errors.ts";
 import type { OwnedRecord } from "../usage/history/usage-history.ts";
 import type { AttemptTiming, RequestTiming } from "../usage/recording/usage-recorder.ts";
@@ -30,7 +31,8 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       credentialId: t.id({
         nullable: true,
         description: "The provider's credential. Visible to administrators only.",
-        resolve: ({ credentialId }, _args, { person }) => (person.role === "admin" ? credentialId : null),
+        resolve: ({ credentialId }, _args, { person }) =>
+          can(person, "credentials.ofRequests") ? credentialId : null,
       }),
       attempts: t.exposeInt("attempts", { description: "The number of upstream calls." }),
       endpoint: t.exposeString("endpoint"),

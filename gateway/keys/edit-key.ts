@@ -3,6 +3,7 @@ import type { Repositories } from "../../db/database.ts";
 import type { ApiKeyRow } from "../../db/entities/api-key.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import { differences, listSome } from "../audit/audit-log.ts";
+import { can } from "../auth/permissions.ts";
 import type { Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
 import type { Settings } from "../config/limit-variables.ts";
@@ -40,7 +41,7 @@ export async function editModels(
   const [before, after] = [new Set(models.map(({ slug }) => slug)), new Set(slugs)];
   const added = [...after].filter((slug) => !before.has(slug));
   const removed = [...before].filter((slug) => !after.has(slug));
-  if (author.role === "admin") {
+  if (can(author, "keys.overrule")) {
     await repositories.withheldModels.remove(key.id, [...slugs, ...removed]);
     if (isOverruling(author, key)) await repositories.withheldModels.add(key.id, removed);
   } else {
@@ -70,7 +71,7 @@ export async function editChargeFactor(
 }
 
 function isOverruling(author: Person, { ownerId }: Pick<ApiKeyRow, "ownerId">): boolean {
-  return author.role === "admin" && author.id !== ownerId;
+  return can(author, "keys.overrule") && author.id !== ownerId;
 }
 
 /** Throws `invalid_value` for an unknown slug. */
@@ -113,7 +114,7 @@ export function editStatus(
   if (status === "disabled") {
     return { status, disabledBy: isDecided || isOverruling(author, before) ? "admin" : "owner" };
   }
-  if (isDecided && author.role !== "admin") {
+  if (isDecided && !can(author, "keys.overrule")) {
     const message = "An administrator deactivated this key. Ask an administrator to activate it.";
     throw new GatewayError("forbidden", message);
   }
@@ -153,7 +154,7 @@ export function editLimits(
   const columns = { ...changeLimits(before, limits), expiresAt };
   const [from, to] = [before, columns].map((row) => ({ ...toKeyLimits(row), expiresAt: row.expiresAt }));
   if (!from || !to) throw new Error("The limits before or after the change are missing.");
-  if (author.role !== "admin") checkNotLooser(from, to, defaults);
+  if (!can(author, "keys.overrule")) checkNotLooser(from, to, defaults);
   return { columns, details: differences(from, to, [...limitNames, "expiresAt"]) };
 }
 

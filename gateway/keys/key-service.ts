@@ -2,6 +2,7 @@ import type { Database, Repositories } from "../../db/database.ts";
 import type { ApiKeyRow, ApiKeyValueRow } from "../../db/entities/api-key.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import { type AuditAction, type AuditLog, listSome } from "../audit/audit-log.ts";
+import { can } from "../auth/permissions.ts";
 import type { Author, Person } from "../auth/person.ts";
 import { changedMeanwhile, GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
@@ -94,7 +95,7 @@ export class KeyService {
       { ...noLimitColumns, expiresAt: null },
       { expiresAt, limits },
     );
-    if (ownerId !== undefined && ownerId !== author.id && author.role !== "admin") {
+    if (ownerId !== undefined && ownerId !== author.id && !can(author, "keys.ofOthers")) {
       const message =
         "Only an administrator can create keys for others. Create a key for yourself, or ask an administrator.";
       throw new GatewayError("forbidden", message, { param: "ownerId" });

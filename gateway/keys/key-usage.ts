@@ -1,4 +1,5 @@
 import type { Database } from "../../db/database.ts";
+import { can } from "../auth/permissions.ts";
 import { type Person, ownerScope } from "../auth/person.ts";
 import { findKey, attentionConditions } from "./find-key.ts";
 import type { Settings } from "../config/limit-variables.ts";
@@ -83,7 +84,7 @@ export class KeyUsageReader {
       budgets: budgetUses,
       sharedBudgets: {
         person: shared.person,
-        gateway: person.role === "admin" ? shared.gateway : [],
+        gateway: can(person, "budgets.ofGateway") ? shared.gateway : [],
         isGatewaySpent: shared.gateway.some(({ spentPercent }) => spentPercent >= 100),
       },
       budgetSpentPercent: budgetMark(

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { auditActions, listActions } from "../audit/audit-log.ts";
 import { cursor, id, moment, pageLimit, search } from "./inputs.ts";
-import { adminProcedure, router } from "./trpc.ts";
+import { procedure, router } from "./trpc.ts";
 
 export const auditRouter = router({
-  list: adminProcedure
+  list: procedure
     .input(
       z
         .strictObject({
@@ -21,5 +21,5 @@ export const auditRouter = router({
     )
     .query(({ ctx, input }) => ctx.services.audit.list(input)),
 
-  actions: adminProcedure.query(() => listActions()),
+  actions: procedure.query(() => listActions()),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Session } from "../auth/session-service.ts";
+import { describeUser, type Session } from "../auth/session-service.ts";
 import { GatewayError } from "../errors.ts";
 import type { Context } from "./context.ts";
 import { email, linkToken, name, password } from "./inputs.ts";
@@ -62,10 +62,7 @@ export const authRouter = router({
       withCookie(ctx, await ctx.services.invitations.join(token, account, ctx.address)),
     ),
 
-  me: procedure.query(({ ctx: { person } }) => {
-    const { id, email: address, name: called, role } = person;
-    return { id, name: called, email: address, role };
-  }),
+  me: procedure.query(({ ctx }) => describeUser(ctx.person)),
 
   rename: procedure
     .input(z.strictObject({ name }))

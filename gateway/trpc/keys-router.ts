@@ -12,7 +12,7 @@ import {
   slug,
   slugs,
 } from "./inputs.ts";
-import { adminProcedure, procedure, router } from "./trpc.ts";
+import { procedure, router } from "./trpc.ts";
 
 const filter = {
   search,
@@ -84,7 +84,7 @@ export const keysRouter = router({
       ctx.services.keys.setLimits(ctx.person, keyId, edit, seen),
     ),
 
-  setChargeFactor: adminProcedure
+  setChargeFactor: procedure
     .input(z.strictObject({ id, chargeFactor: chargeFactor.nullable(), revision }))
     .mutation(({ ctx, input }) =>
       ctx.services.keys.setChargeFactor(ctx.person, input.id, input.chargeFactor, input.revision),

@@ -11,7 +11,7 @@ import {
   upstreamModel,
   prices,
 } from "./inputs.ts";
-import { adminProcedure, procedure, router } from "./trpc.ts";
+import { procedure, router } from "./trpc.ts";
 
 const changes = {
   upstreamModel: upstreamModel.optional(),
@@ -39,13 +39,13 @@ export const modelsRouter = router({
   get: procedure.input(reference).query(({ ctx, input }) => ctx.services.models.get(ctx.person, input)),
 
   /** The effects of deleting the model. */
-  impact: adminProcedure.input(reference).query(({ ctx, input }) => ctx.services.models.impact(input)),
+  impact: procedure.input(reference).query(({ ctx, input }) => ctx.services.models.impact(input)),
 
-  create: adminProcedure
+  create: procedure
     .input(z.strictObject({ slug, providerId: id, ...changes }))
     .mutation(({ ctx, input }) => ctx.services.models.create(ctx.person, input)),
 
-  update: adminProcedure
+  update: procedure
     .input(
       z.union([z.strictObject({ id, revision, ...changes }), z.strictObject({ slug, revision, ...changes })]),
     )
@@ -54,11 +54,11 @@ export const modelsRouter = router({
       return ctx.services.models.update(ctx.person, model, input);
     }),
 
-  delete: adminProcedure
+  delete: procedure
     .input(reference)
     .mutation(({ ctx, input }) => ctx.services.models.delete(ctx.person, input)),
 
-  known: adminProcedure
+  known: procedure
     .input(z.strictObject({ providerId: id }))
     .query(({ ctx, input }) => ctx.services.models.listKnown(input.providerId)),
 });

@@ -14,18 +14,18 @@ import {
   upstreamModel,
   weight,
 } from "./inputs.ts";
-import { adminProcedure, router } from "./trpc.ts";
+import { procedure, router } from "./trpc.ts";
 
 const billing = { costSource: z.enum(["provider"]).nullish(), chargeFactor: chargeFactor.nullish() };
 
 export const providersRouter = router({
-  list: adminProcedure.query(({ ctx }) => ctx.services.providers.list()),
+  list: procedure.query(({ ctx }) => ctx.services.providers.list()),
 
-  presets: adminProcedure.query(() => listPresets()),
+  presets: procedure.query(() => listPresets()),
 
-  privateHosts: adminProcedure.query(({ ctx }) => ctx.services.providers.privateHosts()),
+  privateHosts: procedure.query(({ ctx }) => ctx.services.providers.privateHosts()),
 
-  create: adminProcedure
+  create: procedure
     .input(
       z.strictObject({
         name: providerName,
@@ -39,7 +39,7 @@ export const providersRouter = router({
     )
     .mutation(({ ctx, input }) => ctx.services.providers.create(ctx.person, input)),
 
-  update: adminProcedure
+  update: procedure
     .input(
       z.strictObject({
         id,
@@ -54,34 +54,34 @@ export const providersRouter = router({
       ctx.services.providers.update(ctx.person, providerId, changes),
     ),
 
-  health: adminProcedure.query(({ ctx }) => ctx.services.providers.health()),
+  health: procedure.query(({ ctx }) => ctx.services.providers.health()),
 
   /** Covers 48 half-hours. `until` is a time in the last half-hour. */
-  healthHistory: adminProcedure
+  healthHistory: procedure
     .input(z.strictObject({ until: moment.optional() }).default({}))
     .query(({ ctx, input }) =>
       ctx.services.providers.healthHistory(input.until?.getTime() ?? ctx.runtime.now()),
     ),
 
   /** The effects of deleting the provider and its models. */
-  impact: adminProcedure
+  impact: procedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.providers.impact(input.id)),
 
-  delete: adminProcedure
+  delete: procedure
     .input(z.strictObject({ id, withModels: z.boolean().default(false) }))
     .mutation(({ ctx, input }) => ctx.services.providers.delete(ctx.person, input.id, input.withModels)),
 
   /** Requests the upstream's model list with each credential, or once without a credential. */
-  test: adminProcedure
+  test: procedure
     .input(z.strictObject({ id }))
     .mutation(({ ctx, input }) => ctx.services.providers.test(input.id)),
 
-  discoverModels: adminProcedure
+  discoverModels: procedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.providers.discoverModels(input.id)),
 
-  addModels: adminProcedure
+  addModels: procedure
     .input(
       z.strictObject({
         id,
@@ -93,31 +93,31 @@ export const providersRouter = router({
     )
     .mutation(({ ctx, input }) => ctx.services.models.addAll(ctx.person, input.id, input.models)),
 
-  addCredential: adminProcedure
+  addCredential: procedure
     .input(z.strictObject({ id, apiKey, weight: weight.optional() }))
     .mutation(({ ctx, input: { id: providerId, ...credential } }) =>
       ctx.services.credentials.add(ctx.person, { providerId, ...credential }),
     ),
 
-  updateCredential: adminProcedure
+  updateCredential: procedure
     .input(z.strictObject({ id, credentialId: id, weight }))
     .mutation(({ ctx, input }) =>
       ctx.services.credentials.update(ctx.person, input.id, input.credentialId, input.weight),
     ),
 
   /** The effects of removing the credential. */
-  credentialImpact: adminProcedure
+  credentialImpact: procedure
     .input(z.strictObject({ id, credentialId: id }))
     .query(({ ctx, input }) => ctx.services.credentials.impact(input.id, input.credentialId)),
 
-  removeCredential: adminProcedure
+  removeCredential: procedure
     .input(z.strictObject({ id, credentialId: id }))
     .mutation(({ ctx, input }) => ctx.services.credentials.remove(ctx.person, input.id, input.credentialId)),
 
   /** Lists environment variables that contain provider keys. Omits the keys. */
-  environmentKeys: adminProcedure.query(({ ctx }) => ctx.services.providers.environmentKeys()),
+  environmentKeys: procedure.query(({ ctx }) => ctx.services.providers.environmentKeys()),
 
-  importFromEnvironment: adminProcedure
+  importFromEnvironment: procedure
     .input(
       z.strictObject({
         variables: z

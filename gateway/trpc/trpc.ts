@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { initTRPC } from "@trpc/server";
-import { requireAdmin } from "../auth/person.ts";
+import { requirePermission } from "../auth/permissions.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import { type Context, toTrpcError } from "./context.ts";
 
@@ -52,16 +52,13 @@ const withOurErrors = t.middleware(async ({ next, ctx, path }) => {
 /** Requires no session. Only the `auth` router may use it. */
 export const publicProcedure = t.procedure.use(withOurErrors);
 
-export const procedure = publicProcedure.use(async ({ ctx, next }) => {
+/** Requires a session, and a rule for the procedure's path in `auth/permissions.ts`. */
+export const procedure = publicProcedure.use(async ({ ctx, path, next }) => {
   if (ctx.accessToken === null)
     throw new GatewayError("unauthenticated", "You are not signed in. Sign in first.");
   const person = await ctx.services.sessions.authenticate(ctx.accessToken);
+  requirePermission(person, path);
   return next({ ctx: { ...ctx, person: { ...person, address: ctx.address } } });
-});
-
-export const adminProcedure = procedure.use(({ ctx, next }) => {
-  requireAdmin(ctx.person);
-  return next({ ctx });
 });
 
 type Issue = z.core.$ZodRawIssue;

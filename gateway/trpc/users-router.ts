@@ -3,39 +3,37 @@ import { formatJoinLink } from "../auth/invitation-service.ts";
 import type { InvitedUser } from "../auth/user-service.ts";
 import type { Context } from "./context.ts";
 import { cursor, email, id, name, pageLimit, search } from "./inputs.ts";
-import { adminProcedure, router } from "./trpc.ts";
+import { procedure, router } from "./trpc.ts";
 
 const role = z.enum(["admin", "member"]);
 
 export const usersRouter = router({
-  list: adminProcedure
+  list: procedure
     .input(z.strictObject({ search, cursor, limit: pageLimit }).default({ cursor: undefined }))
     .query(({ ctx, input }) => ctx.services.users.list(input)),
 
-  get: adminProcedure
-    .input(z.strictObject({ id }))
-    .query(({ ctx, input }) => ctx.services.users.get(input.id)),
+  get: procedure.input(z.strictObject({ id })).query(({ ctx, input }) => ctx.services.users.get(input.id)),
 
   /** Returns the link, which cannot be read again. */
-  invite: adminProcedure
+  invite: procedure
     .input(z.strictObject({ name, email, role: role.default("member") }))
     .mutation(async ({ ctx, input }) => withLink(ctx, await ctx.services.users.invite(ctx.person, input))),
 
-  resetPassword: adminProcedure
+  resetPassword: procedure
     .input(z.strictObject({ id }))
     .mutation(async ({ ctx, input }) =>
       withLink(ctx, await ctx.services.users.resetPassword(ctx.person, input.id)),
     ),
 
-  setRole: adminProcedure
+  setRole: procedure
     .input(z.strictObject({ id, role }))
     .mutation(({ ctx, input }) => ctx.services.users.setRole(ctx.person, input.id, input.role)),
 
-  disable: adminProcedure
+  disable: procedure
     .input(z.strictObject({ id }))
     .mutation(({ ctx, input }) => ctx.services.users.disable(ctx.person, input.id)),
 
-  enable: adminProcedure
+  enable: procedure
     .input(z.strictObject({ id }))
     .mutation(({ ctx, input }) => ctx.services.users.enable(ctx.person, input.id)),
 });

@@ -128,7 +128,7 @@ function onlyScripts(component: string): string {
   return script + blank(component.slice(end));
 }
 
-function sourcePaths(top: string, folder: string): string[] {
+export function sourcePaths(top: string, folder: string): string[] {
   let entries;
   try {
     entries = readdirSync(path.join(top, folder), { withFileTypes: true });

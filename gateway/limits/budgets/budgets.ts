@@ -1,6 +1,7 @@
 import type { Database } from "../../../db/database.ts";
 import { allKeys } from "../../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../../db/repositories/daily-costs-query.ts";
+import { can } from "../../auth/permissions.ts";
 import type { Person } from "../../auth/person.ts";
 import type { Blocking } from "../rates/waiting-room.ts";
 import type { Settings } from "../../config/limit-variables.ts";
@@ -159,10 +160,10 @@ export class Budgets {
     return this.#keys.ledgerOf(keyId)?.in(period, this.#options.now()) ?? null;
   }
 
-  async sharedUses({ id, role }: Pick<Person, "id" | "role">): Promise<SharedBudgetUses> {
+  async sharedUses(person: Pick<Person, "id" | "role">): Promise<SharedBudgetUses> {
     return {
-      person: (await this.#people?.uses(id)) ?? [],
-      gateway: (role === "admin" && (await this.#gateway?.uses(allKeys))) || [],
+      person: (await this.#people?.uses(person.id)) ?? [],
+      gateway: (can(person, "budgets.ofGateway") && (await this.#gateway?.uses(allKeys))) || [],
     };
   }
 

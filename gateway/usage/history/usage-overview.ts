@@ -1,4 +1,5 @@
 import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
+import { can } from "../../auth/permissions.ts";
 import type { Person } from "../../auth/person.ts";
 import { addSums, type UsageSummary } from "./usage-summary.ts";
 import type { UsageHistory } from "./usage-history.ts";
@@ -155,7 +156,7 @@ export async function readTopUsage(
   // One read serves `keys` and `people`. It returns few extra rows, because keys rarely change owners.
   const owned = await read(["apiKeyId", "ownerId"]);
   const keys = await addUp(owned, ({ apiKeyId }) => apiKeyId);
-  const people = person.role === "admin" ? await addUp(owned, ({ ownerId }) => ownerId) : [];
+  const people = can(person, "keys.ofOthers") ? await addUp(owned, ({ ownerId }) => ownerId) : [];
   const models = await read(["model"]);
   const reasons = await read(["errorReason"]);
   return {

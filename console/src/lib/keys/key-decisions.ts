@@ -1,17 +1,17 @@
 import { session } from "#lib/session/session.svelte.ts";
 import type { ApiKey } from "./key-cache.ts";
 
-const isAdmin = () => session.user?.role === "admin";
+const overrules = () => session.can("keys.overrule");
 
 export function canActivate({ disabledBy }: ApiKey): boolean {
-  return disabledBy !== "admin" || isAdmin();
+  return disabledBy !== "admin" || overrules();
 }
 
 /** Whether an administrator acts on another user's key. The owner cannot undo a deactivation or model removal. */
 export function isOverruling({ owner }: ApiKey): boolean {
-  return isAdmin() && owner !== null && owner.id !== session.user?.id;
+  return overrules() && owner !== null && owner.id !== session.user?.id;
 }
 
 export function lockedModels({ withheldModels }: ApiKey): ReadonlySet<string> {
-  return new Set(isAdmin() ? [] : withheldModels);
+  return new Set(overrules() ? [] : withheldModels);
 }

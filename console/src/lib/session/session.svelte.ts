@@ -4,6 +4,7 @@ import type { AppRouter } from "../../../../gateway/trpc/app-router.ts";
 
 type SessionData = inferRouterOutputs<AppRouter>["auth"]["signIn"];
 export type SignedInUser = SessionData["user"];
+export type Action = SignedInUser["actions"][number];
 
 /**
  * The access token exists only in this page's memory. A reload exchanges the refresh cookie for a new token.
@@ -24,6 +25,11 @@ class Session {
     this.#otherTabs.onmessage = ({ data }) => {
       if (data === "signed out" && this.user !== null) location.assign("/sign-in");
     };
+  }
+
+  /** Whether the gateway lets the user do something. False before the sign-in. */
+  can(action: Action): boolean {
+    return this.user?.actions.includes(action) ?? false;
   }
 
   /** Signs in if the refresh cookie is valid. Never rejects. */

@@ -8,23 +8,30 @@ import MessagesSquare from "@lucide/svelte/icons/messages-square";
 import Plug from "@lucide/svelte/icons/plug";
 import ScrollText from "@lucide/svelte/icons/scroll-text";
 import Users from "@lucide/svelte/icons/users";
-import type { SignedInUser } from "#lib/session/session.svelte.ts";
+import { type Action, session } from "#lib/session/session.svelte.ts";
 
-const pages = [
-  { href: "/", label: "Overview", icon: Activity, adminOnly: false },
-  { href: "/keys", label: "API keys", icon: KeyRound, adminOnly: false },
-  { href: "/usage", label: "Usage", icon: ChartColumn, adminOnly: false },
-  { href: "/requests", label: "Requests", icon: List, adminOnly: false },
-  { href: "/playground", label: "Playground", icon: MessagesSquare, adminOnly: false },
-  { href: "/models", label: "Models", icon: Boxes, adminOnly: false },
-  { href: "/providers", label: "Providers", icon: Plug, adminOnly: true },
-  { href: "/people", label: "People", icon: Users, adminOnly: true },
-  { href: "/audit-log", label: "Audit log", icon: ScrollText, adminOnly: true },
-  { href: "/docs", label: "API reference", icon: BookOpen, adminOnly: false },
+type Place = { href: string; label: string; icon: typeof Activity; needs?: Action };
+
+const pages: Place[] = [
+  { href: "/", label: "Overview", icon: Activity },
+  { href: "/keys", label: "API keys", icon: KeyRound },
+  { href: "/usage", label: "Usage", icon: ChartColumn },
+  { href: "/requests", label: "Requests", icon: List },
+  { href: "/playground", label: "Playground", icon: MessagesSquare },
+  { href: "/models", label: "Models", icon: Boxes },
+  { href: "/providers", label: "Providers", icon: Plug, needs: "providers.list" },
+  { href: "/people", label: "People", icon: Users, needs: "users.list" },
+  { href: "/audit-log", label: "Audit log", icon: ScrollText, needs: "audit.list" },
+  { href: "/docs", label: "API reference", icon: BookOpen },
 ];
 
-export function placesFor(user: SignedInUser) {
-  return pages.filter(({ adminOnly }) => !adminOnly || user.role === "admin");
+/** The pages that the user may open. */
+export function openPlaces(): Place[] {
+  return pages.filter(({ needs }) => needs === undefined || session.can(needs));
+}
+
+export function isClosed(pathname: string): boolean {
+  return pages.some(({ href, needs }) => needs !== undefined && !session.can(needs) && isAt(href, pathname));
 }
 
 export function isAt(href: string, pathname: string): boolean {
