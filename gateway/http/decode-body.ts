@@ -56,7 +56,7 @@ export async function decodeBody(body: EncodedBody): Promise<Buffer> {
 function expand({ bytes, encoding, bytesMax, held }: EncodedBody, decoder: Transform): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const lengthMax = Math.min(bytesMax, Math.max(expandedBytesFree, bytes.length * expansionFactorMax));
-  const body = new GrowingBody(lengthMax);
+  const body = new GrowingBody(lengthMax, true);
   const fail = (error: unknown) => {
     decoder.destroy();
     body.clear();

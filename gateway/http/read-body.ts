@@ -54,7 +54,7 @@ function receiveBody(request: IncomingMessage, bytesMax: number, held: HeldBody)
   const { "content-length": length } = request.headers;
   if (Number(length) > bytesMax) return refuseBody(request, held, tooLarge(bytesMax));
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const body = new GrowingBody(Math.min(Number(length ?? Infinity), bytesMax));
+  const body = new GrowingBody(Math.min(Number(length ?? Infinity), bytesMax), true);
   const append = (chunk: Buffer) => {
     if (body.length + chunk.length > bytesMax) throw tooLarge(bytesMax);
     held.add(chunk.length);
@@ -80,6 +80,7 @@ function receiveBody(request: IncomingMessage, bytesMax: number, held: HeldBody)
   const leave = () => {
     if (request.complete) return;
     held.release();
+    body.clear();
     reject(new ClientGoneError());
   };
   request.on("error", leave);

@@ -10,12 +10,20 @@ export function concat(buffers: Buffer[]): Buffer {
 /** Joins chunks in one buffer, because a separate buffer for each one-byte chunk takes about 100 bytes. */
 export class GrowingBody {
   readonly #lengthMax: number;
-  #buffer = noBytes;
+  readonly #isReadOnce: boolean;
+  #buffer: Buffer = noBytes;
+  /** Whether this object allocated the buffer. Otherwise, it is the only chunk so far. */
+  #isOwn = false;
   #length = 0;
 
-  /** @param lengthMax limits the bytes that are allocated in advance, not the length */
-  constructor(lengthMax: number) {
+  /**
+   * @param lengthMax limits the bytes that are allocated in advance, not the length
+   * @param isReadOnce whether `bytes` is read only once all chunks have arrived. Buffers without a use are then freed
+   * at once, because the garbage collector may leave hundreds of megabytes of them.
+   */
+  constructor(lengthMax: number, isReadOnce = false) {
     this.#lengthMax = lengthMax;
+    this.#isReadOnce = isReadOnce;
   }
 
   get length(): number {
@@ -38,14 +46,21 @@ export class GrowingBody {
   }
 
   clear(): void {
-    this.#buffer = noBytes;
+    this.#replace(noBytes, false);
     this.#length = 0;
   }
 
   #grow(length: number): void {
     const larger = Buffer.allocUnsafeSlow(Math.max(length, Math.min(length * 4, this.#lengthMax)));
     this.#buffer.copy(larger, 0, 0, this.#length);
-    this.#buffer = larger;
+    this.#replace(larger, true);
+  }
+
+  #replace(buffer: Buffer, isOwn: boolean): void {
+    const { buffer: memory } = this.#buffer;
+    if (this.#isReadOnce && this.#isOwn && memory instanceof ArrayBuffer) memory.transfer(0);
+    this.#buffer = buffer;
+    this.#isOwn = isOwn;
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
-import { EventSplitter } from "../../gateway/wire/bytes.ts";
+import { EventSplitter, GrowingBody } from "../../gateway/wire/bytes.ts";
 import { anyCharacter } from "../helpers/any-character.ts";
 import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
@@ -98,3 +98,20 @@ test("an event of 4 MB in tiny pieces takes linear time", (t) => {
   t.is(events[0]?.length, bytes.length);
   t.true(cpuMsSince(before) < 10_000);
 });
+
+for (const isReadOnce of [true, false]) {
+  test(`a growing body ${isReadOnce ? "frees" : "keeps"} buffers that it has outgrown`, (t) => {
+    const body = new GrowingBody(1_024, isReadOnce);
+    const chunks = ["ab", "cd", "e".repeat(100), "f".repeat(800)].map((text) => Buffer.from(text));
+    const earlier = chunks.map((chunk) => {
+      body.append(chunk);
+      return body.bytes;
+    });
+    const texts = ["ab", isReadOnce ? "" : "abcd", isReadOnce ? "" : `abcd${chunks[2]}`, chunks.join("")];
+    t.deepEqual(earlier.map(String), texts);
+    t.is(String(body.bytes), chunks.join(""));
+    body.clear();
+    t.deepEqual([earlier[3]?.length, body.length], [isReadOnce ? 0 : 904, 0]);
+    t.is(chunks.join("").length, 904, "the caller's chunks stay");
+  });
+}
