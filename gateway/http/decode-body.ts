@@ -77,8 +77,10 @@ function expand({ bytes, encoding, bytesMax, held }: EncodedBody, decoder: Trans
   decoder.on("end", () => {
     // Node ignores what follows the first frame, such as a frame with a larger window.
     const isWhole = "bytesWritten" in decoder && decoder.bytesWritten === bytes.length;
-    if (isWhole) resolve(body.bytes);
-    else fail(invalidCompression(encoding));
+    if (!isWhole) return fail(invalidCompression(encoding));
+    // A release from now on must not free what the caller receives.
+    held.onRelease(null);
+    resolve(body.bytes);
   });
   decoder.end();
   return promise;
