@@ -1,6 +1,8 @@
 import SchemaBuilder from "@pothos/core";
 import RelayPlugin from "@pothos/plugin-relay";
 import type { Person } from "../auth/person.ts";
+import type { LimitHolder } from "../errors.ts";
+import { holderKinds } from "../limits/holders.ts";
 import type { Services } from "../services.ts";
 
 export type GraphqlContext = {
@@ -57,11 +59,9 @@ export function usageEnums(builder: Builder) {
     }),
     LimitScope: builder.enumType("LimitScope", {
       description: "The holder of a limit or budget.",
-      values: {
-        KEY: { value: "key", description: "The API key itself." },
-        PERSON: { value: "person", description: "All API keys of the key's owner." },
-        GATEWAY: { value: "gateway", description: "All API keys." },
-      } as const,
+      values: Object.fromEntries(
+        holderKinds.map(({ kind, scope }) => [kind.toUpperCase(), { value: kind, description: scope }]),
+      ) as Record<Uppercase<LimitHolder>, { value: LimitHolder; description: string }>,
     }),
   };
 }

@@ -1,5 +1,4 @@
 import type { ApiKeyRow } from "../../db/entities/api-key.ts";
-import type { LimitHolder } from "../errors.ts";
 import { BlockList, isIP } from "node:net";
 
 /** A key's own limits. If one of the first three is null, the default for all keys applies. */
@@ -30,12 +29,6 @@ export const budgetPeriods = ["day", "week", "month", "total"] as const;
 export type KeyLimitChanges = {
   [Name in keyof Omit<KeyLimits, "budgetsUsd">]?: KeyLimits[Name] | undefined;
 } & { budgetsUsd?: { [Period in BudgetPeriod]?: number | null | undefined } | undefined };
-
-export const holderNames: Readonly<Record<LimitHolder, string>> = {
-  key: "this API key",
-  person: "all API keys of this key's owner",
-  gateway: "the whole gateway",
-};
 
 export type EnforcedLimits = Readonly<{
   requestsPerMinute: number | null;
@@ -143,7 +136,7 @@ export function toUsd(nanoDollars: number | null): number | null {
 }
 
 /** Amounts are in US dollars, and 0 means no budget. Returns null without a budget. */
-export function toSharedBudgets(usd: { day: number; month: number }): readonly Budget[] | null {
+export function toDefaultBudgets(usd: { day: number; month: number }): readonly Budget[] | null {
   const periods = (["day", "month"] as const).filter((period) => usd[period] > 0);
   return periods.length > 0
     ? periods.map((period) => ({ period, amount: toNanoDollars(usd[period]) }))

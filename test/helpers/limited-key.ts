@@ -2,7 +2,7 @@ import { readConfig } from "../../gateway/config/config.ts";
 import type { GatewayError } from "../../gateway/errors.ts";
 import { enforcedLimits, type LimitColumns, noLimitColumns } from "../../gateway/limits/key-limits.ts";
 import type { Admission } from "../../gateway/limits/rates/admission.ts";
-import type { LimitedKey } from "../../gateway/limits/rates/limiter.ts";
+import type { LimitedKey } from "../../gateway/limits/holders.ts";
 import type { UsageRecord } from "../../gateway/usage/recording/spool.ts";
 import { usageRow } from "./open-test-database.ts";
 

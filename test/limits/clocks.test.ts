@@ -3,7 +3,7 @@ import type { Database, Repositories } from "../../db/database.ts";
 import { AuditLog } from "../../gateway/audit/audit-log.ts";
 import { ChangeFeed } from "../../gateway/keys/change-feed.ts";
 import { BudgetWarnings } from "../../gateway/limits/budgets/budget-warnings.ts";
-import { BudgetWatch } from "../../gateway/limits/budgets/shared-budgets.ts";
+import { BudgetWatch } from "../../gateway/limits/budgets/budget-watch.ts";
 import type { Spending } from "../../gateway/limits/budgets/spending.ts";
 import { Meter } from "../../gateway/limits/rates/meter.ts";
 import { ShareExchange } from "../../gateway/limits/rates/share-exchange.ts";

@@ -1,6 +1,7 @@
 import test from "ava";
 import type { GatewayError } from "../../gateway/errors.ts";
-import { type LimitedKey, Limiter } from "../../gateway/limits/rates/limiter.ts";
+import type { LimitedKey } from "../../gateway/limits/holders.ts";
+import { Limiter } from "../../gateway/limits/rates/limiter.ts";
 import type { Meter } from "../../gateway/limits/rates/meter.ts";
 import { ShareExchange } from "../../gateway/limits/rates/share-exchange.ts";
 import { eventually } from "../helpers/eventually.ts";

@@ -4,7 +4,9 @@ import { type LimitEventRow, noKey } from "../../../db/entities/limit-event.ts";
 import type { LimitHolder } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
 import { dayMs, type SpentPart } from "./ledger.ts";
+import { holderOf } from "../holders.ts";
 import { toUsd } from "../key-limits.ts";
+import type { UsageRecord } from "../../usage/recording/spool.ts";
 
 export type BudgetWarning = SpentPart & { holder: BudgetHolder };
 
@@ -25,7 +27,7 @@ export class BudgetWarnings {
     const { runtime, webhook } = this.#options;
     const { kind, apiKeyId, ownerId } = holder;
     const ids = kind === "key" ? { apiKeyId } : kind === "person" ? { ownerId } : {};
-    runtime.log.warn({ ...ids, period, percent }, messages[kind]);
+    runtime.log.warn({ ...ids, period, percent }, holderOf(kind).warning);
     if (this.#unwritten.length >= unwrittenMax) return;
     const createdAt = new Date(runtime.now());
     this.#unwritten.push({
@@ -79,12 +81,6 @@ export class BudgetWarnings {
   }
 }
 
-const messages: Record<LimitHolder, string> = {
-  key: "an API key has spent part of its budget",
-  person: "a user's API keys have spent part of their budget",
-  gateway: "the gateway has spent part of its budget",
-};
-
 const unwrittenMax = 10_000;
 const eventsPerRun = 20;
 const keptMs = 400 * dayMs;
@@ -99,6 +95,14 @@ export type BudgetHolder = {
 };
 
 type HolderColumns = Pick<LimitEventRow, "apiKeyId" | "apiKeyName" | "ownerId">;
+
+/** @param record a request of the holder, which a key's warning needs for its names */
+export function warnedHolder(kind: LimitHolder, id: string, record?: UsageRecord): BudgetHolder {
+  if (kind !== "key" || !record)
+    return { kind, apiKeyId: null, apiKeyName: null, ownerId: kind === "person" ? id : null };
+  const { apiKeyId, apiKeyName, ownerId } = record;
+  return { kind, apiKeyId, apiKeyName, ownerId };
+}
 
 function toHolderColumns({ apiKeyId, apiKeyName, ownerId }: BudgetHolder): HolderColumns {
   return { apiKeyId: apiKeyId ?? noKey, apiKeyName: apiKeyName ?? "", ownerId };

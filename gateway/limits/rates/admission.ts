@@ -157,7 +157,8 @@ export class FairQueue {
     if (state === "waiting") this.#waiting.remove(slot);
     if (state !== "running") return;
     this.#running--;
-    const next = this.#waiting.shift();
+    // Without a limit nobody waits.
+    const next = this.#options.concurrentRequestsMax === 0 ? null : this.#waiting.shift();
     if (next) this.#start(next);
   }
 

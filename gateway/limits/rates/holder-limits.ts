@@ -1,5 +1,5 @@
 import { GatewayError, type LimitHolder, type LimitReason } from "../../errors.ts";
-import { holderNames } from "../key-limits.ts";
+import { holderOf } from "../holders.ts";
 import type { Meter } from "./meter.ts";
 
 /** A holder's limits and its meter. 0 means no limit. */
@@ -78,7 +78,7 @@ export function refusalOfTokens(
 /** Throws if the request alone exceeds the tokens per minute, because waiting would not help. */
 export function checkSize({ holder, tokensPerMinute }: HolderLimits, tokens: number): void {
   if (tokensPerMinute === 0 || tokens <= tokensPerMinute) return;
-  const message = `The request is too large for ${holderNames[holder]}: about ${tokens} input tokens, with a limit of ${tokensPerMinute} tokens per minute. Send less, or ask for a higher limit.`;
+  const message = `The request is too large for ${holderOf(holder).words}: about ${tokens} input tokens, with a limit of ${tokensPerMinute} tokens per minute. Send less, or ask for a higher limit.`;
   const details = { isFinal: true, limitedBy: holder, reason: reasons.tokens };
   throw new GatewayError("token_limit_exceeded", message, details);
 }
@@ -91,7 +91,7 @@ export function refusalOf(
 ): GatewayError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
   const details = { retryAfterSeconds, limitedBy: holder, reason: reasons[kind] };
-  const reached = `Rate limit reached for ${holderNames[holder]}:`;
+  const reached = `Rate limit reached for ${holderOf(holder).words}:`;
   const again = `Retry in ${retryAfterSeconds} s.`;
   if (kind === "concurrent") {
     const message = `${reached} ${concurrentRequests} concurrent requests. Retry when one of them has finished.`;

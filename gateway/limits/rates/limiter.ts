@@ -1,4 +1,4 @@
-import { toGatewayError, type GatewayError, type LimitHolder } from "../../errors.ts";
+import { toGatewayError, type GatewayError } from "../../errors.ts";
 import type { Settings } from "../../config/limit-variables.ts";
 import { Admission, FairQueue, type QueueSlot, admitNothing, checkEarly, countRequest } from "./admission.ts";
 import { type Blocking, type Waiter, WaitingRoom } from "./waiting-room.ts";
@@ -13,7 +13,7 @@ import {
   type TokenEstimate,
 } from "./holder-limits.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
-import type { EnforcedLimits } from "../key-limits.ts";
+import { holderKinds, type LimitedKey } from "../holders.ts";
 import { type Prices, toCost } from "../../usage/counting/cost.ts";
 
 type LimiterOptions = {
@@ -78,7 +78,7 @@ export class Limiter {
       isWaiting: () => slot.state === "waiting",
       leave: () => {
         const hasWaited = waiter.blocking !== null;
-        this.#room.leave(waiter);
+        if (hasWaited) this.#room.leave(waiter);
         this.#queue.leave(slot);
         // Those behind it may need less.
         if (hasWaited) this.#wake(key, holders);
@@ -155,7 +155,7 @@ export class Limiter {
       return this.#room.enter(waiter, blocking);
     }
     this.#queue.check(slot.keyId);
-    this.#room.leave(waiter);
+    if (waiter.blocking !== null) this.#room.leave(waiter);
     const counted = reservation ?? (holders.length > 0 ? exact?.assumeAdmitted(holders) : null) ?? null;
     admission.reserve(tokens.total, counted, budgets.reserve(asking.key, cost));
     this.#queue.enter(slot);
@@ -289,8 +289,6 @@ function estimateTokens(bodyBytes: number): number {
 /** The name of the line in which requests wait for a holder's tokens. */
 const tokenLine = (id: string): string => `tokens ${id}`;
 
-export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
-
 /** The holders whose rates apply to a key, with their meters. */
 class LimitHolders {
   readonly #meters: Map<string, Meter>;
@@ -311,40 +309,19 @@ class LimitHolders {
     return holders;
   }
 
-  #listHolders({ id, ownerId, limits: own }: LimitedKey): HolderLimits[] {
-    const limits = this.#limits;
-    const holders: HolderLimits[] = [];
-    this.#addHolder(holders, id, "key", {
-      requestsPerMinute: own?.requestsPerMinute ?? limits.keyRequestsPerMinuteMax,
-      tokensPerMinute: own?.tokensPerMinute ?? limits.keyTokensPerMinuteMax,
-      concurrentRequests: own?.concurrentRequests ?? limits.keyConcurrentRequestsMax,
+  #listHolders(key: LimitedKey): HolderLimits[] {
+    return holderKinds.flatMap(({ kind, idOf, limitsOf, defaults }) => {
+      const id = idOf(key);
+      if (id === null) return [];
+      const [own, general] = [limitsOf(key), defaults(this.#limits)];
+      const requestsPerMinute = own?.requestsPerMinute ?? general.requestsPerMinute;
+      const tokensPerMinute = own?.tokensPerMinute ?? general.tokensPerMinute;
+      const concurrentRequests = own?.concurrentRequests ?? general.concurrentRequests;
+      if (requestsPerMinute === 0 && tokensPerMinute === 0 && concurrentRequests === 0) return [];
+      let meter = this.#meters.get(id);
+      if (!meter) this.#meters.set(id, (meter = new Meter()));
+      return { id, holder: kind, meter, requestsPerMinute, tokensPerMinute, concurrentRequests };
     });
-    if (ownerId !== null) {
-      this.#addHolder(holders, ownerId, "person", {
-        requestsPerMinute: limits.personRequestsPerMinuteMax,
-        tokensPerMinute: limits.personTokensPerMinuteMax,
-        concurrentRequests: limits.personConcurrentRequestsMax,
-      });
-    }
-    this.#addHolder(holders, wholeGateway, "gateway", {
-      requestsPerMinute: limits.gatewayRequestsPerMinuteMax,
-      tokensPerMinute: limits.gatewayTokensPerMinuteMax,
-      concurrentRequests: 0,
-    });
-    return holders;
-  }
-
-  #addHolder(
-    holders: HolderLimits[],
-    id: string,
-    holder: LimitHolder,
-    limits: Omit<HolderLimits, "id" | "meter" | "holder">,
-  ): void {
-    const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
-    if (requestsPerMinute === 0 && tokensPerMinute === 0 && concurrentRequests === 0) return;
-    let meter = this.#meters.get(id);
-    if (!meter) this.#meters.set(id, (meter = new Meter()));
-    holders.push({ id, holder, meter, requestsPerMinute, tokensPerMinute, concurrentRequests });
   }
 
   /** Cached holders would keep removed meters. */
@@ -355,8 +332,6 @@ class LimitHolders {
 
 /** The cached holders of a key, and the limits and owner that they were built from. */
 type KeyHolders = Pick<LimitedKey, "limits" | "ownerId"> & { holders: readonly HolderLimits[] };
-
-const wholeGateway = "gateway";
 
 /** The average use of a key's recent requests. */
 type Usual = {

@@ -31,13 +31,11 @@ export class WaitingRoom {
   readonly #lines = new Map<string, Line>();
   readonly #counts = new Map<string, number>();
   #poll: NodeJS.Timeout | undefined;
+  /** Whether no request waits. */
+  isEmpty = true;
 
   constructor(options: WaitingRoomOptions) {
     this.#options = options;
-  }
-
-  get isEmpty(): boolean {
-    return this.#lines.size === 0;
   }
 
   get size(): number {
@@ -65,6 +63,7 @@ export class WaitingRoom {
     let line = this.#lines.get(blocking.line);
     if (!line) this.#lines.set(blocking.line, (line = { turns: new Turns(), isServing: false }));
     line.turns.add(waiter);
+    this.isEmpty = false;
     this.#poll ??= setInterval(() => this.#wakeAll(), pollMs).unref();
   }
 
@@ -114,6 +113,7 @@ export class WaitingRoom {
     if (!line.turns.isEmpty) return;
     this.#lines.delete(name);
     if (this.#lines.size > 0) return;
+    this.isEmpty = true;
     clearInterval(this.#poll);
     this.#poll = undefined;
   }
