@@ -11,6 +11,4 @@ export function isBareName(text: string): boolean {
 
 export const providerNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-export const slugLengthMax = 255;
-
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}\/[\w.:@+~/-]{1,191}$/;

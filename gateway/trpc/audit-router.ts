@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { auditActions, listActions } from "../audit/audit-log.ts";
-import { cursor, id, moment, pageLimit, search } from "./inputs.ts";
+import { cursor, id, moment, pageLimit, search } from "../inputs.ts";
 import { procedure, router } from "./trpc.ts";
 
 export const auditRouter = router({

@@ -2,7 +2,8 @@ import * as z from "zod";
 import { describeUser, type Session } from "../auth/session-service.ts";
 import { GatewayError } from "../errors.ts";
 import type { Context } from "./context.ts";
-import { email, linkToken, name, password } from "./inputs.ts";
+import { email, linkToken, password } from "../auth/account-inputs.ts";
+import { name } from "../inputs.ts";
 import { procedure, publicProcedure, router } from "./trpc.ts";
 
 export const authRouter = router({

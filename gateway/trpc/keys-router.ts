@@ -1,44 +1,16 @@
 import * as z from "zod";
-import {
-  chargeFactor,
-  cursor,
-  id,
-  keyLimits,
-  moment,
-  name,
-  pageLimit,
-  revision,
-  search,
-  slug,
-  slugs,
-} from "./inputs.ts";
+import { id, name, revision, slugs } from "../inputs.ts";
+import { keyFilter, keyLimitChanges, keyPage, newKey, rotation, soughtKey } from "../keys/key-inputs.ts";
+import { chargeFactor } from "../known-models/price-inputs.ts";
 import { procedure, router } from "./trpc.ts";
-
-const filter = {
-  search,
-  modelSlug: slug.optional(),
-  ownerId: id.optional(),
-  attention: z.enum(["expiring", "unused"]).optional(),
-};
-const status = z.enum(["active", "disabled"]);
-const overlapSeconds = z
-  .int()
-  .min(0)
-  .max(7 * 24 * 60 * 60);
-
-const searchText = z.string().min(1).max(4_096);
 
 export const keysRouter = router({
   list: procedure
-    .input(
-      z
-        .strictObject({ ...filter, status: status.optional(), cursor, limit: pageLimit })
-        .default({ cursor: undefined }),
-    )
+    .input(keyPage.default({ cursor: undefined }))
     .query(({ ctx, input }) => ctx.services.keys.list(ctx.person, input)),
 
   counts: procedure
-    .input(z.strictObject(filter).default({}))
+    .input(keyFilter.default({}))
     .query(({ ctx, input }) => ctx.services.keys.count(ctx.person, input)),
 
   get: procedure
@@ -46,26 +18,14 @@ export const keysRouter = router({
     .query(({ ctx, input }) => ctx.services.keys.get(ctx.person, input.id)),
 
   /** A mutation, because the URL of a query could contain the key value. */
-  find: procedure
-    .input(z.union([z.strictObject({ value: searchText }), z.strictObject({ text: searchText })]))
-    .mutation(({ ctx, input }) => ctx.services.keys.find(ctx.person, input)),
+  find: procedure.input(soughtKey).mutation(({ ctx, input }) => ctx.services.keys.find(ctx.person, input)),
 
   usage: procedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.keyUsage.get(ctx.person, input.id)),
 
   /** Returns the key value, which cannot be read again. Only administrators can set another owner. */
-  create: procedure
-    .input(
-      z.strictObject({
-        name,
-        models: slugs.optional(),
-        expiresAt: moment.nullish(),
-        limits: keyLimits.optional(),
-        ownerId: id.optional(),
-      }),
-    )
-    .mutation(({ ctx, input }) => ctx.services.keys.create(ctx.person, input)),
+  create: procedure.input(newKey).mutation(({ ctx, input }) => ctx.services.keys.create(ctx.person, input)),
 
   rename: procedure
     .input(z.strictObject({ id, name, revision }))
@@ -79,7 +39,7 @@ export const keysRouter = router({
 
   /** Null removes a limit or the expiry. Members cannot loosen a limit or extend the expiry. */
   setLimits: procedure
-    .input(z.strictObject({ id, limits: keyLimits.optional(), expiresAt: moment.nullish(), revision }))
+    .input(keyLimitChanges)
     .mutation(({ ctx, input: { id: keyId, revision: seen, ...edit } }) =>
       ctx.services.keys.setLimits(ctx.person, keyId, edit, seen),
     ),
@@ -99,7 +59,7 @@ export const keysRouter = router({
     .mutation(({ ctx, input }) => ctx.services.keys.deactivate(ctx.person, input.id)),
 
   rotate: procedure
-    .input(z.strictObject({ id, overlapSeconds: overlapSeconds.default(24 * 60 * 60) }))
+    .input(rotation)
     .mutation(({ ctx, input }) => ctx.services.keys.rotate(ctx.person, input.id, input.overlapSeconds)),
 
   delete: procedure

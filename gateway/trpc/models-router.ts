@@ -1,27 +1,7 @@
 import * as z from "zod";
-import {
-  fallbacks,
-  id,
-  pageLimit,
-  revision,
-  search,
-  slug,
-  slugs,
-  tokens,
-  upstreamModel,
-  prices,
-} from "./inputs.ts";
+import { id, pageLimit, revision, search, slug, slugs } from "../inputs.ts";
+import { modelChanges, modelReference } from "../models/model-inputs.ts";
 import { procedure, router } from "./trpc.ts";
-
-const changes = {
-  upstreamModel: upstreamModel.optional(),
-  prices: prices.optional(),
-  contextWindow: tokens.optional(),
-  outputTokensMax: tokens.optional(),
-  fallbacks: fallbacks.optional(),
-};
-
-const reference = z.union([z.strictObject({ id }), z.strictObject({ slug })]);
 
 export const modelsRouter = router({
   list: procedure
@@ -36,18 +16,21 @@ export const modelsRouter = router({
     .input(z.strictObject({ slugs }))
     .query(({ ctx, input }) => ctx.services.models.listForSetup(input.slugs)),
 
-  get: procedure.input(reference).query(({ ctx, input }) => ctx.services.models.get(ctx.person, input)),
+  get: procedure.input(modelReference).query(({ ctx, input }) => ctx.services.models.get(ctx.person, input)),
 
   /** The effects of deleting the model. */
-  impact: procedure.input(reference).query(({ ctx, input }) => ctx.services.models.impact(input)),
+  impact: procedure.input(modelReference).query(({ ctx, input }) => ctx.services.models.impact(input)),
 
   create: procedure
-    .input(z.strictObject({ slug, providerId: id, ...changes }))
+    .input(z.strictObject({ slug, providerId: id, ...modelChanges }))
     .mutation(({ ctx, input }) => ctx.services.models.create(ctx.person, input)),
 
   update: procedure
     .input(
-      z.union([z.strictObject({ id, revision, ...changes }), z.strictObject({ slug, revision, ...changes })]),
+      z.union([
+        z.strictObject({ id, revision, ...modelChanges }),
+        z.strictObject({ slug, revision, ...modelChanges }),
+      ]),
     )
     .mutation(({ ctx, input }) => {
       const model = "id" in input ? { id: input.id } : { slug: input.slug };
@@ -55,7 +38,7 @@ export const modelsRouter = router({
     }),
 
   delete: procedure
-    .input(reference)
+    .input(modelReference)
     .mutation(({ ctx, input }) => ctx.services.models.delete(ctx.person, input)),
 
   known: procedure

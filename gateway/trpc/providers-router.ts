@@ -1,22 +1,15 @@
 import * as z from "zod";
-import { listPresets, providerKindNames } from "../providers/registry.ts";
+import { listPresets } from "../providers/registry.ts";
+import { id, moment } from "../inputs.ts";
+import { upstreamModel } from "../models/model-inputs.ts";
 import {
   apiKey,
-  baseUrl,
-  chargeFactor,
   environmentVariable,
-  id,
-  moment,
-  preset,
-  providerName,
-  revision,
-  timeouts,
-  upstreamModel,
+  newProvider,
+  providerChanges,
   weight,
-} from "./inputs.ts";
+} from "../models/provider-inputs.ts";
 import { procedure, router } from "./trpc.ts";
-
-const billing = { costSource: z.enum(["provider"]).nullish(), chargeFactor: chargeFactor.nullish() };
 
 export const providersRouter = router({
   list: procedure.query(({ ctx }) => ctx.services.providers.list()),
@@ -26,30 +19,11 @@ export const providersRouter = router({
   privateHosts: procedure.query(({ ctx }) => ctx.services.providers.privateHosts()),
 
   create: procedure
-    .input(
-      z.strictObject({
-        name: providerName,
-        kind: z.enum(providerKindNames),
-        preset: preset.nullish(),
-        baseUrl: baseUrl.nullish(),
-        apiKey: apiKey.optional(),
-        timeouts: timeouts.optional(),
-        ...billing,
-      }),
-    )
+    .input(newProvider)
     .mutation(({ ctx, input }) => ctx.services.providers.create(ctx.person, input)),
 
   update: procedure
-    .input(
-      z.strictObject({
-        id,
-        preset: preset.nullish(),
-        baseUrl: baseUrl.optional(),
-        timeouts: timeouts.optional(),
-        ...billing,
-        revision,
-      }),
-    )
+    .input(providerChanges)
     .mutation(({ ctx, input: { id: providerId, ...changes } }) =>
       ctx.services.providers.update(ctx.person, providerId, changes),
     ),

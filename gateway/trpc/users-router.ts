@@ -2,10 +2,9 @@ import * as z from "zod";
 import { formatJoinLink } from "../auth/invitation-service.ts";
 import type { InvitedUser } from "../auth/user-service.ts";
 import type { Context } from "./context.ts";
-import { cursor, email, id, name, pageLimit, search } from "./inputs.ts";
+import { email, role } from "../auth/account-inputs.ts";
+import { cursor, id, name, pageLimit, search } from "../inputs.ts";
 import { procedure, router } from "./trpc.ts";
-
-const role = z.enum(["admin", "member"]);
 
 export const usersRouter = router({
   list: procedure

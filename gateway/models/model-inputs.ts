@@ -1,0 +1,36 @@
+import * as z from "zod";
+import { id, slug, whole, wholeCharacters } from "../inputs.ts";
+import { prices } from "../known-models/price-inputs.ts";
+
+// Inside a union, `max` would hide the path of the invalid field.
+const fallbacks = z
+  .array(slug)
+  .refine((list) => list.length <= 5, "The list has more than 5 fallbacks. Remove some of them.")
+  .refine((list) => duplicateIn(list) === undefined, {
+    error: ({ input }) =>
+      `The list contains "${duplicateIn(input as string[])}" twice. Remove the duplicate.`,
+  });
+
+function duplicateIn(list: readonly string[]): string | undefined {
+  return list.find((each, index) => list.indexOf(each) < index);
+}
+
+export const upstreamModel = z
+  .string()
+  .trim()
+  .min(1, "The upstream model is empty. Enter the provider's model ID.")
+  .max(255, "The upstream model has more than 255 characters. Enter the provider's model ID.")
+  .refine(...wholeCharacters);
+
+const tokens = whole(2 ** 31 - 1).nullable();
+
+/** What an administrator sets of a model. */
+export const modelChanges = {
+  upstreamModel: upstreamModel.optional(),
+  prices: prices.optional(),
+  contextWindow: tokens.optional(),
+  outputTokensMax: tokens.optional(),
+  fallbacks: fallbacks.optional(),
+};
+
+export const modelReference = z.union([z.strictObject({ id }), z.strictObject({ slug })]);
