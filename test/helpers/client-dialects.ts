@@ -1,12 +1,12 @@
 import type { Assertions } from "ava";
 import { assertError, assertErrorHead, type ErrorRow } from "./assert-error.ts";
-import type { Answer } from "./post-chat.ts";
+import { type Answer, chatBody } from "./post-chat.ts";
 
 /** A client dialect other than chat completions, for tests that run once per dialect. */
 export type ClientDialect = {
   name: "messages" | "responses";
   /** A provider that speaks the dialect natively, without translation. */
-  provider: { kind: "anthropic" | "openai-compatible"; preset: "anthropic" | "openai" };
+  provider: { kind: "anthropic" | "openai-compatible"; preset?: "anthropic" | "openai" };
   /** Returns the body of a short valid request, with the members of `more`. */
   body(model: string, prompt?: string, more?: object): object;
   /** The member that contains the conversation. */
@@ -130,3 +130,20 @@ export const responses: ClientDialect = {
 };
 
 export const clientDialects: ClientDialect[] = [messages, responses];
+
+/** The part of a dialect that tests of errors use. */
+export type ErrorDialect = Pick<
+  ClientDialect,
+  "provider" | "body" | "conversation" | "refusal" | "assertError"
+> & { name: ClientDialect["name"] | "chat/completions" };
+
+export const chat: ErrorDialect = {
+  name: "chat/completions",
+  provider: { kind: "openai-compatible" },
+  body: chatBody,
+  conversation: "messages",
+  refusal: (message) => ({ error: { message, type: "tokens", param: "messages", code: "too_long" } }),
+  assertError,
+};
+
+export const errorDialects: ErrorDialect[] = [chat, ...clientDialects];

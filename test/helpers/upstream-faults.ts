@@ -40,13 +40,6 @@ export const faults: Fault[] = [
   },
   { kind: "stalls", isSlow: true, error: tooSlow, play: () => {} },
   {
-    kind: "stalls after the head",
-    isFirst: true,
-    isSlow: true,
-    error: tooSlow,
-    play: ({ begin }) => begin(),
-  },
-  {
     kind: "closes the connection before the announced length",
     headers: { "content-length": "100000" },
     error: broken,
@@ -121,16 +114,6 @@ export const faults: Fault[] = [
     },
   },
   {
-    kind: "answers with a web page",
-    isFirst: true,
-    headers: { "content-type": "text/html; charset=utf-8" },
-    error: broken,
-    play({ begin, response }) {
-      begin();
-      response.end("<html><body>data: Welcome</body></html>");
-    },
-  },
-  {
     kind: "takes its time, but not too much at once",
     isSlow: true,
     error: null,
@@ -183,21 +166,4 @@ export const faults: Fault[] = [
       response.end(gzipSync(rest));
     },
   },
-  answersWith(429, "slow_down", { status: 429, code: "slow_down" }),
-  answersWith(400, "context_length_exceeded", { status: 400, code: "context_length_exceeded" }),
-  answersWith(401, "invalid_api_key", { status: 502, code: "upstream_auth_failed" }),
-  ...[302, 307, 308, 500, 503, 529].map((status) => answersWith(status, "some_code", broken)),
 ];
-
-function answersWith(status: number, code: string, error: Fault["error"]): Fault {
-  return {
-    kind: `answers with HTTP status ${status}`,
-    isFirst: true,
-    error,
-    play({ response }) {
-      const elsewhere = status < 400 ? { location: "/elsewhere" } : {};
-      response.writeHead(status, { "content-type": "application/json", "retry-after": "7", ...elsewhere });
-      response.end(errorJson(code));
-    },
-  };
-}

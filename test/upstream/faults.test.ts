@@ -10,6 +10,7 @@ import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 import { type Fault, faults, type Place } from "../helpers/upstream-faults.ts";
 
+// `test/v1/upstream-errors.test.ts` covers statuses and other failures before the response's first byte.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -95,7 +96,6 @@ async function playFault(t: ExecutionContext, fault: Fault, place: Place): Promi
     const { error } = JSON.parse(json ?? "null");
     t.deepEqual(Object.keys(error), ["message", "type", "param", "code"]);
     t.is(error.code, fault.error.code);
-    if (fault.error.status === 429) t.is(head.headers["retry-after"], "7");
   }
 
   const response = await answering.promise;
@@ -111,10 +111,6 @@ async function playFault(t: ExecutionContext, fault: Fault, place: Place): Promi
     stream,
   });
   t.is(records[0]?.errorReason === null, fault.error === null, "no failure is without a reason");
-  t.true(
-    upstream.requests.every(({ url }) => url === "/v1/chat/completions"),
-    "no redirect is followed",
-  );
 }
 
 test("endless chunks are cut off at the timeout", async (t) => {

@@ -96,9 +96,8 @@ test.before(async () => {
 
 const user = { role: "user", content: "Hello" };
 
+// `errors.test.ts` covers the members that all dialects have.
 const missing: [changes: object, param: string][] = [
-  [{ model: undefined }, "model"],
-  [{ messages: undefined }, "messages"],
   [{ messages: [{ content: "Hello" }] }, "messages[0].role"],
   [{ messages: [user, {}] }, "messages[1].role"],
 ];
@@ -111,29 +110,22 @@ for (const [changes, param] of missing) {
 }
 
 const wrongTypes: [changes: object, param: string][] = [
-  [{ model: 5 }, "model"],
-  [{ model: null }, "model"],
   [{ model: ["demo/echo"] }, "model"],
-  [{ messages: {} }, "messages"],
   [{ messages: "Hello" }, "messages"],
   [{ messages: null }, "messages"],
-  [{ messages: [null] }, "messages[0]"],
   [{ messages: [user, "Hello"] }, "messages[1]"],
   [{ messages: [[]] }, "messages[0]"],
   [{ messages: [{ role: 5 }] }, "messages[0].role"],
   [{ messages: [{ role: null, content: "" }] }, "messages[0].role"],
   [{ messages: [user, { role: "user", content: 5 }] }, "messages[1].content"],
   [{ messages: [{ role: "user", content: {} }] }, "messages[0].content"],
-  [{ stream: "yes" }, "stream"],
   [{ stream: 1 }, "stream"],
   [{ stream_options: true }, "stream_options"],
-  [{ temperature: "1" }, "temperature"],
   [{ top_p: [] }, "top_p"],
   [{ max_tokens: "10" }, "max_tokens"],
   [{ max_tokens: 1.5 }, "max_tokens"],
   [{ max_completion_tokens: {} }, "max_completion_tokens"],
   [{ n: "2" }, "n"],
-  [{ tools: {} }, "tools"],
 ];
 for (const [changes, param] of wrongTypes) {
   test(`${JSON.stringify(changes)} has the wrong type`, async (t) => {
@@ -143,7 +135,6 @@ for (const [changes, param] of wrongTypes) {
 }
 
 const wrongValues: [changes: object, param: string][] = [
-  [{ messages: [] }, "messages"],
   [{ messages: [{ role: "robot", content: "Hello" }] }, "messages[0].role"],
   [{ messages: [user, { role: "User", content: "Hello" }] }, "messages[1].role"],
   [{ temperature: 3 }, "temperature"],

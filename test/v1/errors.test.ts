@@ -1,15 +1,16 @@
+import { gzipSync } from "node:zlib";
 import test from "ava";
 import { generateKeyValue } from "../../gateway/keys/key-value.ts";
 import { createLog } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { assertError, clientError, type ErrorRow, serverError } from "../helpers/assert-error.ts";
-import { type Answer, chatBody, postChat } from "../helpers/post-chat.ts";
+import { chat, errorDialects } from "../helpers/client-dialects.ts";
+import { type Answer, chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 // These tests cover the gateway's own errors. `upstream-errors.test.ts` covers upstream failures.
 const shared = sharedByFile();
-const bodyBytesMax = 10_000;
 /** Advances the gateway's clock, so that a key expires at once. */
 let clockAheadMs = 0;
 let gateway: TestGateway;
@@ -18,7 +19,6 @@ let expired: string;
 
 test.before(async () => {
   gateway = await startTestGateway(shared, {
-    environment: { REQUEST_BODY_BYTES_MAX: String(bodyBytesMax) },
     runtime: { now: () => Date.now() + clockAheadMs },
   });
   key = await createKey(gateway);
@@ -88,17 +88,15 @@ test("a deactivated key works again once activated", async (t) => {
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
 });
 
-test("missing and unconnected models receive the same response", async (t) => {
+test("an unconnected model is as missing in a request as in its details", async (t) => {
   const unconnected = await createKey(gateway, []);
   const row = clientError(404, "model_not_found", "model");
 
   const hidden = assertError(t, await postChat(gateway, unconnected.value, chatBody("demo/echo")), row);
-  const absent = assertError(t, await postChat(gateway, key.value, chatBody("demo/none")), row);
   const inDetail = await send("GET", "/v1/models/demo/echo", {
     authorization: `Bearer ${unconnected.value}`,
   });
 
-  t.is(hidden, absent.replace("demo/none", "demo/echo"));
   t.is(assertError(t, inDetail, row), hidden);
 });
 
@@ -118,31 +116,6 @@ test("a model without its provider is reported with the expected slug", async (t
   t.notRegex(assertError(t, hidden, row), /demo/, "what a key may not use is not named");
 });
 
-for (const body of [
-  "",
-  " ",
-  "{",
-  "hello",
-  '{"model":"demo/echo",}',
-  "\u{feff}{}",
-  "[]",
-  '"text"',
-  "null",
-  "5",
-]) {
-  test(`a body that is not a JSON object is rejected: ${JSON.stringify(body)}`, async (t) => {
-    assertError(t, await postChat(gateway, key.value, body), clientError(400, null));
-  });
-}
-
-test("a body over the limit is rejected, one at the limit is not", async (t) => {
-  const body = JSON.stringify(chatBody("demo/echo"));
-  const atLimit = await postChat(gateway, key.value, body.padEnd(bodyBytesMax));
-  t.is(atLimit.status, 200);
-  const over = await postChat(gateway, key.value, body.padEnd(bodyBytesMax + 1));
-  t.regex(assertError(t, over, clientError(413, "request_too_large")), /10000 bytes/);
-});
-
 for (const path of [
   "/v1",
   "/v1/",
@@ -159,7 +132,6 @@ for (const path of [
 }
 
 const endpoints: [path: string, allowed: string, refused: string[]][] = [
-  ["/v1/chat/completions", "POST", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"]],
   ["/v1/models", "GET", ["POST", "PUT", "DELETE", "OPTIONS"]],
   ["/v1/models/demo/echo", "GET", ["POST", "DELETE"]],
 ];
@@ -236,4 +208,197 @@ function freeze({ services: { database } }: TestGateway): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   database.read(() => promise).catch(() => {});
   return resolve;
+}
+
+const bodyBytesMax = 10_000;
+let dialectErrorsGateway: TestGateway;
+let dialectErrorsKey: { id: string; value: string };
+
+test.before(async () => {
+  dialectErrorsGateway = await startTestGateway(shared, {
+    environment: { REQUEST_BODY_BYTES_MAX: String(bodyBytesMax), DATABASE_TIMEOUT_MS: "2000" },
+  });
+  dialectErrorsKey = await createKey(dialectErrorsGateway);
+});
+
+const foreignKey = "sk-ant-api03-somebody-elses";
+
+for (const dialect of errorDialects) {
+  const path = `/v1/${dialect.name}`;
+  const { body, conversation, assertError } = dialect;
+  const send = (content: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+    postTo(
+      dialectErrorsGateway,
+      path,
+      { authorization: `Bearer ${dialectErrorsKey.value}`, ...headers },
+      content,
+    );
+
+  for (const headers of [{}, { authorization: "Basic dXNlcjpwYXNz" }, { "x-api-key": "" }]) {
+    test(`${path}: a missing key is reported: ${JSON.stringify(headers)}`, async (t) => {
+      const answer = await postTo(
+        dialectErrorsGateway,
+        path,
+        headers as Record<string, string>,
+        body("demo/echo"),
+      );
+      assertError(t, answer, clientError(401, null));
+    });
+  }
+
+  test(`${path}: invalid and deactivated keys receive the same response`, async (t) => {
+    const disabled = await createKey(dialectErrorsGateway);
+    await dialectErrorsGateway.admin.keys.deactivate.mutate({ id: disabled.id });
+    const values = [
+      disabled.value,
+      generateKeyValue(dialectErrorsGateway.services.runtime),
+      foreignKey,
+      "' OR '1'='1",
+    ];
+    const messages = new Set<string>();
+    for (const value of values) {
+      const answer = await postTo(dialectErrorsGateway, path, { "x-api-key": value }, body("demo/echo"));
+      messages.add(assertError(t, answer, clientError(401, "invalid_api_key")));
+    }
+    t.is(messages.size, 1);
+  });
+
+  test(`${path}: a key is accepted in either header, whatever the other contains`, async (t) => {
+    for (const headers of [
+      { "x-api-key": dialectErrorsKey.value },
+      { "x-api-key": dialectErrorsKey.value, authorization: `Bearer ${foreignKey}` },
+      { "x-api-key": dialectErrorsKey.value, authorization: "Basic dXNlcjpwYXNz" },
+      { "x-api-key": foreignKey, authorization: `Bearer ${dialectErrorsKey.value}` },
+      { "x-api-key": dialectErrorsKey.value, authorization: `Bearer ${dialectErrorsKey.value}` },
+    ]) {
+      const answer = await postTo(
+        dialectErrorsGateway,
+        path,
+        headers as Record<string, string>,
+        body("demo/echo"),
+      );
+      t.is(answer.status, 200, answer.text);
+    }
+  });
+
+  test(`${path}: missing and unconnected models receive the same response`, async (t) => {
+    const unconnected = await createKey(dialectErrorsGateway, []);
+    const row = clientError(404, "model_not_found", "model");
+    const absent = assertError(t, await send(body("demo/none")), row);
+    const hidden = await send(body("demo/echo"), { authorization: `Bearer ${unconnected.value}` });
+    t.is(assertError(t, hidden, row), absent.replace("demo/none", "demo/echo"));
+    const records = await usageOf(dialectErrorsGateway, unconnected.id);
+    t.like(records, [{ endpoint: dialect.name, status: "FAILED", httpStatus: hidden.status }]);
+  });
+
+  test(`${path}: an invalid slug is not found and not repeated`, async (t) => {
+    for (const model of ["test/model evil", "\u{1b}[31mtest/model", "", "a".repeat(5_000), "../../etc"]) {
+      const message = assertError(t, await send(body(model)), clientError(404, "model_not_found", "model"));
+      t.regex(message, /^[\x20-\x7e]{1,300}$/);
+    }
+  });
+
+  for (const content of [
+    "",
+    " ",
+    "{",
+    "hello",
+    '{"model":"demo/echo",}',
+    "\u{feff}{}",
+    "[]",
+    '"text"',
+    "null",
+    "5",
+  ]) {
+    test(`${path}: a body that is not a JSON object is rejected: ${JSON.stringify(content)}`, async (t) => {
+      assertError(t, await send(content), clientError(400, null));
+    });
+  }
+
+  const wrong: [changes: object, code: string, param: string][] = [
+    [{ model: undefined }, "missing_required_parameter", "model"],
+    [{ [conversation]: undefined }, "missing_required_parameter", conversation],
+    [{ model: 5 }, "invalid_type", "model"],
+    [{ model: null }, "invalid_type", "model"],
+    [{ [conversation]: 5 }, "invalid_type", conversation],
+    [{ [conversation]: { role: "user" } }, "invalid_type", conversation],
+    [{ [conversation]: [null] }, "invalid_type", `${conversation}[0]`],
+    [{ [conversation]: [{ role: "user", content: "Hello" }, 7] }, "invalid_type", `${conversation}[1]`],
+    [{ [conversation]: [{ role: "user", content: 5 }] }, "invalid_type", `${conversation}[0].content`],
+    [{ [conversation]: [{ role: "king", content: "" }] }, "invalid_value", `${conversation}[0].role`],
+    [{ [conversation]: [] }, "invalid_value", conversation],
+    [{ stream: "yes" }, "invalid_type", "stream"],
+    [{ temperature: "1" }, "invalid_type", "temperature"],
+    [{ temperature: 5 }, "invalid_value", "temperature"],
+    [{ tools: {} }, "invalid_type", "tools"],
+    [{ tools: [5] }, "invalid_type", "tools[0]"],
+    [{ metadata: "x" }, "invalid_type", "metadata"],
+  ];
+  // Upstreams of chat completions check these members.
+  const unchecked = dialect === chat ? ["tools[0]", "metadata"] : [];
+  for (const [changes, code, param] of wrong.filter(([, , each]) => !unchecked.includes(each))) {
+    test(`${path}: ${JSON.stringify(changes)} is an invalid ${param}`, async (t) => {
+      const answer = await send({ ...body("demo/echo"), ...changes });
+      const message = assertError(t, answer, clientError(400, code, param));
+      t.true(message.includes(param), message);
+    });
+  }
+
+  test(`${path}: an unknown member does not reject a request`, async (t) => {
+    const unknown = {
+      future: { deep: [1, null] },
+      safeguards: [{ path: "/home" }],
+      context_management: { edits: [{ type: "clear_tool_uses_20250919" }] },
+      client_metadata: { session: "1" },
+      output_format: null,
+      speed: "fast",
+      "": 0,
+    };
+    for (const stream of [false, true]) {
+      const answer = await send(body("demo/echo", "Hello", { ...unknown, stream }));
+      t.is(answer.status, 200, answer.text);
+    }
+  });
+
+  test(`${path}: a body over the limit is rejected, one at the limit is not`, async (t) => {
+    const text = JSON.stringify(body("demo/echo"));
+    t.is((await send(text.padEnd(bodyBytesMax))).status, 200);
+    const over = await send(text.padEnd(bodyBytesMax + 1));
+    t.regex(assertError(t, over, clientError(413, "request_too_large")), /10000 bytes/);
+  });
+
+  test(`${path}: a compressed body is accepted within the limit of its text`, async (t) => {
+    const headers = { "content-encoding": "gzip" };
+    t.is((await send(gzipSync(JSON.stringify(body("demo/echo"))), headers)).status, 200);
+    const over = gzipSync(JSON.stringify(body("demo/echo")).padEnd(bodyBytesMax + 1));
+    assertError(t, await send(over, headers), clientError(413, "request_too_large"));
+  });
+
+  test(`${path} allows POST and reports it to other methods`, async (t) => {
+    const row: ErrorRow = { ...clientError(405, "method_not_allowed"), headers: { allow: "POST" } };
+    for (const method of ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+      const response = await fetch(dialectErrorsGateway.url + path, { method });
+      const answer = { status: response.status, headers: response.headers, text: await response.text() };
+      assertError(t, answer, row);
+    }
+  });
+
+  for (const alias of [`/${dialect.name}`, `/v1/v1/${dialect.name}`, `${path}?beta=true`]) {
+    test(`${alias} is an alias of ${path}`, async (t) => {
+      const authorization = `Bearer ${dialectErrorsKey.value}`;
+      t.is((await postTo(dialectErrorsGateway, alias, { authorization }, body("demo/echo"))).status, 200);
+      const refused = await postTo(dialectErrorsGateway, alias, { authorization }, body("demo/none"));
+      assertError(t, refused, clientError(404, "model_not_found", "model"));
+    });
+  }
+
+  // The test is serial, because it blocks the database that all tests share.
+  test.serial(`${path}: an uncached key requires the database`, async (t) => {
+    const { value } = await createKey(dialectErrorsGateway);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    dialectErrorsGateway.services.database.read(() => promise).catch(() => {});
+    const answer = await send(body("demo/echo"), { authorization: `Bearer ${value}` });
+    resolve();
+    assertError(t, answer, { ...serverError(503, "service_unavailable"), headers: { "retry-after": "1" } });
+  });
 }
