@@ -1,6 +1,13 @@
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import test from "ava";
+import BetterSqlite from "better-sqlite3";
+import { formatCsv } from "../../console/src/lib/usage/format-csv.ts";
 import { Browser } from "../helpers/browser.ts";
+import { startGatewayProcess } from "../helpers/gateway-process.ts";
+import { sendRaw } from "../helpers/send-raw.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
 import { administrator } from "../helpers/test-gateway.ts";
 
 const shared = shareGateway();
@@ -95,4 +102,88 @@ test.serial("/trpc and /graphql answer only same-origin queries", async (t) => {
       t.is(status, expected === 403 ? 403 : isJson ? 200 : 415, `POST /graphql ${site} ${contentType}`);
     }
   }
+});
+
+const gateway = shareGateway();
+
+for (const path of ["/v1/models", "/trpc/auth.state", "/graphql", "/healthz", "/openapi.json", "/"]) {
+  test(`two Host headers at ${path} receive 400`, async (t) => {
+    const answer = await sendRaw(gateway().url, `GET ${path} HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n`);
+    t.is(answer.status, 400, answer.text);
+    t.like(JSON.parse(answer.text), { error: { type: "invalid_request_error", param: null, code: null } });
+  });
+
+  test(`the response at ${path} forbids content sniffing`, async (t) => {
+    const answer = await fetch(gateway().url + path);
+    t.is(answer.headers.get("x-content-type-options"), "nosniff", `${answer.status}`);
+  });
+}
+
+test("responses to malformed requests forbid content sniffing", async (t) => {
+  const answer = await sendRaw(gateway().url, "NONSENSE\r\n\r\n");
+  t.is(answer.headers.get("x-content-type-options"), "nosniff", answer.text);
+});
+
+const starts = ["=", "+", "-", "@", "＝", "＋", "－", "＠"];
+const names = starts.flatMap((start) => [
+  `${start}cmd|' /C calc'!A1`,
+  ` ${start}1+1`,
+  `x;${start}cmd|' /C calc'!A1;y`,
+  `x\t${start}1`,
+  `x\r\n${start}1`,
+  `x";${start}1;"y`,
+  `x,${start}HYPERLINK("http://example.com")`,
+]);
+
+for (const name of names) {
+  test(`no cell starts a formula, whatever the separator: ${JSON.stringify(name)}`, (t) => {
+    const given = { id: "req_1", apiKeyName: name } as Parameters<typeof formatCsv>[0][number];
+    const record = new Proxy(given, { get: (from, key) => Reflect.get(from, key) ?? null });
+    const [, ...lines] = formatCsv([record]).split("\r\n");
+    const row = lines.join("\r\n");
+    const [, byComma = ""] = /^"req_1",,,"((?:[^"]|"")*)",/s.exec(row) ?? [];
+    t.is(byComma.replaceAll('""', '"').replaceAll(/'(?=[\s"]*[=+\-@＝＋－＠])/g, ""), name);
+    // Some spreadsheets separate cells at characters other than commas, and ignore quotes.
+    for (const cell of [byComma, ...row.split(/[;,\t\r\n|]/)])
+      t.notRegex(cell, /^[\s"]*[=+\-@＝＋－＠]/, cell);
+  });
+}
+
+const privateFilesAdministrator = { ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "correct horse battery" };
+
+test("DATA_DIR and its files become private even if they exist with other modes", async (t) => {
+  const DATA_DIR = path.join(await createTestFolder(t), "data");
+  mkdirSync(DATA_DIR);
+  for (const name of ["gateway.db", "gateway.db-wal", "gateway.db-shm"]) {
+    writeFileSync(path.join(DATA_DIR, name), "");
+    chmodSync(path.join(DATA_DIR, name), 0o644);
+  }
+  chmodSync(DATA_DIR, 0o755);
+  const gateway = startGatewayProcess(t, { PORT: "0", DATA_DIR, ...privateFilesAdministrator });
+  await gateway.listening();
+  t.is(statSync(DATA_DIR).mode & 0o777, 0o700);
+  const entries = readdirSync(DATA_DIR, { recursive: true, withFileTypes: true });
+  const names = entries.map(({ name }) => name);
+  for (const name of ["gateway.db", "gateway.db-wal", "jwt.key", "master.key"]) t.true(names.includes(name));
+  for (const entry of entries) {
+    const { mode } = statSync(path.join(entry.parentPath, entry.name));
+    t.is(mode & 0o077, 0, `${entry.name} has mode ${(mode & 0o777).toString(8)}`);
+  }
+});
+
+test("production neither creates nor prints a first API key", async (t) => {
+  const DATA_DIR = await createTestFolder(t);
+  const gateway = startGatewayProcess(t, {
+    PORT: "0",
+    DATA_DIR,
+    NODE_ENV: "production",
+    ...privateFilesAdministrator,
+  });
+  await gateway.listening();
+  gateway.child.kill("SIGTERM");
+  t.is(await gateway.exited, 0, gateway.stderr());
+  t.false((gateway.stdout() + gateway.stderr()).includes("sk-gateway-"));
+  const database = new BetterSqlite(path.join(DATA_DIR, "gateway.db"), { readonly: true });
+  t.deepEqual(database.prepare("SELECT count(*) AS keys FROM api_keys").get(), { keys: 0 });
+  database.close();
 });

@@ -1,20 +1,29 @@
+import { setTimeout as wait } from "node:timers/promises";
 import test, { type ExecutionContext } from "ava";
+import { readUpstreamError } from "../../gateway/completions/read-upstream-error.ts";
 import { TranslatedStream } from "../../gateway/completions/translated-stream.ts";
 import { chat } from "../../gateway/dialects/chat/chat.ts";
+import { ChunkRewriter } from "../../gateway/dialects/chat/chunk-rewriter.ts";
 import type { Dialect } from "../../gateway/dialects/dialect.ts";
 import { messages } from "../../gateway/dialects/messages/messages.ts";
+import { nativeMessages } from "../../gateway/dialects/messages/native-messages.ts";
 import { responses } from "../../gateway/dialects/responses/responses.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { anthropic } from "../../gateway/providers/anthropic/anthropic.ts";
 import { bedrock } from "../../gateway/providers/bedrock/bedrock.ts";
 import { gemini } from "../../gateway/providers/gemini/gemini.ts";
+import { GenerateStreamReader } from "../../gateway/providers/gemini/generate-stream-reader.ts";
 import { openAiCompatible } from "../../gateway/providers/openai-compatible/openai-compatible.ts";
 import type { Provider } from "../../gateway/providers/provider.ts";
+import { OutputMeter } from "../../gateway/usage/counting/token-meter.ts";
+import { ServerSentEventDecoder } from "../../gateway/wire/server-sent-events.ts";
 import { anySize } from "../helpers/body-limits.ts";
+import { callUpstream, createUpstreams } from "../helpers/call-upstream.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 import { frameAwsEvent } from "../helpers/frame-events.ts";
-import { isFull } from "../helpers/scale.ts";
+import { createRawUpstream, type RawConnection } from "../helpers/raw-upstream.ts";
+import { figures, isFull } from "../helpers/scale.ts";
 import {
   beginStream,
   chunkEvent,
@@ -24,6 +33,7 @@ import {
 } from "../helpers/scripted-upstream.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { usageOf } from "../helpers/test-gateway.ts";
+import { measureGrowth } from "./measure-growth.ts";
 
 const sharedGateway = shareGateway();
 const eventBytesMax = 8 * 1024 * 1024;
@@ -235,4 +245,142 @@ function timed<Result>(t: ExecutionContext, run: () => Result): Result {
   const result = run();
   if (isFull) t.true(cpuMsSince(before) < 200, `${cpuMsSince(before)} ms at a stretch`);
   return result;
+}
+
+const answerBytesMax = (isFull ? 64 : 8) * 1024 * 1024;
+
+/** An upper bound for the bytes in the operating system's socket buffers. */
+const bufferedBytesMax = 16 * 1024 * 1024;
+
+const hostileChunks: Record<string, string> = {
+  "extensions of 16 KB": `1;${"e".repeat(16_000)}\r\nx\r\n`,
+  "one byte each": "1\r\nx\r\n".repeat(3_000),
+};
+
+for (const [name, chunk] of Object.entries(hostileChunks)) {
+  for (const contentType of ["application/json", "text/event-stream"]) {
+    // Parallel tests would share Node's buffer pool, which would raise `keptBytes`.
+    test.serial(`endless chunks with ${name} end a response of ${contentType}`, async (t) => {
+      const upstreams = createUpstreams(t, { upstreamAnswerBytesMax: answerBytesMax });
+      let sentBytes = 0;
+      const { url } = await createRawUpstream(t, ({ socket }) => {
+        const send = () => {
+          while (!socket.destroyed && socket.write(chunk, "latin1")) sentBytes += chunk.length;
+        };
+        socket.on("drain", send);
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${contentType}\r\ntransfer-encoding: chunked\r\n\r\n`);
+        send();
+      });
+      const memory = new Set<ArrayBufferLike>();
+      const { outcome } = callUpstream(upstreams, url, { onData: ({ buffer }) => memory.add(buffer) });
+      t.like(await outcome, { status: 200, cause: "EBADANSWER" });
+      const { body } = await outcome;
+      const keptBytes = [...memory].reduce((sum, { byteLength }) => sum + byteLength, 0);
+      t.log(figures(name, { sentBytes, bodyBytes: body.length, keptBytes }));
+      t.true(sentBytes < 2 * answerBytesMax + bufferedBytesMax);
+      // Each piece of the body keeps its whole backing buffer in memory until the response is complete.
+      t.true(keptBytes < 4 * body.length + 1024 * 1024);
+    });
+  }
+}
+
+const { effectiveStatus } = anthropic.connect({ baseUrl: "https://example.com", secret: null, preset: null });
+
+const countMin = 4_000;
+
+const messagesBody = { model: "acme/model", max_tokens: 1, messages: [{ role: "user", content: "Hi" }] };
+const messagesRequest = messages.readRequest(Buffer.from(JSON.stringify(messagesBody)), anySize);
+
+/** Data of a hostile upstream, sized by `count`, with the code that reads it. */
+const hostileAnswers: Record<string, (count: number) => () => unknown> = {
+  "an Anthropic error that repeats known words": (count) => {
+    const error = { message: "reached your specified ".repeat(count) };
+    return () => effectiveStatus?.(400, { error });
+  },
+  "an error that looks like keys": (count) => {
+    const body = Buffer.from(JSON.stringify({ error: { message: "sk-sk_pk-key_".repeat(count) } }));
+    return () => readUpstreamError(400, {}, body, { form: "native", secret: "sk-sk_pk-key_a" });
+  },
+  "a Gemini stream with a new candidate an event": (count) => () => {
+    const reader = new GenerateStreamReader();
+    for (let index = 0; index < count; index++) {
+      reader.read({ name: "", data: JSON.stringify({ candidates: [{ index }] }) });
+      if (reader.state !== "unfinished") throw new Error("No candidate has finished.");
+    }
+  },
+  "a message_start with many messages": (count) => {
+    const message = '"message":{"model":"a","content":[]}';
+    const data = `{"type":"message_start",${Array(4 * count)
+      .fill(message)
+      .join()}}`;
+    const events = Buffer.from(`event: message_start\ndata: ${data}\n\n`);
+    const meter = new OutputMeter(nativeMessages.outputNames());
+    return () => {
+      nativeMessages.createReader(messagesRequest, "acme/model", meter).read(events);
+    };
+  },
+  "an event of many lines, one of which ends with a carriage return": (count) => {
+    const event = Buffer.from(`data: a\r\n${"a\n".repeat(50 * count)}\n`);
+    return () => new ServerSentEventDecoder(event.length).push(event);
+  },
+  "chunks with spaces before their usage": (count) => {
+    const chunk = `data: {"model":"a","usage":${" ".repeat(200)}null,"choices":[]}\n\n`;
+    const events = Buffer.from(chunk.repeat(count / 20));
+    const meter = new OutputMeter(chat.native.outputNames());
+    return () =>
+      new ChunkRewriter({ slug: "acme/model", includeUsage: false, choicesMin: 1, meter }).rewrite(events);
+  },
+};
+
+for (const [name, prepare] of Object.entries(hostileAnswers)) {
+  test.serial(`parsing ${name} takes linear time`, async (t) => {
+    t.is(await measureGrowth(prepare(countMin), prepare(4 * countMin)), 0);
+  });
+}
+
+const rounds = isFull ? 60 : 20;
+const answerOf = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+
+const surplusAfter: Record<string, (connection: RawConnection, answer: string) => void> = {
+  "in the same packet": ({ socket }, answer) => socket.write(answer + answerOf("surplus")),
+  "a turn later": ({ socket }, answer) => {
+    socket.write(answer);
+    setImmediate(() => socket.write(answerOf("surplus")));
+  },
+  ...Object.fromEntries(
+    [1, 3, 10].map((delayMs) => [
+      `${delayMs} ms later`,
+      ({ socket }: RawConnection, answer: string) => {
+        socket.write(answer);
+        setTimeout(() => socket.write(answerOf("surplus")), delayMs);
+      },
+    ]),
+  ),
+};
+
+for (const [delay, send] of Object.entries(surplusAfter)) {
+  test(`a surplus response ${delay} reaches no other request`, async (t) => {
+    const upstreams = createUpstreams(t);
+    const { url } = await createRawUpstream(t, async (connection, request) => {
+      const [, path = ""] = /\/(\S+) HTTP/.exec(request) ?? [];
+      if (path.startsWith("attacker")) return send(connection, answerOf(path));
+      // Like a real model's delay, this wait lets the surplus arrive before the victim's response.
+      await wait(20);
+      connection.socket.write(answerOf(path));
+    });
+    const wrong = { surplus: 0, another: 0, failed: 0 };
+    const ask = async (path: string, isVictim: boolean) => {
+      const { body, error } = await callUpstream(upstreams, `${url}/${path}`).outcome;
+      if (!isVictim || (error === null && body === path)) return;
+      if (error !== null) wrong.failed++;
+      else if (body === "surplus") wrong.surplus++;
+      else wrong.another++;
+    };
+    for (let round = 0; round < rounds; round++) {
+      await ask(`attacker${round}`, false);
+      await ask(`victim${round}`, true);
+    }
+    t.log(figures(`of ${rounds} answers`, wrong));
+    t.deepEqual(wrong, { surplus: 0, another: 0, failed: 0 });
+  });
 }
