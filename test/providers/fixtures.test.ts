@@ -2,9 +2,15 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
 import { GatewayError } from "../../gateway/errors.ts";
+import { toPlainChat } from "../../gateway/providers/chat-completions/to-plain-chat.ts";
+import { type ClaudeTraits, findClaudeTraits } from "../../gateway/providers/claude-models.ts";
 import type { ChatApi, EmbeddingsApi, UpstreamApi, UpstreamModel } from "../../gateway/providers/provider.ts";
 import { providerKinds } from "../../gateway/providers/registry.ts";
-import type { ChatRequestBody, EmbeddingsRequestBody } from "../../gateway/wire/chat-completion.ts";
+import type {
+  ChatQuirks,
+  ChatRequestBody,
+  EmbeddingsRequestBody,
+} from "../../gateway/wire/chat-completion.ts";
 import { frameEvents } from "../helpers/frame-events.ts";
 import { readStream } from "../helpers/read-stream.ts";
 
@@ -116,3 +122,134 @@ function embeddings(api: EmbeddingsApi | null): EmbeddingsApi & { form: "transla
 function viaJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
+
+const disabled = { thinking: { type: "disabled" } };
+const low = { effort: "low" };
+
+/** https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting */
+const table: Row[] = [
+  ["anthropic.claude-v2:1", "never", {}, "all", true, false],
+  ["claude-3-opus-20240229", "never", {}, "all", true, false],
+  ["claude-3-5-haiku-20241022", "never", {}, "all", true, false],
+  ["claude-3-7-sonnet-20250219", "by budget", {}, "all", true, false],
+  ["claude-opus-4-20250514", "by budget", {}, "all", true, false],
+  ["claude-opus-4-1@20250805", "by budget", {}, "one", true, false],
+  ["us.anthropic.claude-sonnet-4-20250514-v1:0", "by budget", {}, "all", true, false],
+  ["claude-haiku-4-5-20251001", "by budget", {}, "one", true, false],
+  ["anthropic/claude-opus-4.5", "by budget", {}, "one", true, false],
+  ["claude-sonnet-4-6", "by budget or effort", {}, "one", true, false],
+  ["claude-opus-4-7", "by effort", {}, "none", true, false],
+  ["claude-opus-4-8", "by effort", {}, "none", true, false],
+  ["claude-sonnet-5", "by effort", disabled, "none", true, false],
+  ["claude-opus-5", "by effort", disabled, "none", true, false],
+  ["claude-fable-5", "by effort", low, "none", true, false],
+  ["claude-mythos-preview", "by effort", low, "none", true, false],
+  ["claude-fable-5-1", "by effort", low, "none", false, true],
+  ["claude-mythos-5-1", "by effort", low, "none", false, true],
+  ["claude-opus-5-5", "by effort", low, "none", false, true],
+  [
+    "eu.anthropic.claude-sonnet-5-5",
+    "by effort",
+    { thinking: { type: "between_tools" } },
+    "none",
+    false,
+    true,
+  ],
+  ["claude-haiku-5-5-20261007", "by effort", disabled, "none", true, true],
+  // Unknown models inherit from the newest of their family, or of all.
+  ["Claude-Opus-6-10", "by effort", low, "none", false, true],
+  ["claude-haiku-7", "by effort", disabled, "none", true, true],
+  ["claude-sonnet-latest", "by effort", { thinking: { type: "between_tools" } }, "none", false, true],
+  ["claude-saga-9", "by effort", low, "none", false, true],
+  ["MiniMax-M2", "as requested", {}, "all", true, false],
+  ["constructor", "as requested", {}, "all", true, false],
+];
+
+type Row = [
+  name: string,
+  thinking: ClaudeTraits["thinking"],
+  thinkingOff: ClaudeTraits["thinkingOff"],
+  sampling: ClaudeTraits["sampling"],
+  canForceTools: boolean,
+  bindsThoughts: boolean,
+];
+
+for (const [name, thinking, thinkingOff, sampling, canForceTools, bindsThoughts] of table) {
+  test(`${name} has its known traits`, (t) => {
+    t.like(findClaudeTraits(name), { thinking, thinkingOff, sampling, canForceTools, bindsThoughts });
+    t.deepEqual(findClaudeTraits(name).thinkingOff, thinkingOff);
+  });
+}
+
+const quirks = (extensions: ChatQuirks["extensions"]): ChatQuirks => ({
+  maxTokensName: "max_completion_tokens",
+  developerRole: "developer",
+  extensions,
+});
+
+const mark = { cache_control: { type: "ephemeral" } };
+const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } };
+const call = (id: string) => ({ id, type: "function", function: { name: "look", arguments: "{}" } });
+
+const request: ChatRequestBody = {
+  model: "m",
+  verbosity: "low",
+  tools: [
+    { type: "function", function: { name: "look", parameters: { cache_control: "a parameter" } }, ...mark },
+  ],
+  messages: [
+    { role: "system", content: [{ type: "text", text: "Be brief.", ...mark }] },
+    { role: "user", content: "Look.", ...mark },
+    {
+      role: "assistant",
+      content: null,
+      reasoning_content: "Hm.",
+      reasoning_details: [{ type: "reasoning.text", format: "f", text: "Hm." }],
+      tool_calls: [{ ...call("call_1"), ...mark }, call("call_2")],
+    },
+    { role: "tool", tool_call_id: "call_1", content: [{ type: "text", text: "a picture" }, image] },
+    { role: "tool", tool_call_id: "call_2", content: [image] },
+    { role: "user", content: "And?" },
+  ],
+};
+
+test("a strict upstream receives only the common form", (t) => {
+  const plain = toPlainChat(request, {}, quirks([]));
+  t.false("verbosity" in plain);
+  t.notRegex(JSON.stringify(plain.messages), /cache_control|reasoning_/);
+  t.deepEqual(plain["tools"], [
+    { type: "function", function: { name: "look", parameters: { cache_control: "a parameter" } } },
+  ]);
+});
+
+test("an extended upstream receives the extensions", (t) => {
+  const plain = toPlainChat(request, {}, quirks(["thoughts", "cache_control", "verbosity"]));
+  t.is(plain["verbosity"], "low");
+  t.deepEqual(plain["tools"], request["tools"]);
+  t.deepEqual(plain.messages.slice(0, 3), request.messages.slice(0, 3));
+});
+
+test("images returned by tools follow all results of the turn", (t) => {
+  const { messages } = toPlainChat(request, {}, quirks([]));
+  t.deepEqual(
+    messages.map(({ role }) => role),
+    ["system", "user", "assistant", "tool", "tool", "user", "user"],
+  );
+  t.deepEqual(messages[3]?.content, [{ type: "text", text: "a picture" }]);
+  t.is(messages[4]?.content, "See the image below.");
+  const said = { type: "text", text: "The tool returned this:" };
+  t.deepEqual(messages[5]?.content, [said, image, said, image]);
+  const last = toPlainChat({ ...request, messages: request.messages.slice(0, -1) }, {}, quirks([]));
+  t.is(last.messages.at(-1)?.role, "user");
+});
+
+test("a model without reasoning receives no reasoning effort", (t) => {
+  const effort = { ...request, reasoning_effort: "high" };
+  for (const [canReason, expected] of [
+    [true, "high"],
+    [undefined, "high"],
+    [false, undefined],
+  ] as const) {
+    t.is(toPlainChat(effort, { canReason }, quirks([]))["reasoning_effort"], expected);
+  }
+});
