@@ -8,8 +8,10 @@ import {
   exactSchema,
   numberKinds,
 } from "../helpers/numbers-upstream.ts";
-import type { ScriptedUpstream } from "../helpers/scripted-upstream.ts";
+import { postTo } from "../helpers/post-chat.ts";
+import { isFull } from "../helpers/scale.ts";
 import { openSocket, responseOf } from "../helpers/responses-socket.ts";
+import type { ScriptedUpstream } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
@@ -155,12 +157,14 @@ const directions = {
   }),
 };
 
-for (const dialect of dialects) {
-  for (const kind of Object.keys(numberKinds)) {
+for (const [row, dialect] of dialects.entries()) {
+  for (const [column, kind] of Object.keys(numberKinds).entries()) {
     for (const stream of [false, true]) {
       const how = `${dialect.path}, ${kind}, ${stream ? "streamed" : "whole"}`;
 
-      for (const [direction, build] of Object.entries(directions)) {
+      for (const [index, [direction, build]] of Object.entries(directions).entries()) {
+        // A stream changes only the answer, so below full scale each request is sent once.
+        if (!isFull && ((row + column + index) % 2 === 0) !== stream) continue;
         test(`${how}: ${direction} keeps its numbers`, async (t) => {
           const mark = `${how} ${direction}`;
           await post(dialect.path, toBody({ model: `${kind}/model`, stream, ...build(dialect, mark) }));
@@ -223,4 +227,158 @@ for (const kind of Object.keys(numberKinds)) {
 function assertInputs(t: ExecutionContext, mark: string, count: number): void {
   const sent = sentWith(mark).replaceAll("\\", "");
   t.is(sent.split(exactInput.slice(1, -1)).length - 1, count, sent);
+}
+
+let brokenHistoriesGateway: TestGateway;
+let brokenHistoriesUpstream: ScriptedUpstream;
+let brokenHistoriesKey: string;
+
+test.before(async () => {
+  brokenHistoriesUpstream = await createNumbersUpstream(shared);
+  brokenHistoriesGateway = await startTestGateway(shared);
+  ({ value: brokenHistoriesKey } = await createKey(
+    brokenHistoriesGateway,
+    await connectNumbers(brokenHistoriesGateway, brokenHistoriesUpstream),
+  ));
+});
+
+/** Half of an emoji, as `JSON.stringify` writes the half of a text that was cut within a character. */
+const half = String.raw`\ud83d`;
+const cutOff = '{"a": "cut ';
+
+type History = { path: string; body: (question: string, mark: string) => object };
+
+const asked = { role: "user", content: "Hello" };
+const answered = { role: "assistant", content: "Hi!" };
+const conversations: History[] = [
+  {
+    path: "chat/completions",
+    body: (question, mark) => ({
+      user: mark,
+      messages: [asked, answered, { role: "user", content: question }],
+    }),
+  },
+  {
+    path: "messages",
+    body: (question, mark) => ({
+      max_tokens: 99,
+      metadata: { user_id: mark },
+      messages: [asked, answered, { role: "user", content: question }],
+    }),
+  },
+  {
+    path: "responses",
+    body: (question, mark) => ({
+      store: false,
+      user: mark,
+      input: [asked, answered, { role: "user", content: question }],
+    }),
+  },
+];
+
+const calls: History[] = [
+  {
+    path: "chat/completions",
+    body: (args) => ({
+      messages: [
+        asked,
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: args } }],
+        },
+        { role: "tool", tool_call_id: "c1", content: "not run" },
+        { role: "user", content: "go on" },
+      ],
+    }),
+  },
+  {
+    path: "responses",
+    body: (args) => ({
+      store: false,
+      input: [
+        asked,
+        { type: "function_call", call_id: "c1", name: "f", arguments: args },
+        { type: "function_call_output", call_id: "c1", output: "not run" },
+        { role: "user", content: "go on" },
+      ],
+    }),
+  },
+];
+
+async function send(kind: string, { path }: History, body: object | string): Promise<string> {
+  const text = (typeof body === "string" ? body : JSON.stringify(body)).replace(
+    "{",
+    `{"model":"${kind}/model",`,
+  );
+  const count = brokenHistoriesUpstream.requests.length;
+  const answer = await postTo(
+    brokenHistoriesGateway,
+    `/v1/${path}`,
+    { authorization: `Bearer ${brokenHistoriesKey}` },
+    text,
+  );
+  if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`);
+  return brokenHistoriesUpstream.requests[count]?.body ?? "";
+}
+
+type Turns = { messages?: Turn[]; contents?: Turn[]; input?: Turn[] };
+type Turn = { role: string; content?: unknown; parts?: unknown };
+
+for (const [row, kind] of Object.keys(numberKinds).entries()) {
+  // Below full scale, each kind of upstream is streamed or not.
+  for (const stream of isFull ? [false, true] : [row % 2 === 0]) {
+    const how = `${kind}, ${stream ? "streamed" : "whole"}`;
+
+    for (const history of calls) {
+      test.serial(`${history.path} × ${how}: cut-off arguments reach the model`, async (t) => {
+        const sent = await send(kind, history, { stream, ...history.body(cutOff, "") });
+        t.true(sent.replaceAll("\\", "").includes(cutOff), sent);
+        t.true(sent.includes("go on"));
+      });
+    }
+
+    for (const history of conversations) {
+      for (const blank of ["", " \n"]) {
+        test.serial(
+          `${history.path} × ${how}: a blank question ${JSON.stringify(blank)} stays a turn`,
+          async (t) => {
+            const sent = JSON.parse(
+              await send(kind, history, { stream, ...history.body(blank, "") }),
+            ) as Turns;
+            const turns = sent.messages ?? sent.contents ?? sent.input ?? [];
+            t.deepEqual(
+              turns.map(({ role }) => role.replace("model", "assistant")),
+              ["user", "assistant", "user"],
+            );
+            t.notDeepEqual(turns[2]?.content, []);
+            t.notDeepEqual(turns[2]?.parts, []);
+          },
+        );
+      }
+
+      test.serial(`${history.path} × ${how}: half of an emoji is replaced or passes unchanged`, async (t) => {
+        const text = JSON.stringify({ stream, ...history.body("a@half@b \\ud83d", "") }).replace(
+          "@half@",
+          half,
+        );
+        const sent = await send(kind, history, text);
+        const isNative =
+          (history.path === "chat/completions" && /openai/.test(kind)) ||
+          (history.path === "messages" && kind === "anthropic") ||
+          (history.path === "responses" && kind === "azure-openai");
+        t.true(sent.includes(isNative ? `a${half}b` : "a\ufffdb"), sent);
+        t.true(sent.includes(String.raw`\\ud83d`), "an escaped backslash is no surrogate");
+      });
+    }
+  }
+
+  test.serial(`${kind}: a conversation of one blank message gets a text`, async (t) => {
+    const [chat] = conversations;
+    if (chat === undefined) return t.fail();
+    const sent = await send(kind, chat, { messages: [{ role: "user", content: "" }] });
+    const { messages, contents } = JSON.parse(sent) as Turns;
+    t.is((messages ?? contents)?.length, 1, sent);
+    if (!kind.includes("openai")) t.regex(sent, /\(empty\)/);
+  });
 }

@@ -2,14 +2,180 @@ import { request as sendRequest, type ServerResponse } from "node:http";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import test from "ava";
+import OpenAI, {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  NotFoundError,
+  RateLimitError,
+} from "openai";
 import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
+import { eventually } from "../helpers/eventually.ts";
 import { postTo } from "../helpers/post-chat.ts";
 import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
-import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 const shared = sharedByFile();
 let gateway: TestGateway;
+let key: { id: string; value: string };
+let openai: OpenAI;
+
+test.before(async () => {
+  gateway = await startTestGateway(shared);
+  key = await createKey(gateway);
+  openai = createClient(key.value);
+});
+
+function createClient(apiKey: string): OpenAI {
+  return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey, maxRetries: 0 });
+}
+
+function ask(content: string) {
+  return { model: "demo/echo", messages: [{ role: "user" as const, content }] };
+}
+
+test("the SDK lists the models of the key", async (t) => {
+  const { data } = await openai.models.list();
+  t.deepEqual(
+    data.map(({ id, object, owned_by }) => ({ id, object, owned_by })),
+    [{ id: "demo/echo", object: "model", owned_by: "demo" }],
+  );
+});
+
+test("the SDK retrieves a model by its slug, including the slash", async (t) => {
+  const model = await openai.models.retrieve("demo/echo");
+  t.is(model.id, "demo/echo");
+  t.true(Math.abs(model.created * 1000 - Date.now()) < 600_000);
+});
+
+test("the SDK completes a chat and returns the request id", async (t) => {
+  const completion = await openai.chat.completions.create(ask("Hello, gateway!"));
+  t.is(completion.choices[0]?.message.content, "Hello, gateway!");
+  t.is(completion.choices[0]?.finish_reason, "stop");
+  t.is(completion.model, "demo/echo");
+  t.is(completion.usage?.total_tokens, 4);
+  const records = await usageOf(gateway, key.id);
+  t.true(records.some(({ id }) => id === completion._request_id));
+});
+
+const weather = {
+  type: "function" as const,
+  function: {
+    name: "weather",
+    parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+  },
+};
+
+test("the SDK receives a forced tool call, complete and streamed", async (t) => {
+  const request = {
+    ...ask("What is the weather?"),
+    tools: [weather],
+    tool_choice: { type: "function" as const, function: { name: "weather" } },
+  };
+  for (const completion of [
+    await openai.chat.completions.create(request),
+    await openai.chat.completions.stream(request).finalChatCompletion(),
+  ]) {
+    const [choice] = completion.choices;
+    t.is(choice?.finish_reason, "tool_calls");
+    t.like(choice?.message.tool_calls?.[0], {
+      type: "function",
+      function: { name: "weather", arguments: '{"city":"demo"}' },
+    });
+  }
+});
+
+const failures: [
+  title: string,
+  attempt: () => Promise<unknown>,
+  kind: abstract new (...args: never[]) => APIError,
+  expected: { status: number; code: string | null },
+][] = [
+  [
+    "a wrong key is an AuthenticationError",
+    () => createClient("sk-wrong").models.list(),
+    AuthenticationError,
+    { status: 401, code: "invalid_api_key" },
+  ],
+  [
+    "an unknown model is a NotFoundError",
+    () => openai.chat.completions.create({ ...ask("Hello"), model: "demo/none" }),
+    NotFoundError,
+    { status: 404, code: "model_not_found" },
+  ],
+  [
+    "a wrong value is a BadRequestError",
+    () => openai.chat.completions.create({ ...ask("Hello"), temperature: 3 }),
+    BadRequestError,
+    { status: 400, code: "invalid_value" },
+  ],
+  [
+    "an upstream's 429 is a RateLimitError",
+    () => openai.chat.completions.create(ask("/fail 429")),
+    RateLimitError,
+    { status: 429, code: "demo_failure" },
+  ],
+  [
+    "an upstream's 500 is an InternalServerError, 502",
+    () => openai.chat.completions.create(ask("/fail 500")),
+    InternalServerError,
+    { status: 502, code: "upstream_error" },
+  ],
+  [
+    "an upstream's 401 is an InternalServerError too: the key is not to blame",
+    () => openai.chat.completions.create(ask("/fail 401")),
+    InternalServerError,
+    { status: 502, code: "upstream_auth_failed" },
+  ],
+  [
+    "an answer that breaks off is an InternalServerError",
+    () => openai.chat.completions.create(ask("one two /break")),
+    InternalServerError,
+    { status: 502, code: "upstream_error" },
+  ],
+];
+for (const [title, attempt, kind, expected] of failures) {
+  test(title, async (t) => {
+    const error = await t.throwsAsync<APIError>(attempt, { instanceOf: APIError });
+    t.true(error instanceof kind, error.constructor.name);
+    t.like(error, expected);
+    t.regex(error.requestID ?? "", /^req_/);
+  });
+}
+
+test("a broken stream throws an APIError after the received chunks", async (t) => {
+  const stream = await openai.chat.completions.create({ ...ask("one two three four /break"), stream: true });
+  const pieces: string[] = [];
+  const error = await t.throwsAsync<APIError>(
+    async () => {
+      for await (const chunk of stream) pieces.push(chunk.choices[0]?.delta.content ?? "");
+    },
+    { instanceOf: APIError },
+  );
+  t.is(pieces.join(""), "one two ");
+  t.like(error, { status: undefined, code: "upstream_error", type: "server_error" });
+});
+
+test("an abort mid-stream ends the request, which is recorded as cancelled", async (t) => {
+  const own = await createKey(gateway);
+  const stream = await createClient(own.value).chat.completions.create({
+    ...ask("/slow 50 one two three four five six seven eight nine ten"),
+    stream: true,
+  });
+  for await (const chunk of stream) if (chunk.choices[0]?.delta.content === "two ") break;
+  stream.controller.abort();
+
+  const records = await eventually(async () => {
+    const found = await usageOf(gateway, own.id);
+    return found.length > 0 && found;
+  });
+  t.is(records.length, 1);
+  t.like(records[0], { status: "CANCELLED", httpStatus: 200, stream: true, model: "demo/echo" });
+});
+
+let todaysClientsGateway: TestGateway;
 let upstream: ScriptedUpstream;
 let authorization: string;
 
@@ -22,11 +188,11 @@ test.before(async () => {
     const name = tools?.[0]?.function.name;
     return name === undefined ? sendCompletion(response) : sendJson(response, callOf(name));
   });
-  gateway = await startTestGateway(shared);
-  await connectUpstream(gateway, upstream, { name: "chat" });
-  await connectUpstream(gateway, upstream, { name: "claude", kind: "anthropic" });
-  await connectUpstream(gateway, upstream, { name: "gemini", kind: "gemini" });
-  const { value } = await createKey(gateway, ["chat/model", "claude/model", "gemini/model"]);
+  todaysClientsGateway = await startTestGateway(shared);
+  await connectUpstream(todaysClientsGateway, upstream, { name: "chat" });
+  await connectUpstream(todaysClientsGateway, upstream, { name: "claude", kind: "anthropic" });
+  await connectUpstream(todaysClientsGateway, upstream, { name: "gemini", kind: "gemini" });
+  const { value } = await createKey(todaysClientsGateway, ["chat/model", "claude/model", "gemini/model"]);
   authorization = `Bearer ${value}`;
 });
 
@@ -71,13 +237,13 @@ function sendJson(response: ServerResponse, body: object, status = 200): void {
 }
 
 async function post(path: string, body: object, headers: Record<string, string> = {}) {
-  const { status, text } = await postTo(gateway, path, { authorization, ...headers }, body);
+  const { status, text } = await postTo(todaysClientsGateway, path, { authorization, ...headers }, body);
   return { status, body: JSON.parse(text) as Record<string, unknown> };
 }
 
 test("Anthropic's tool runner continues without a thread where the upstream has none", async (t) => {
   const client = new Anthropic({
-    baseURL: gateway.url,
+    baseURL: todaysClientsGateway.url,
     apiKey: null,
     authToken: authorization.slice("Bearer ".length),
     maxRetries: 0,
@@ -184,7 +350,7 @@ test("a tool within the input that names another model is refused", async (t) =>
 test("an upgrade to another protocol gets 426 at once", async (t) => {
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const headers = { authorization, connection: "Upgrade", upgrade: "h2c" };
-    const request = sendRequest(`${gateway.url}/v1/responses`, { headers });
+    const request = sendRequest(`${todaysClientsGateway.url}/v1/responses`, { headers });
     request.on("response", (response) => {
       response.resume();
       resolve(response.statusCode);
@@ -196,15 +362,17 @@ test("an upgrade to another protocol gets 426 at once", async (t) => {
 });
 
 test("an unknown path below /v1/messages answers in Anthropic's format", async (t) => {
-  const response = await fetch(`${gateway.url}/v1/messages/batches`, { headers: { authorization } });
+  const response = await fetch(`${todaysClientsGateway.url}/v1/messages/batches`, {
+    headers: { authorization },
+  });
   t.is(response.status, 404);
   t.like(await response.json(), { type: "error", error: { type: "not_found_error" } });
 });
 
 test("Codex's catalog lists the key's models with their context windows", async (t) => {
-  const model = await gateway.admin.models.get.query({ slug: "chat/model" });
-  await gateway.admin.models.update.mutate({ id: model.id, contextWindow: 200_000 });
-  const response = await fetch(`${gateway.url}/v1/models?client_version=0.169.0`, {
+  const model = await todaysClientsGateway.admin.models.get.query({ slug: "chat/model" });
+  await todaysClientsGateway.admin.models.update.mutate({ id: model.id, contextWindow: 200_000 });
+  const response = await fetch(`${todaysClientsGateway.url}/v1/models?client_version=0.169.0`, {
     headers: { authorization },
   });
   t.is(response.status, 200);
