@@ -4,12 +4,8 @@ import { hideSecret, holdsSecret } from "../../gateway/upstream/hide-secret.ts";
 import { toUpstreamFailure, withCode } from "../../gateway/upstream/upstream-failure.ts";
 import { findKeyPieces } from "../attack/find-key-pieces.ts";
 import { keyQuotes } from "../attack/key-quotes.ts";
-import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
 import { isFull } from "../helpers/scale.ts";
-import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { sharedByFile } from "../helpers/shared-by-file.ts";
-import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 for (const [code, reason, errorCode = "upstream_error"] of [
   ["EAI_AGAIN", "host_lookup_failed"],
@@ -84,37 +80,4 @@ test("random keys appear in no encoding of any part", (t) => {
       }
     }
   }
-});
-
-const shared = sharedByFile();
-let gateway: TestGateway;
-
-test.before(async () => {
-  gateway = await startTestGateway(shared);
-});
-
-for (const status of [429, 503, 529]) {
-  test(`another model of the same provider answers if the first returns ${status}`, async (t) => {
-    const answers = [answersWith(status), sendCompletion, sendCompletion];
-    const own = await addModel(t, gateway, (response) => answers.shift()?.(response));
-    const { slug, name, providerId } = own;
-    const second = `${name}/second`;
-    await gateway.admin.models.create.mutate({ slug: second, providerId, upstreamModel: "second" });
-    await gateway.admin.models.update.mutate({ slug, fallbacks: [second] });
-    for (const attempts of [2, 1]) {
-      const { answer, record } = await askModel(gateway, slug);
-      t.is(answer.status, 200);
-      t.like(record, { provider: name, upstreamModel: "second", attempts });
-    }
-    const [health] = (await gateway.admin.providers.health.query()).filter(({ id }) => id === providerId);
-    t.is(health?.credentials[0]?.lastErrorCode, `http_${status}`);
-  });
-}
-
-test("a 403 diverts only its own request, because it may concern the prompt", async (t) => {
-  const answers = [answersWith(403, { "retry-after": "300" }), sendCompletion];
-  const other = await addModel(t, gateway, sendCompletion);
-  const own = await addModel(t, gateway, (response) => answers.shift()?.(response), [other.slug]);
-  t.like((await askModel(gateway, own.slug)).record, { provider: other.name, attempts: 2 });
-  t.like((await askModel(gateway, own.slug)).record, { provider: own.name, attempts: 1 });
 });
