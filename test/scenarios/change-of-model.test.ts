@@ -6,11 +6,11 @@ import { createKey } from "../helpers/test-gateway.ts";
 import { messagesClient } from "./messages-client.ts";
 import { openAiClient } from "./openai-client.ts";
 import { responsesClient } from "./responses-client.ts";
-import type { ScenarioClient, ScenarioRequest } from "./scenario-client.ts";
+import type { ScenarioRequest } from "./scenario-client.ts";
 import { shareVendor } from "./share-vendor.ts";
 import { plainAnswer, user } from "./step.ts";
 import { asCall, bern, weather, zurich } from "./tool-steps.ts";
-import { type Vendor, vendorsFor } from "./vendors.ts";
+import { isNative, vendorsFor } from "./vendors.ts";
 
 // When a user switches models, the next vendor cannot read the first vendor's sealed thoughts, and may reject
 // them. The conversation must continue without these thoughts.
@@ -91,23 +91,19 @@ for (const [place, client] of clients.entries()) {
 }
 
 /**
- * Returns whether to stream, for each conversation. Below full scale, one of the three clients tries each pair of
- * vendors.
+ * Returns whether to stream, for each conversation. Below full scale, one of the three clients tries every second pair
+ * of vendors, which includes each pair of kinds, because a kind's vendors are neighbors.
  */
 function formsOf(row: number, column: number, place: number): boolean[] {
   if (isFull) return [false, true];
-  return (row + column) % clients.length === place ? [(row - column) % 4 < 2] : [];
+  const pair = (row + column) / 2;
+  return Number.isInteger(pair) && pair % clients.length === place ? [(row - column) % 4 < 2] : [];
 }
 
 function answerOf(answers: Partial<Answer>[], { turns }: Asked, begunAt: number): Answer {
   const answer = answers[(turns.length - begunAt) / 2];
   if (answer === undefined) throw new Error(`The model is asked at the wrong time: ${turns.length} turns.`);
   return { ...plainAnswer, ...answer };
-}
-
-function isNative({ dialect }: ScenarioClient, { form, responsesForm, preset }: Vendor): boolean {
-  if (dialect === "messages") return form.kind === "anthropic";
-  return dialect === "responses" && (responsesForm !== undefined || preset === "openai");
 }
 
 function withoutThoughts(asked: Asked | undefined): Asked["turns"] {

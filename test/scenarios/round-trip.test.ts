@@ -3,6 +3,7 @@ import test from "ava";
 import fc from "fast-check";
 import type { Answer, Asked, Part } from "../helpers/native-upstreams/native-upstream.ts";
 import { readOpenAiRequest } from "../helpers/native-upstreams/openai-request.ts";
+import { isFull } from "../helpers/scale.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { answers, chatRequests, type RandomRequest } from "./chat-arbitraries.ts";
 import { comparableAsked } from "./comparable-asked.ts";
@@ -29,7 +30,7 @@ for (const vendor of vendors) {
         assert.deepEqual(meaningOf(upstream.asked.at(-1)), meaningOf(read(request)));
       },
     );
-    await fc.assert(property, { numRuns: 40, includeErrorInReport: true });
+    await fc.assert(property, { numRuns: isFull ? 80 : 20, includeErrorInReport: true });
     t.pass();
   });
 }

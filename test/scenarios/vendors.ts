@@ -97,6 +97,12 @@ export function vendorsFor({ dialect }: ScenarioClient): Vendor[] {
   return [openAi, ...all.map((vendor) => ({ ...vendor, form: vendor.responsesForm ?? vendor.form }))];
 }
 
+/** Whether the gateway passes the client's requests to the vendor without translation. */
+export function isNative({ dialect }: ScenarioClient, { form, responsesForm, preset }: Vendor): boolean {
+  if (dialect === "messages") return form.kind === "anthropic";
+  return dialect === "responses" && (responsesForm !== undefined || preset === "openai");
+}
+
 export type Vendor = {
   name: string;
   form: VendorForm;

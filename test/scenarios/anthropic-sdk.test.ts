@@ -1,4 +1,0 @@
-import { messagesClient } from "./messages-client.ts";
-import { playScenario } from "./play-scenario.ts";
-
-playScenario(messagesClient);

@@ -1,4 +1,0 @@
-import { playScenario } from "./play-scenario.ts";
-import { responsesClient } from "./responses-client.ts";
-
-playScenario(responsesClient);
