@@ -92,12 +92,12 @@ for (const [place, client] of clients.entries()) {
 
 /**
  * Returns whether to stream, for each conversation. Below full scale, one of the three clients tries every second pair
- * of vendors, which includes each pair of kinds, because a kind's vendors are neighbors.
+ * of vendors, which includes each pair of kinds.
  */
 function formsOf(row: number, column: number, place: number): boolean[] {
   if (isFull) return [false, true];
-  const pair = (row + column) / 2;
-  return Number.isInteger(pair) && pair % clients.length === place ? [(row - column) % 4 < 2] : [];
+  const pair = (row + column + Number(row > column)) / 2;
+  return Number.isInteger(pair) && pair % clients.length === place ? [pair % 2 === 0] : [];
 }
 
 function answerOf(answers: Partial<Answer>[], { turns }: Asked, begunAt: number): Answer {
