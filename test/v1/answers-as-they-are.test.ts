@@ -5,10 +5,21 @@ import { postTo } from "../helpers/post-chat.ts";
 import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import {
+  anthropicAnswer,
+  asksToStream,
+  bedrockAnswer,
+  chatAnswer,
+  chatChunk,
+  geminiAnswer,
+  geminiCandidate,
+  responsesAnswer,
+  sse,
+  type VendorAnswer,
+} from "../helpers/vendor-answers.ts";
 
 // Answers in valid but unusual forms. `numbers` in the upstream's path names the kind.
 type Kind = keyof typeof numberKinds;
-type Answer = { whole: string; events: string; eventType?: string };
 
 const shared = sharedByFile();
 let gateway: TestGateway;
@@ -17,10 +28,8 @@ let models: string[];
 let next: (streamed: boolean, url: string) => { type: string; body: string | Buffer };
 
 test.before(async () => {
-  upstream = await createUpstream(shared, ({ url, body }, response) => {
-    const streamed =
-      url.includes("treamGenerate") || url.includes("converse-stream") || body.includes('"stream":true');
-    const { type, body: answer } = next(streamed, url);
+  upstream = await createUpstream(shared, (request, response) => {
+    const { type, body: answer } = next(asksToStream(request), request.url);
     response.writeHead(200, { "content-type": type }).end(answer);
   });
   gateway = await startTestGateway(shared);
@@ -55,109 +64,15 @@ async function ask(t: ExecutionContext, endpoint: Endpoint, kind: Kind, stream: 
   return { ...answer, record };
 }
 
-const chunk = (delta: object, reason: string | null = null) =>
-  JSON.stringify({
-    id: "x",
-    object: "chat.completion.chunk",
-    created: 1,
-    model: "m",
-    choices: [{ index: 0, delta, finish_reason: reason }],
-  });
-const data = (...events: string[]) => events.map((event) => `data: ${event}\n\n`).join("");
-const named = (...events: object[]) =>
-  events
-    .map((event) => `event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`)
-    .join("");
-const candidate = (parts: object[], reason?: string) =>
-  JSON.stringify({
-    candidates: [{ index: 0, content: { role: "model", parts }, ...(reason && { finishReason: reason }) }],
-  });
-const message = {
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  model: "m",
-  stop_reason: "end_turn",
-  stop_sequence: null,
-};
-const item = {
-  id: "msg_1",
-  type: "message",
-  status: "completed",
-  role: "assistant",
-  content: [{ type: "output_text", text: "FIRST second", annotations: [] }],
-};
-const response = { id: "resp_1", object: "response", created_at: 1, model: "m", status: "completed" };
-
 /** Answers with the text "FIRST second", without any usage. */
-const texts: Record<Kind | "responses", Answer> = {
-  "openai-compatible": {
-    whole: JSON.stringify({
-      id: "x",
-      object: "chat.completion",
-      created: 1,
-      model: "m",
-      choices: [{ index: 0, message: { role: "assistant", content: "FIRST second" }, finish_reason: "stop" }],
-    }),
-    events: data(
-      chunk({ role: "assistant", content: "FIRST " }),
-      chunk({ content: "second" }),
-      chunk({}, "stop"),
-      "[DONE]",
-    ),
-  },
-  get "azure-openai"() {
-    return this["openai-compatible"];
-  },
-  anthropic: {
-    whole: JSON.stringify({ ...message, content: [{ type: "text", text: "FIRST second" }] }),
-    events: named(
-      { type: "message_start", message: { ...message, content: [], stop_reason: null } },
-      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "FIRST " } },
-      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "second" } },
-      { type: "content_block_stop", index: 0 },
-      { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null } },
-      { type: "message_stop" },
-    ),
-  },
-  gemini: {
-    whole: candidate([{ text: "FIRST second" }], "STOP"),
-    events: data(candidate([{ text: "FIRST " }]), candidate([{ text: "second" }], "STOP")),
-  },
-  bedrock: {
-    whole: JSON.stringify({
-      output: { message: { role: "assistant", content: [{ text: "FIRST second" }] } },
-      stopReason: "end_turn",
-    }),
-    events: [
-      'messageStart {"role":"assistant"}',
-      'contentBlockDelta {"contentBlockIndex":0,"delta":{"text":"FIRST "}}',
-      'contentBlockDelta {"contentBlockIndex":0,"delta":{"text":"second"}}',
-      'contentBlockStop {"contentBlockIndex":0}',
-      'messageStop {"stopReason":"end_turn"}',
-    ].join("\n"),
-    eventType: "application/vnd.amazon.eventstream",
-  },
-  responses: {
-    whole: JSON.stringify({ ...response, output: [item] }),
-    events: named(
-      {
-        type: "response.created",
-        sequence_number: 0,
-        response: { ...response, status: "in_progress", output: [] },
-      },
-      {
-        type: "response.output_text.delta",
-        sequence_number: 1,
-        item_id: "msg_1",
-        output_index: 0,
-        content_index: 0,
-        delta: "FIRST second",
-      },
-      { type: "response.completed", sequence_number: 2, response: { ...response, output: [item] } },
-    ),
-  },
+const pieces = ["FIRST ", "second"];
+const texts: Record<Kind | "responses", VendorAnswer> = {
+  "openai-compatible": chatAnswer("stop", {}, pieces),
+  "azure-openai": chatAnswer("stop", {}, pieces),
+  anthropic: anthropicAnswer("end_turn", null, pieces),
+  gemini: geminiAnswer("STOP", pieces),
+  bedrock: bedrockAnswer("end_turn", pieces),
+  responses: responsesAnswer("completed", null, pieces),
 };
 
 /** @param change applies to a whole answer and to server-sent events, not to AWS's binary events */
@@ -267,11 +182,11 @@ for (const endpoint of endpoints) {
           },
         ],
       });
-      const events = data(
-        chunk({ role: "assistant", function_call: { name: "look", arguments: "" } }),
-        chunk({ function_call: { arguments: '{"a":' } }),
-        chunk({ function_call: { arguments: "1}" } }),
-        chunk({}, "function_call"),
+      const events = sse(
+        chatChunk({ role: "assistant", function_call: { name: "look", arguments: "" } }),
+        chatChunk({ function_call: { arguments: '{"a":' } }),
+        chatChunk({ function_call: { arguments: "1}" } }),
+        chatChunk({}, "function_call"),
         "[DONE]",
       );
       next = (streamed) =>
@@ -284,9 +199,9 @@ for (const endpoint of endpoints) {
 
     test.serial(`${how}: images of Gemini reach the client, or are named`, async (t) => {
       const image = { inlineData: { mimeType: "image/png", data: "aW1hZ2U=" } };
-      const body = candidate([{ text: "Look:" }, image], "STOP");
+      const body = geminiCandidate([{ text: "Look:" }, image], "STOP");
       next = (streamed) =>
-        streamed ? { type: "text/event-stream", body: data(body) } : { type: "application/json", body };
+        streamed ? { type: "text/event-stream", body: sse(body) } : { type: "application/json", body };
       const { text } = await ask(t, endpoint, "gemini", stream);
       if (endpoint === "messages") t.regex(text, /returned an image/);
       else
@@ -301,15 +216,15 @@ for (const endpoint of endpoints) {
 
   test.serial(`${endpoint}: arguments before the name of a call are kept`, async (t) => {
     const piece = (index: number, fn: object, id?: string) =>
-      chunk({ tool_calls: [{ index, ...(id && { id }), type: "function", function: fn }] });
-    const events = data(
+      chatChunk({ tool_calls: [{ index, ...(id && { id }), type: "function", function: fn }] });
+    const events = sse(
       piece(0, { arguments: '{"a":' }, "c1"),
       piece(1, { arguments: '{"b":' }, "c2"),
       piece(0, { arguments: "1" }),
       piece(1, { name: "second", arguments: "2}" }),
       piece(0, { name: "first" }),
       piece(0, { arguments: "}" }),
-      chunk({}, "tool_calls"),
+      chatChunk({}, "tool_calls"),
       "[DONE]",
     );
     next = () => ({ type: "text/event-stream", body: events });

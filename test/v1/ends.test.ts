@@ -5,16 +5,26 @@ import { postTo } from "../helpers/post-chat.ts";
 import { createUpstream, sendCompletion, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import {
+  anthropicAnswer,
+  asksToStream,
+  bedrockAnswer,
+  chatAnswer,
+  chatChunk,
+  geminiAnswer,
+  responsesAnswer,
+  sse,
+  type VendorAnswer,
+} from "../helpers/vendor-answers.ts";
 
 // The ends of responses, over dialects and kinds: the client and the record get the same verdict.
 type Kind = keyof typeof numberKinds;
-type Answer = { whole: string; events: string; eventType?: string };
 
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
 let fallbackUrl: string;
-let next: Answer;
+let next: VendorAnswer;
 let count = 0;
 
 const bodies = {
@@ -35,12 +45,11 @@ test.before(async () => {
   const good = await createUpstream(shared, ({ body }, response) => {
     if (!body.includes('"stream":true')) return sendCompletion(response, "FALLBACK");
     response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(chatEvents([{ content: "FALLBACK" }, "stop"], "[DONE]"));
+    response.end(chatAnswer("stop", {}, ["FALLBACK"]).events);
   });
   fallbackUrl = good.url;
-  upstream = await createUpstream(shared, ({ url, body }, response) => {
-    const isStream =
-      url.includes("treamGenerate") || url.includes("converse-stream") || body.includes('"stream":true');
+  upstream = await createUpstream(shared, (request, response) => {
+    const isStream = asksToStream(request);
     const { whole, events, eventType = "text/event-stream" } = next;
     response.writeHead(200, { "content-type": isStream ? eventType : "application/json" });
     response.end(isStream ? frameEvents(events, eventType) : whole);
@@ -58,7 +67,7 @@ async function addModel(url: string, kind: Kind, fallbacks: string[] = []): Prom
 }
 
 /** Asks a new model, because failures cool a provider down. */
-async function ask(endpoint: Endpoint, kind: Kind, stream: boolean, answer: Answer, fallback?: string) {
+async function ask(endpoint: Endpoint, kind: Kind, stream: boolean, answer: VendorAnswer, fallback?: string) {
   next = answer;
   const fallbacks = fallback === undefined ? [] : [fallback];
   const model = await addModel(upstream.url, kind, fallbacks);
@@ -95,92 +104,14 @@ function fails(
   t.false(text.includes(ends[endpoint]), text);
 }
 
-const chatChoice = (name: "message" | "delta", value: object, reason: string | null, extra: object = {}) => ({
-  index: 0,
-  [name]: value,
-  finish_reason: reason,
-  ...extra,
-});
-const chatChunk = (choices: object[]) =>
-  `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices })}\n\n`;
-
-function chatEvents([delta, reason, extra]: [object, string, object?], end = ""): string {
-  const first = chatChunk([chatChoice("delta", { role: "assistant", ...delta }, null)]);
-  return `${first}${chatChunk([chatChoice("delta", {}, reason, extra)])}${end === "" ? "" : `data: ${end}\n\n`}`;
-}
-
-function chatAnswer(reason: string, extra: object = {}): Answer {
-  const choices = [chatChoice("message", { role: "assistant", content: "Hello" }, reason, extra)];
-  return {
-    whole: JSON.stringify({ id: "x", object: "chat.completion", created: 1, model: "m", choices }),
-    events: chatEvents([{ content: "Hello" }, reason, extra], "[DONE]"),
-  };
-}
-
-function anthropicAnswer(reason: string, sequence: string | null = null): Answer {
-  const message = { id: "msg_1", type: "message", role: "assistant", model: "m" };
-  const usage = { input_tokens: 1, output_tokens: 1 };
-  const delta = { stop_reason: reason, stop_sequence: sequence };
-  return {
-    whole: JSON.stringify({ ...message, content: [{ type: "text", text: "Hello" }], ...delta, usage }),
-    events: [
-      { type: "message_start", message: { ...message, content: [], stop_reason: null, usage } },
-      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hello" } },
-      { type: "content_block_stop", index: 0 },
-      { type: "message_delta", delta, usage },
-      { type: "message_stop" },
-    ]
-      .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-      .join(""),
-  };
-}
-
-function bedrockAnswer(stopReason: string): Answer {
-  const message = { role: "assistant", content: [{ text: "Hello" }] };
-  return {
-    whole: JSON.stringify({ output: { message }, stopReason }),
-    events: [
-      'messageStart {"role":"assistant"}',
-      'contentBlockDelta {"contentBlockIndex":0,"delta":{"text":"Hello"}}',
-      'contentBlockStop {"contentBlockIndex":0}',
-      `messageStop {"stopReason":"${stopReason}"}`,
-    ].join("\n"),
-    eventType: "application/vnd.amazon.eventstream",
-  };
-}
-
-function geminiAnswer(reason: string): Answer {
-  const candidate = (finishReason?: string) =>
-    JSON.stringify({
-      candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] }, finishReason }],
-    });
-  return { whole: candidate(reason), events: `data: ${candidate()}\n\ndata: ${candidate(reason)}\n\n` };
-}
-
-const response = { id: "resp_1", object: "response", created_at: 1, model: "m", output: [] };
-
-/** Azure's own Responses API. */
-function responsesAnswer(status: string, error: object | null = null): Answer {
-  const end = { ...response, status, error };
-  const events = [
-    { type: "response.created", sequence_number: 0, response: { ...response, status: "in_progress" } },
-    { type: `response.${status}`, sequence_number: 1, response: end },
-  ];
-  return {
-    whole: JSON.stringify(end),
-    events: events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""),
-  };
-}
-
-const matched: [string, Kind, Answer][] = [
+const matched: [string, Kind, VendorAnswer][] = [
   ["vLLM", "openai-compatible", chatAnswer("stop", { stop_reason: "END" })],
   ["SGLang", "openai-compatible", chatAnswer("stop", { matched_stop: "END" })],
   ["anthropic", "anthropic", anthropicAnswer("stop_sequence", "END")],
   ["bedrock", "bedrock", bedrockAnswer("stop_sequence")],
 ];
-const failures: [string, Kind, Answer][] = [
-  ...chatKinds.flatMap((kind): [string, Kind, Answer][] => [
+const failures: [string, Kind, VendorAnswer][] = [
+  ...chatKinds.flatMap((kind): [string, Kind, VendorAnswer][] => [
     [`${kind} with abort`, kind, chatAnswer("abort")],
     [`${kind} with an unknown reason`, kind, chatAnswer("oddity")],
   ]),
@@ -189,10 +120,10 @@ const failures: [string, Kind, Answer][] = [
   ["bedrock with malformed_model_output", "bedrock", bedrockAnswer("malformed_model_output")],
   ["bedrock with an unknown reason", "bedrock", bedrockAnswer("oddity")],
 ];
-const overloads: [Kind, Answer][] = [
-  ...chatKinds.map((kind): [Kind, Answer] => {
+const overloads: [Kind, VendorAnswer][] = [
+  ...chatKinds.map((kind): [Kind, VendorAnswer] => {
     const error = { error: { type: "overloaded_error", message: "Overloaded", code: 529 } };
-    const events = `${chatChunk([chatChoice("delta", { content: "Hello" }, null)])}data: ${JSON.stringify(error)}\n\n`;
+    const events = sse(chatChunk({ content: "Hello" }), JSON.stringify(error));
     return [kind, { whole: "", events }];
   }),
   [
@@ -206,7 +137,7 @@ const overloads: [Kind, Answer][] = [
     },
   ],
 ];
-const complete: Record<Kind, Answer> = {
+const complete: Record<Kind, VendorAnswer> = {
   "openai-compatible": chatAnswer("stop"),
   "azure-openai": chatAnswer("stop"),
   anthropic: anthropicAnswer("end_turn"),
@@ -250,7 +181,7 @@ for (const endpoint of endpoints) {
 
     for (const kind of chatKinds.filter((each) => !isResponses(endpoint, each))) {
       test.serial(`${how} × ${kind}: a response without choices is an error with a fallback`, async (t) => {
-        const events = `${chatChunk([])}data: [DONE]\n\n`;
+        const events = sse('{"id":"x","object":"chat.completion.chunk","model":"m","choices":[]}', "[DONE]");
         const empty = { whole: '{"id":"x","object":"chat.completion","model":"m","choices":[]}', events };
         const fallback = await addModel(fallbackUrl, "openai-compatible");
         const diverted = await ask(endpoint, kind, stream, empty, fallback);
