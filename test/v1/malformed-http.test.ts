@@ -1,14 +1,9 @@
-import { createServer, type IncomingMessage, request as send } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import test from "ava";
-import { readConfig } from "../../gateway/config/config.ts";
-import { BodyBudget } from "../../gateway/http/body-budget.ts";
-import { joinEarlyChunks, readBody } from "../../gateway/http/read-body.ts";
 import { assertError, clientError } from "../helpers/assert-error.ts";
-import { eventually } from "../helpers/eventually.ts";
 import { type Answer, chatBody, postChat } from "../helpers/post-chat.ts";
 import { openSocket, readAnswer, sendRaw } from "../helpers/send-raw.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
@@ -34,7 +29,7 @@ test.after("no response has status 500 or above, and the gateway still responds"
   );
 });
 
-async function malformedHttpSend(...pieces: (string | Buffer)[]): Promise<Answer> {
+async function send(...pieces: (string | Buffer)[]): Promise<Answer> {
   const answer = await sendRaw(gateway.url, ...pieces);
   statuses.add(answer.status);
   return answer;
@@ -69,24 +64,24 @@ const malformed: [title: string, pieces: () => string[]][] = [
 ];
 for (const [title, pieces] of malformed) {
   test(`malformed HTTP is rejected in the error form: ${title}`, async (t) => {
-    assertError(t, await malformedHttpSend(...pieces()), clientError(400, null));
+    assertError(t, await send(...pieces()), clientError(400, null));
   });
 }
 
 test("an unsupported Expect header is rejected or ignored, in JSON either way", async (t) => {
-  const answer = await malformedHttpSend(head(bearer(), length, "expect: a-miracle"), body);
+  const answer = await send(head(bearer(), length, "expect: a-miracle"), body);
   t.true([200, 417].includes(answer.status));
   t.is(answer.headers.get("content-type"), "application/json; charset=utf-8");
 });
 
 test("headers over the limit are rejected in the error form", async (t) => {
-  const answer = await malformedHttpSend(head(bearer(), `x-large: ${"a".repeat(64 * 1024)}`));
+  const answer = await send(head(bearer(), `x-large: ${"a".repeat(64 * 1024)}`));
   assertError(t, answer, clientError(431, "request_too_large"));
 });
 
 test("hundreds of headers do not hide the relevant ones", async (t) => {
   const many = Array.from({ length: 300 }, (_, index) => `a${index}: b`);
-  t.is((await malformedHttpSend(head(bearer(), length, ...many), body)).status, 200);
+  t.is((await send(head(bearer(), length, ...many), body)).status, 200);
 });
 
 for (const [title, names] of [
@@ -101,32 +96,25 @@ for (const [title, names] of [
       [key.value, key.value],
     ]) {
       const lines = [`${first}: Bearer ${values[0]}`, `${second}: Bearer ${values[1]}`, length];
-      assertError(t, await malformedHttpSend(head(...lines), body), clientError(401, "invalid_api_key"));
+      assertError(t, await send(head(...lines), body), clientError(401, "invalid_api_key"));
     }
   });
 }
 
 test("two x-api-key headers are an invalid key", async (t) => {
-  const answer = await malformedHttpSend(
-    head(`x-api-key: ${key.value}`, `x-api-key: ${key.value}`, length),
-    body,
-  );
+  const answer = await send(head(`x-api-key: ${key.value}`, `x-api-key: ${key.value}`, length), body);
   assertError(t, answer, clientError(401, "invalid_api_key"));
 });
 
 test("a header named __proto__ changes nothing", async (t) => {
   const proto = "__proto__: authorization";
-  t.is((await malformedHttpSend(head(proto, bearer(), "constructor: x", length), body)).status, 200);
-  assertError(t, await malformedHttpSend(head(proto, length), body), clientError(401, null));
+  t.is((await send(head(proto, bearer(), "constructor: x", length), body)).status, 200);
+  assertError(t, await send(head(proto, length), body), clientError(401, null));
 });
 
 test("a body sent in single bytes and in chunks is read as one", async (t) => {
   const chunks = [...body].map((character) => `1\r\n${character}\r\n`);
-  const answer = await malformedHttpSend(
-    head(bearer(), "transfer-encoding: chunked"),
-    ...chunks,
-    "0\r\n\r\n",
-  );
+  const answer = await send(head(bearer(), "transfer-encoding: chunked"), ...chunks, "0\r\n\r\n");
   t.is(answer.status, 200);
 });
 
@@ -140,7 +128,7 @@ test("a client that sends its headers too slowly receives an error and is cut of
 });
 
 test("a client that sends its body too slowly receives an error and is cut off", async (t) => {
-  const answer = await malformedHttpSend(head(bearer(), "content-length: 1000"), '{"model":');
+  const answer = await send(head(bearer(), "content-length: 1000"), '{"model":');
   assertError(t, answer, clientError(408, "request_timeout"));
 });
 
@@ -218,161 +206,3 @@ test.serial("a body of brackets at the size limit does not delay other requests"
   // JSON.parse alone takes more than a second to reject this body.
   t.true(delay.max < 500e6, `nothing else could run for ${Math.round(delay.max / 1e6)} ms`);
 });
-
-const allowed = "https://app.example.com";
-const foreign = "https://evil.example.com";
-const routes: [method: string, path: string][] = [
-  ["POST", "/v1/chat/completions"],
-  ["POST", "/v1/messages"],
-  ["POST", "/v1/messages/count_tokens"],
-  ["POST", "/v1/responses"],
-  ["POST", "/v1/responses/compact"],
-  ["POST", "/v1/responses/input_tokens"],
-  ["POST", "/v1/embeddings"],
-  ["GET", "/v1/models"],
-  ["GET", "/v1/models/demo/echo"],
-  ["GET", "/v1/responses/resp_1"],
-  ["DELETE", "/v1/responses/resp_1"],
-  ["PUT", "/v1/models"],
-  ["GET", "/v1/unknown"],
-  ["POST", "/chat/completions"],
-  ["POST", "/v1/v1/chat/completions"],
-];
-const corsHeaders = (headers: Headers) =>
-  [...headers.keys()].filter((name) => name.startsWith("access-control-")).toSorted();
-
-test("allowed origins can call every route and read every answer, foreign ones none", async (t) => {
-  const gateway = await startTestGateway(t, {
-    environment: { CORS_ORIGINS: `${allowed}, http://localhost:3000` },
-  });
-  const { value } = await createKey(gateway);
-  for (const [method, path] of routes) {
-    for (const origin of [allowed, foreign, null]) {
-      const from: Record<string, string> = origin === null ? {} : { origin };
-      const preflight = await fetch(gateway.url + path, {
-        method: "OPTIONS",
-        headers: {
-          ...from,
-          "access-control-request-method": method,
-          "access-control-request-headers": "authorization,x-stainless-os",
-        },
-      });
-      const where = `${method} ${path} from ${origin}`;
-      t.is(preflight.status === 204, origin === allowed, where);
-      t.true(preflight.headers.get("vary")?.includes("Origin"), where);
-      t.is(
-        preflight.headers.get("access-control-allow-headers"),
-        origin === allowed ? "authorization,x-stainless-os" : null,
-      );
-      for (const authorization of [`Bearer ${value}`, "Bearer wrong"]) {
-        const body = method === "POST" ? "{}" : null;
-        const answer = await fetch(gateway.url + path, { method, body, headers: { ...from, authorization } });
-        await answer.text();
-        t.is(answer.headers.get("access-control-allow-origin"), origin === allowed ? allowed : null, where);
-        t.is(answer.headers.get("access-control-allow-credentials"), null);
-        t.is(answer.headers.get("vary"), "Origin", where);
-        t.is(
-          answer.headers.get("access-control-expose-headers")?.includes("x-request-id"),
-          origin === allowed || undefined,
-        );
-      }
-    }
-  }
-  const headers = { origin: allowed, authorization: `Bearer ${value}` };
-  const body = JSON.stringify({ ...chatBody("demo/echo"), stream: true });
-  const stream = await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", headers, body });
-  t.is(stream.status, 200);
-  t.is(stream.headers.get("access-control-allow-origin"), allowed);
-  t.true((await stream.text()).includes("[DONE]"));
-
-  for (const path of ["/trpc/auth.state", "/graphql", "/openapi.json", "/setup/codex.sh", "/v1x", "/"]) {
-    for (const method of ["GET", "OPTIONS"]) {
-      const answer = await fetch(gateway.url + path, {
-        method,
-        headers: { origin: allowed, "access-control-request-method": "POST" },
-      });
-      await answer.text();
-      t.deepEqual(corsHeaders(answer.headers), [], path);
-    }
-  }
-});
-
-test("any origin is allowed by *, and private networks only if the browser asks", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { CORS_ORIGINS: "*" } });
-  for (const asked of [true, false]) {
-    const headers = {
-      origin: foreign,
-      "access-control-request-method": "POST",
-      ...(asked && { "access-control-request-private-network": "true" }),
-    };
-    const answer = await fetch(`${gateway.url}/v1/messages`, { method: "OPTIONS", headers });
-    t.is(answer.headers.get("access-control-allow-origin"), "*");
-    t.is(answer.headers.get("access-control-allow-private-network"), asked ? "true" : null);
-  }
-});
-
-test("without the setting, no answer has a header for other origins", async (t) => {
-  const gateway = await startTestGateway(t);
-  for (const method of ["OPTIONS", "GET"]) {
-    const headers = { origin: allowed, "access-control-request-method": "POST" };
-    const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method, headers });
-    t.is(answer.status, 405);
-    t.deepEqual(corsHeaders(answer.headers), []);
-    t.is(answer.headers.get("vary"), null);
-  }
-});
-
-test("an invalid list of origins stops the start", (t) => {
-  for (const text of [
-    "app.example.com",
-    "https://app.example.com/",
-    "https://a.example/path",
-    "https://",
-    "null",
-    "https://*.example.com",
-  ]) {
-    t.throws(
-      () => readConfig({ CORS_ORIGINS: text }),
-      { message: /CORS_ORIGINS: .*is not a list of origins/ },
-      text,
-    );
-  }
-  t.deepEqual(readConfig({ CORS_ORIGINS: "HTTPS://App.example.com, *" }).corsOrigins, [allowed, "*"]);
-});
-
-const megabyte = 1024 * 1024;
-
-for (const [name, pieces, earlyBytes] of [
-  ["one-byte chunks", Array.from({ length: 2_000 }, () => Buffer.from("a")), 2_000],
-  ["more than is joined", Array.from({ length: 48 }, () => Buffer.alloc(65_536, "b")), megabyte],
-] as const) {
-  test(`a body of ${name} that arrives before it is read is joined and arrives whole`, async (t) => {
-    const budget = new BodyBudget(256 * megabyte);
-    const held = budget.hold("key_1");
-    const received = Promise.withResolvers<{ body: Buffer; buffered: number }>();
-    const server = createServer((request: IncomingMessage, response) => {
-      joinEarlyChunks(request, response, budget);
-      const read = async () => {
-        await eventually(() => budget.bytes >= earlyBytes);
-        const buffered = request.readableLength;
-        const body = await readBody(request, 8 * megabyte, held);
-        response.end();
-        return { body, buffered };
-      };
-      read().then(received.resolve, received.reject);
-    });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    t.teardown(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const client = send({ port, method: "POST", agent: false });
-    client.on("response", (response) => response.resume());
-    for (const piece of pieces) client.write(piece);
-    client.end();
-    const { body, buffered } = await received.promise;
-    t.deepEqual(body, Buffer.concat(pieces));
-    t.true(buffered <= 2 * 65_536, `${buffered} bytes wait in chunks`);
-    t.is(budget.bytes, body.length);
-    held.release();
-    await eventually(() => budget.bytes === 0);
-  });
-}
