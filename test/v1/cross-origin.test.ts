@@ -1,10 +1,5 @@
-import { createServer, type IncomingMessage, request as send } from "node:http";
-import type { AddressInfo } from "node:net";
 import test from "ava";
 import { readConfig } from "../../gateway/config/config.ts";
-import { BodyBudget } from "../../gateway/http/body-budget.ts";
-import { joinEarlyChunks, readBody } from "../../gateway/http/read-body.ts";
-import { eventually } from "../helpers/eventually.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
@@ -128,40 +123,3 @@ test("an invalid list of origins stops the start", (t) => {
   }
   t.deepEqual(readConfig({ CORS_ORIGINS: "HTTPS://App.example.com, *" }).corsOrigins, [allowed, "*"]);
 });
-
-const megabyte = 1024 * 1024;
-
-for (const [name, pieces, earlyBytes] of [
-  ["one-byte chunks", Array.from({ length: 2_000 }, () => Buffer.from("a")), 2_000],
-  ["more than is joined", Array.from({ length: 48 }, () => Buffer.alloc(65_536, "b")), megabyte],
-] as const) {
-  test(`a body of ${name} that arrives before it is read is joined and arrives whole`, async (t) => {
-    const budget = new BodyBudget(256 * megabyte);
-    const held = budget.hold("key_1");
-    const received = Promise.withResolvers<{ body: Buffer; buffered: number }>();
-    const server = createServer((request: IncomingMessage, response) => {
-      joinEarlyChunks(request, response, budget);
-      const read = async () => {
-        await eventually(() => budget.bytes >= earlyBytes);
-        const buffered = request.readableLength;
-        const body = await readBody(request, 8 * megabyte, held);
-        response.end();
-        return { body, buffered };
-      };
-      read().then(received.resolve, received.reject);
-    });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    t.teardown(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const client = send({ port, method: "POST", agent: false });
-    client.on("response", (response) => response.resume());
-    for (const piece of pieces) client.write(piece);
-    client.end();
-    const { body, buffered } = await received.promise;
-    t.deepEqual(body, Buffer.concat(pieces));
-    t.true(buffered <= 2 * 65_536, `${buffered} bytes wait in chunks`);
-    t.is(budget.bytes, body.length);
-    held.release();
-    await eventually(() => budget.bytes === 0);
-  });
-}
