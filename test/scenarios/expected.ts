@@ -57,7 +57,12 @@ export function expectedAsked(step: Step, { client, vendor }: Play): Partial<Ask
       : part;
   return {
     ...asked,
-    turns: asked.turns.map(({ role, parts }) => ({ role, parts: parts.filter(isThere).map(toPart) })),
+    turns: asked.turns.map(({ role, parts }) => {
+      // Gemini's signature on a call also restores the thoughts before the call.
+      const isSealedByCall =
+        client.returnsCallSignatures && vendor.form.kind === "gemini" && parts.some((part) => "call" in part);
+      return { role, parts: (isSealedByCall ? parts : parts.filter(isThere)).map(toPart) };
+    }),
   };
 }
 

@@ -6,6 +6,8 @@ export type ScenarioClient = {
    * `reasoning_details`.
    */
   returnsDetails: boolean;
+  /** Whether the client returns Gemini's signatures in `extra_content` of calls. */
+  returnsCallSignatures?: boolean;
   /** Whether the client's API lacks stop sequences. */
   hasNoStop?: true;
   /** Throws a `ScenarioFailure` for an error of the gateway. */
