@@ -1,9 +1,22 @@
 import test from "ava";
 import fc from "fast-check";
 import { Limiter } from "../../gateway/limits/rates/limiter.ts";
-import { SlidingMinute } from "../../gateway/limits/rates/meter.ts";
+import { Meter, SlidingMinute } from "../../gateway/limits/rates/meter.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { limitedKey, LimitedRequest, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
+import { readConfig } from "../../gateway/config/config.ts";
+import {
+  AddressRanges,
+  changeLimits,
+  enforcedLimits,
+  isAddressRange,
+  noLimitColumns,
+  toKeyLimits,
+} from "../../gateway/limits/key-limits.ts";
+import { sendAgainAfterMs } from "../../gateway/limits/budgets/budget-warnings.ts";
+import { addRateLimitHeaders, formatDuration } from "../../gateway/limits/rates/admission.ts";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 
 const steps = fc.array(
   fc.record({
@@ -127,4 +140,172 @@ test("unused entries are dropped", (t) => {
 
 function usedIn(uses: { at: number; amount: number }[], second: number): number {
   return uses.reduce((sum, { at, amount }) => sum + (at > second - 60 && at <= second ? amount : 0), 0);
+}
+
+for (const text of ["10.0.0.0/8", "127.0.0.1", "::1", "2001:db8::/32", "0.0.0.0/0", "::ffff:10.0.0.0/104"]) {
+  test(`${text} is an address or a range`, (t) => t.true(isAddressRange(text)));
+}
+
+for (const text of [
+  "",
+  "10.0.0",
+  "10.0.0.0/33",
+  "10.0.0.0/",
+  "10.0.0.0/-1",
+  "10.0.0.0/8/8",
+  "::1/129",
+  "fe80::1%eth0",
+  "localhost",
+  "10.0.0.0/8 ",
+  "010.0.0.1",
+  "10.0.0.0/0x8",
+  "10.0.0.0/ 8",
+  "1e1.0.0.0",
+]) {
+  test(`"${text}" is not an address or a range`, (t) => t.false(isAddressRange(text)));
+}
+
+test("an address matches a range in any notation", (t) => {
+  const ranges = new AddressRanges(["10.1.0.0/16", "192.168.1.7", "2001:db8::/32"]);
+  for (const address of ["10.1.255.255", "::ffff:10.1.2.3", "192.168.1.7", "2001:db8:1::1"]) {
+    t.true(ranges.has(address), address);
+  }
+  for (const address of ["10.2.0.0", "::ffff:10.2.2.3", "192.168.1.8", "2001:db9::1", "::1", "", "wrong"]) {
+    t.false(ranges.has(address), address);
+  }
+});
+
+for (const [seconds, text] of [
+  [0, "0s"],
+  [1, "1s"],
+  [59, "59s"],
+  [60, "1m0s"],
+  [361, "6m1s"],
+] as const) {
+  test(`${seconds} seconds are ${text}`, (t) => t.is(formatDuration(seconds), text));
+}
+
+test("a clock set back keeps the announced reset time", (t) => {
+  const meter = new Meter();
+  meter.addRequest(100, 1);
+  const limits = { requestsPerMinute: 9, tokensPerMinute: 0, concurrentRequests: 0 };
+  const headers: string[] = [];
+  addRateLimitHeaders(headers, [{ id: "key_1", holder: "key", meter, ...limits }], 90);
+  t.is(headers[headers.indexOf("x-ratelimit-reset-requests") + 1], "1m10s");
+});
+
+test("limits that are set and removed leave no trace", (t) => {
+  const set = changeLimits(noLimitColumns, {
+    requestsPerMinute: 1,
+    budgetsUsd: { week: 0.1 },
+    addressRanges: ["::1"],
+  });
+  t.is(set.weekBudget, 100_000_000);
+  t.is(toKeyLimits(set).budgetsUsd.week, 0.1);
+  t.not(enforcedLimits(set), null);
+  const taken = changeLimits(set, {
+    requestsPerMinute: null,
+    budgetsUsd: { week: null },
+    addressRanges: [],
+  });
+  t.deepEqual(taken, noLimitColumns);
+  t.is(enforcedLimits(taken), null);
+  t.not(enforcedLimits({ ...noLimitColumns, dayBudget: 0 }), null, "a budget of nothing is one");
+});
+
+test("a webhook requires an address and a sufficiently long secret", (t) => {
+  const LIMIT_WEBHOOK_URL = "https://hooks.example.com/limits";
+  const LIMIT_WEBHOOK_SECRET = "0123456789abcdef0123456789abcdef";
+  t.throws(() => readConfig({ LIMIT_WEBHOOK_URL }), {
+    message: /only one of LIMIT_WEBHOOK_URL and LIMIT_WEBHOOK_SECRET is set/,
+  });
+  t.throws(() => readConfig({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET: "short" }), { message: /32 bytes/ });
+  const { limitWebhook } = readConfig({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET });
+  t.deepEqual(limitWebhook, { url: LIMIT_WEBHOOK_URL, secret: LIMIT_WEBHOOK_SECRET });
+  t.is(readConfig({}).limitWebhook, null);
+});
+
+test("a failed warning is retried for a day and a half", (t) => {
+  const waitsMs: number[] = [];
+  for (let waitMs = sendAgainAfterMs(0); waitMs !== null; waitMs = sendAgainAfterMs(waitsMs.length))
+    waitsMs.push(waitMs);
+  const hours = waitsMs.reduce((sum, waitMs) => sum + waitMs, 0) / 3_600_000;
+  t.is(waitsMs[0], 30_000);
+  t.true(hours > 35 && hours < 37, `${hours}`);
+});
+
+const startMs = 1_700_000_000_000;
+
+function open(environment: Record<string, string> = {}) {
+  const clock = { now: startMs };
+  const limiter = new Limiter({
+    now: () => clock.now,
+    limits: limitsOf(environment),
+    budgets: noBudgets,
+  });
+  return { clock, limiter };
+}
+
+test("a call without a model counts as one request, without tokens and concurrency", async (t) => {
+  const { limiter, clock } = open();
+  const limits = { requestsPerMinute: 2, tokensPerMinute: 100, concurrentRequests: 1 };
+  const key = limitedKey("key_1", limits);
+  limiter.admit(new LimitedRequest(key), 40, () => {});
+  await limiter.countRequest(key);
+  t.like(limiter.statusOf(key), { requestsInMinute: 2, concurrentRequests: 1 });
+  const error = await t.throwsAsync<GatewayError>(limiter.countRequest(key));
+  t.like(error, { code: "rate_limit_exceeded", limitedBy: "key", retryAfterSeconds: 60 });
+  clock.now += 60_000;
+  await t.notThrowsAsync(limiter.countRequest(key));
+});
+
+test("calls without a model count for the person and the gateway", async (t) => {
+  for (const [variable, limitedBy] of [
+    ["PERSON_REQUESTS_PER_MINUTE_MAX", "person"],
+    ["GATEWAY_REQUESTS_PER_MINUTE_MAX", "gateway"],
+  ] as const) {
+    const { limiter } = open({ [variable]: "1" });
+    await limiter.countRequest(limitedKey("key_1", {}, "usr_1"));
+    await t.throwsAsync(limiter.countRequest(limitedKey("key_2", {}, "usr_1")), {
+      message: new RegExp(limitedBy === "person" ? "owner" : "whole gateway"),
+    });
+  }
+});
+
+test("a check counts nothing, and its refusal has the headers of the limits", (t) => {
+  const { limiter } = open();
+  const asking = new LimitedRequest(limitedKey("key_1", { requestsPerMinute: 1 }));
+  for (let checks = 0; checks < 5; checks++) limiter.check(asking);
+  t.is(limiter.statusOf(asking.key).requestsInMinute, 0);
+  limiter.admit(asking, 1, () => {});
+  const next = new LimitedRequest(asking.key);
+  t.throws(() => limiter.check(next), { code: "rate_limit_exceeded" } as object);
+  t.deepEqual(next.admission?.addHeaders([]).slice(0, 4), [
+    "x-ratelimit-limit-requests",
+    "1",
+    "x-ratelimit-remaining-requests",
+    "0",
+  ]);
+});
+
+if (valkeyProgram) {
+  test("in Valkey, calls without a model count over all processes", async (t) => {
+    const { url } = await startValkey(t);
+    const first = await startTestGateway(t, { environment: { VALKEY_URL: url } });
+    const environment = { VALKEY_URL: url, DATABASE_URL: first.environment["DATABASE_URL"] ?? "" };
+    const second = await startTestGateway(t, { environment, withoutAdministrator: true });
+    const { id, value } = await createKey(first);
+    const limits = { requestsPerMinute: 3, concurrentRequests: 1 };
+    await first.admin.keys.setLimits.mutate({ id, limits });
+    const list = async (base: string) => {
+      const response = await fetch(`${base}/v1/models`, { headers: { authorization: `Bearer ${value}` } });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const statuses: number[] = [];
+    for (const base of [first.url, second.url, first.url, second.url, first.url]) {
+      statuses.push(await list(base));
+    }
+    t.deepEqual(statuses, [200, 200, 200, 429, 429]);
+  });
 }
