@@ -8,8 +8,10 @@ import { eventually } from "../helpers/eventually.ts";
 import { freePort } from "../helpers/free-port.ts";
 import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import { beginStream, chunkEvent, createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
-import { allDatabaseKinds, databaseKinds } from "../helpers/test-database.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+
+const shared = shareGateway();
 
 const canary = "canary-0123456789";
 
@@ -49,39 +51,36 @@ const streamFailures: typeof failures = [
   ],
 ];
 
-for (const kind of databaseKinds) {
-  test(`${kind}: a record contains why its provider failed, in the gateway's words`, async (t) => {
-    const gateway = await startTestGateway(t, {
-      kind,
-      environment: {
-        UPSTREAM_ANSWER_BYTES_MAX: "65536",
-        UPSTREAM_EVENT_BYTES_MAX: "65536",
-        // On a busy machine, a response can take a second.
-        UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "3000",
-        UPSTREAM_IDLE_TIMEOUT_MS: "3000",
-        // Without retries, each record has the reason of a single call.
-        UPSTREAM_ATTEMPTS_MAX: "1",
-      },
-    });
-    const expected: unknown[] = [];
-    const found: unknown[] = [];
-    for (const [stream, list] of [
-      [false, failures],
-      [true, streamFailures],
-    ] as const) {
-      for (const [code, reason, script] of list) {
-        const { slug } = await addModel(t, gateway, script);
-        const { record } = await askModel(gateway, slug, { stream });
-        expected.push([stream, code, reason]);
-        found.push([stream, record?.errorCode, record?.errorReason]);
-        t.false(JSON.stringify(record).includes(canary));
-      }
-    }
-    t.deepEqual(found, expected);
-    t.is(await reasonOfUnreachable(t, gateway, "http"), "connection_refused");
-    t.is(await reasonOfUnreachable(t, gateway, "https"), "tls_failed");
+test("a record contains why its provider failed, in the gateway's words", async (t) => {
+  const gateway = await startTestGateway(t, {
+    environment: {
+      UPSTREAM_ANSWER_BYTES_MAX: "65536",
+      UPSTREAM_EVENT_BYTES_MAX: "65536",
+      // On a busy machine, a response can take a second.
+      UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "3000",
+      UPSTREAM_IDLE_TIMEOUT_MS: "3000",
+      // Without retries, each record has the reason of a single call.
+      UPSTREAM_ATTEMPTS_MAX: "1",
+    },
   });
-}
+  const expected: unknown[] = [];
+  const found: unknown[] = [];
+  for (const [stream, list] of [
+    [false, failures],
+    [true, streamFailures],
+  ] as const) {
+    for (const [code, reason, script] of list) {
+      const { slug } = await addModel(t, gateway, script);
+      const { record } = await askModel(gateway, slug, { stream });
+      expected.push([stream, code, reason]);
+      found.push([stream, record?.errorCode, record?.errorReason]);
+      t.false(JSON.stringify(record).includes(canary));
+    }
+  }
+  t.deepEqual(found, expected);
+  t.is(await reasonOfUnreachable(t, gateway, "http"), "connection_refused");
+  t.is(await reasonOfUnreachable(t, gateway, "https"), "tls_failed");
+});
 
 test("a total timeout and the demo's failures have their reasons", async (t) => {
   const gateway = await startTestGateway(t, { environment: { UPSTREAM_TOTAL_TIMEOUT_MS: "3000" } });
@@ -99,7 +98,7 @@ test("a total timeout and the demo's failures have their reasons", async (t) => 
 });
 
 test("an error mid-stream differs from a malformed one in every dialect", async (t) => {
-  const gateway = await startTestGateway(t);
+  const gateway = shared();
   const answers: Record<string, string> = {
     reported_error: `event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"${canary}"}}\n\n`,
     unreadable_answer: `event: message_stop\ndata: {"type":"message_stop"}\n\n`,
@@ -137,41 +136,39 @@ async function reasonOfUnreachable(t: ExecutionContext, gateway: TestGateway, sc
 const timingQuery = `query($id: ID!) {
   usageRecord(id: $id) { timing { receivedMs attempts { provider model startMs durationMs failure } } } }`;
 
-for (const kind of allDatabaseKinds) {
-  test(`${kind}: a fallback's record has the time and failure of each attempt`, async (t) => {
-    const gateway = await startTestGateway(t, { kind });
-    const last = await addModel(t, gateway, (response) => sendCompletion(response));
-    const away = await addModel(t, gateway, { url: "http://127.0.0.1:1" });
-    const limited = await addModel(t, gateway, answersWith(429), [away.slug, last.slug]);
+test("a fallback's record has the time and failure of each attempt", async (t) => {
+  const gateway = shared();
+  const last = await addModel(t, gateway, (response) => sendCompletion(response));
+  const away = await addModel(t, gateway, { url: "http://127.0.0.1:1" });
+  const limited = await addModel(t, gateway, answersWith(429), [away.slug, last.slug]);
 
-    const { record } = await askModel(gateway, limited.slug);
-    const timing = record?.timing ?? { receivedMs: -1, attempts: [] };
-    t.deepEqual(
-      timing.attempts.map(({ provider, model, failure }) => [provider, model, failure]),
-      [
-        [limited.name, `${limited.name}-upstream`, "http_429"],
-        [away.name, `${away.name}-upstream`, "connection_refused"],
-        [last.name, `${last.name}-upstream`, null],
-      ],
-    );
-    let earliestMs = timing.receivedMs;
-    t.true(earliestMs >= 0);
-    for (const { startMs, durationMs } of timing.attempts) {
-      // Start and duration are rounded separately.
-      t.true(startMs >= earliestMs - 1 && durationMs >= 0, JSON.stringify(timing));
-      earliestMs = startMs + durationMs;
-    }
-    t.true(earliestMs <= (record?.latencyMs ?? 0) + 1);
+  const { record } = await askModel(gateway, limited.slug);
+  const timing = record?.timing ?? { receivedMs: -1, attempts: [] };
+  t.deepEqual(
+    timing.attempts.map(({ provider, model, failure }) => [provider, model, failure]),
+    [
+      [limited.name, `${limited.name}-upstream`, "http_429"],
+      [away.name, `${away.name}-upstream`, "connection_refused"],
+      [last.name, `${last.name}-upstream`, null],
+    ],
+  );
+  let earliestMs = timing.receivedMs;
+  t.true(earliestMs >= 0);
+  for (const { startMs, durationMs } of timing.attempts) {
+    // Start and duration are rounded separately.
+    t.true(startMs >= earliestMs - 1 && durationMs >= 0, JSON.stringify(timing));
+    earliestMs = startMs + durationMs;
+  }
+  t.true(earliestMs <= (record?.latencyMs ?? 0) + 1);
 
-    const { data } = await askHistory(gateway, gateway.accessToken, timingQuery, {
-      variables: { id: record?.id },
-    });
-    t.deepEqual(data, { usageRecord: { timing } });
+  const { data } = await askHistory(gateway, gateway.accessToken, timingQuery, {
+    variables: { id: record?.id },
   });
-}
+  t.deepEqual(data, { usageRecord: { timing } });
+});
 
 test("a request that starts its only attempt at once stores no times", async (t) => {
-  const gateway = await startTestGateway(t);
+  const gateway = shared();
   // On a busy machine, a request may start late.
   const record = await eventually(async () => {
     const asked = (await askModel(gateway, "demo/echo")).record;
@@ -218,3 +215,122 @@ test("a record has the times of at most eight attempts", (t) => {
     t.is(timeRequest({ ...moments, attempts, failedAttempts })?.attempts.length, stored);
   }
 });
+
+const refusedFor: [reason: string, path: string, more: object][] = [
+  ["invalid messages", "/v1/chat/completions", { messages: "hi" }],
+  ["no messages", "/v1/chat/completions", {}],
+  ["a temperature beyond its range", "/v1/chat/completions", { messages: [hello()], temperature: 3 }],
+  ["no max_tokens", "/v1/messages", { messages: [hello()] }],
+  ["invalid messages", "/v1/messages", { messages: 5, max_tokens: 5 }],
+  ["no input", "/v1/responses", {}],
+  ["a stream that is neither true nor false", "/v1/responses", { input: "hi", stream: "yes" }],
+  ["no input", "/v1/embeddings", {}],
+];
+for (const [reason, path, more] of refusedFor) {
+  test(`${path}, refused for ${reason}: the record contains the requested model`, async (t) => {
+    for (const model of ["demo/echo", "demo/none", "echo"]) {
+      const { id, value } = await createKey(shared());
+      const answer = await postTo(shared(), path, { authorization: `Bearer ${value}` }, { model, ...more });
+      t.is(answer.status, 400, answer.text);
+      const [record] = await usageOf(shared(), id);
+      t.like(record, { model, status: "FAILED", httpStatus: 400, provider: "" });
+    }
+  });
+}
+
+const bareNames = [
+  "acme-large",
+  "gpt-4o-mini-2024-07-18",
+  "claude-3-5-sonnet-20241022",
+  "anthropic.claude-3-5-sonnet-20241022-v2:0",
+  "Llama-3.3-70B-Instruct",
+  "llama3.1:70b-instruct-q4_K_M",
+  "Mixtral-8x7B-Instruct-v0.1",
+  "text-embedding-3-small",
+  "claude-3-5-sonnet@20240620",
+  "o3",
+];
+test("a model without its provider is recorded by name and can be filtered for", async (t) => {
+  const { id, value } = await createKey(shared());
+  for (const model of bareNames) {
+    const answer = await chat(value, { model, messages: [hello()] });
+    t.is(answer.status, 404);
+  }
+  const names = (await usageOf(shared(), id)).map(({ model }) => model);
+  t.deepEqual(names.toSorted(), bareNames.toSorted());
+
+  const { data } = await askHistory(
+    shared(),
+    shared().accessToken,
+    `query ($key: ID!) { usageSummary(filter: { apiKeyId: $key, model: "acme-large" }, groupBy: [MODEL]) { model requests } }`,
+    { variables: { key: id } },
+  );
+  t.deepEqual(data, { usageSummary: [{ model: "acme-large", requests: 1 }] });
+});
+
+const noNames: [what: string, model: unknown][] = [
+  ["a text", "my secret plans"],
+  ["a text of one word that is long", "antidisestablishmentarianism"],
+  ["no text", 5],
+  ["nothing", undefined],
+  ["a key of OpenAI's", "sk-proj-abc"],
+  ["a key of the gateway's behind a provider", `openai/sk-gateway-${"a1".repeat(20)}`],
+  ["a key of Groq's", "gsk_f3Kd92mLqP7xR5tVbN8wYzA1cE4gHjKs"],
+  ["a key of Google's", "AIzaSyD3kF9-mQ2xV7bN1cE4gH8jLpR5tWyZ0aU"],
+  ["a key of AWS's", "AKIAIOSFODNN7EXAMPLE"],
+  ["a token of Hugging Face's", "hf_QkzWvXbNcMaLsKdJfHgPqOwIeUrYt"],
+  ["random letters and digits", "8f3Kq0Zx2mB7"],
+  ["a UUID", "7b1c2f4e-9a3d-4c8b-a1f6-2e5d7c9b0a41"],
+  ["a token of three parts", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.SflKxwRJSMeKKF2QT4fwp"],
+  ["an e-mail address", "ada@example.com"],
+  ["a telephone number", "020-7946-0958"],
+];
+test("a possible text or secret is not recorded, and such requests are grouped", async (t) => {
+  const { id, value } = await createKey(shared());
+  for (const [, model] of noNames) await chat(value, { model, messages: [hello()] });
+  const records = await usageOf(shared(), id);
+  t.is(records.length, noNames.length);
+  t.deepEqual([...new Set(records.map(({ model }) => model))], [""]);
+
+  const { data } = await askHistory<{ usageRecords: { edges: unknown[] } }>(
+    shared(),
+    shared().accessToken,
+    `query ($key: ID!) { usageRecords(filter: { apiKeyId: $key, model: "" }) { edges { node { id } } } }`,
+    { variables: { key: id } },
+  );
+  t.is(data?.usageRecords.edges.length, noNames.length);
+});
+
+test("names of missing models are limited per hour", async (t) => {
+  let now = Date.parse("2026-11-22T10:10:00Z");
+  const limited = await startTestGateway(t, {
+    environment: { USAGE_UNKNOWN_MODELS_PER_HOUR_MAX: "2" },
+    // Records are listed by time, so each record needs a different time.
+    runtime: { now: () => now++ },
+  });
+  const { id, value } = await createKey(limited);
+  const namesAfter = async (...models: string[]) => {
+    for (const model of models) {
+      const headers = { authorization: `Bearer ${value}` };
+      await postTo(limited, "/v1/chat/completions", headers, { model, messages: [hello()] });
+    }
+    return (await usageOf(limited, id)).slice(0, models.length).map((record) => record.model);
+  };
+  t.deepEqual(await namesAfter("a/one", "a/two", "a/three", "a/one", "demo/echo"), [
+    "demo/echo",
+    "a/one",
+    "",
+    "a/two",
+    "a/one",
+  ]);
+  now += 3_600_000;
+  t.deepEqual(await namesAfter("a/three"), ["a/three"]);
+});
+
+function hello(): object {
+  return { role: "user", content: "Hello" };
+}
+
+function chat(value: string, body: object) {
+  return postTo(shared(), "/v1/chat/completions", { authorization: `Bearer ${value}` }, body);
+}

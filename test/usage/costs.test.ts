@@ -1,90 +1,83 @@
-import test from "ava";
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import test, { type ExecutionContext } from "ava";
+import type { TokenUsage } from "../../gateway/wire/token-usage.ts";
 import { costOf, isUnsent } from "../../gateway/usage/counting/cost.ts";
 import { recomputeCosts } from "../../gateway/usage/history/recompute-costs.ts";
-import { addModel, type Script } from "../helpers/add-model.ts";
+import { addModel, answersWith, type Script } from "../helpers/add-model.ts";
 import { askHistory } from "../helpers/ask-history.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import { createPromptedUpstream, type PromptedUpstream } from "../helpers/prompted-upstream.ts";
-import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { eventually } from "../helpers/eventually.ts";
 
 // Recorded costs are in nano-dollars, and prices in US dollars per million tokens.
 const shared = sharedByFile();
 let gateway: TestGateway;
+/** A gateway that shares the database of `gateway`, but must not call private addresses. */
+let guarded: TestGateway;
 let upstream: PromptedUpstream;
 
 test.before(async () => {
   upstream = await createPromptedUpstream(shared);
   gateway = await startTestGateway(shared);
+  const { DATABASE_URL = "", DATA_DIR = "" } = gateway.environment;
+  const environment = { DATABASE_URL, DATA_DIR, UPSTREAM_PRIVATE_HOSTS: "" };
+  guarded = await startTestGateway(shared, { environment });
 });
 
 type Prices = { input?: number | null; cachedInput?: number | null; output?: number | null };
 
 const full: Prices = { input: 2.5, cachedInput: 0.25, output: 10 };
-const counts = { prompt_tokens: 1_000, completion_tokens: 200 };
-const cases: [title: string, prices: Prices, usage: object | null, cost: number | null][] = [
+const counts: TokenUsage = {
+  inputTokens: 1_000,
+  outputTokens: 200,
+  cachedInputTokens: null,
+  cacheWriteInputTokens: null,
+  reasoningTokens: null,
+};
+const cases: [title: string, prices: Prices, usage: TokenUsage, cost: number | null][] = [
   ["tokens times prices", full, counts, 4_500_000],
   [
     "cached input has its own price",
     full,
-    { ...counts, prompt_tokens_details: { cached_tokens: 400 } },
+    { ...counts, cachedInputTokens: 400 },
     600 * 2_500 + 400 * 250 + 200 * 10_000,
   ],
   [
     "cached input without a price costs what input costs",
     { input: 2.5, output: 10 },
-    { ...counts, prompt_tokens_details: { cached_tokens: 400 } },
+    { ...counts, cachedInputTokens: 400 },
     4_500_000,
   ],
-  [
-    "reasoning is part of the output",
-    full,
-    { ...counts, completion_tokens_details: { reasoning_tokens: 150 } },
-    4_500_000,
-  ],
+  ["reasoning is part of the output", full, { ...counts, reasoningTokens: 150 }, 4_500_000],
   ["a price of 0 is a price", { input: 0, output: 0 }, counts, 0],
   [
     "less than a nano-dollar is rounded",
     { input: 0.0004, output: 0.0001 },
-    { prompt_tokens: 1, completion_tokens: 1 },
+    { ...counts, inputTokens: 1, outputTokens: 1 },
     1,
   ],
   [
     "large sums are exact",
     { input: 1_000, output: 0 },
-    { prompt_tokens: 2_000_000_001, completion_tokens: 0 },
+    { ...counts, inputTokens: 2_000_000_001, outputTokens: 0 },
     2_000_000_001e6,
   ],
   ["no prices, no cost", {}, counts, null],
   ["one price is not enough", { input: 2.5 }, counts, null],
 ];
-for (const [index, [title, prices, usage, cost]] of cases.entries()) {
-  test(`${title}, in a response and in a stream`, async (t) => {
-    const { id, value, model, modelId } = await connectUpstream(gateway, upstream, {
-      name: `provider-${index}`,
-    });
-    await gateway.admin.models.update.mutate({ id: modelId, prices });
-    upstream.scripts.set(title, (response, { body }) => {
-      if (!body.includes('"stream"')) {
-        response.writeHead(200, { "content-type": "application/json" });
-        return void response.end(JSON.stringify({ choices: [{ index: 0, message: {} }], usage }));
-      }
-      beginStream(response);
-      response.end(`${chunkEvent("Hi")}data: ${JSON.stringify({ choices: [], usage })}\n\n${doneEvent}`);
-    });
-
-    t.is((await postChat(gateway, value, chatBody(model, title))).status, 200);
-    t.is((await postChat(gateway, value, chatBody(model, title, { stream: true }))).status, 200);
-
-    const records = await usageOf(gateway, id);
-    t.deepEqual(
-      records.map((record) => record.cost),
-      [cost, cost],
-    );
-    // The record contains its prices, so that its cost can be recomputed.
-    for (const record of records) t.is(costOf(record, record), record.cost);
+for (const [title, { input, cachedInput, output }, usage, cost] of cases) {
+  test(title, (t) => {
+    const nano = (usd: number | null = null) => usd && usd * 1e9;
+    const prices = {
+      inputPrice: nano(input),
+      cachedInputPrice: nano(cachedInput),
+      outputPrice: nano(output),
+    };
+    t.is(costOf({ ...prices, cacheWritePrice: null }, usage), cost);
   });
 }
 
@@ -225,4 +218,129 @@ test("recomputing with unchanged prices changes nothing", async (t) => {
     { records: 1, changed: 0 },
   ]);
   t.deepEqual(await usageOf(gateway, id), before);
+});
+
+// A call without a response costs nothing if no byte of the request was sent.
+async function pricedModel(
+  t: ExecutionContext,
+  where: { url: string } | Script,
+  fallbacks: string[] = [],
+): Promise<string> {
+  const { slug } = await addModel(t, gateway, where, fallbacks);
+  await gateway.admin.models.update.mutate({ slug, prices: { input: 3, output: 15 } });
+  return slug;
+}
+
+async function recordOf(slug: string, at = gateway) {
+  const { id, value } = await createKey(at, [slug]);
+  const { status } = await postChat(at, value, chatBody(slug));
+  const [record] = await usageOf(at, id);
+  return { status, record };
+}
+
+/** Starts a server without TLS. Returns its port. */
+async function plainServer(t: ExecutionContext, greeting: string): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.end(greeting);
+  }).listen(0, "127.0.0.1");
+  t.teardown(() => void server.close());
+  await once(server, "listening");
+  return (server.address() as { port: number }).port;
+}
+
+const places: [what: string, url: (t: ExecutionContext) => Promise<string>, isGuarded: boolean][] = [
+  ["a refused connection", async () => "http://127.0.0.1:1", false],
+  ["a host that is not found", async () => "http://no-such-host.invalid", false],
+  ["a private address that is refused", async () => "http://127.0.0.1:1", true],
+  [
+    "TLS that fails",
+    async (t) => `https://127.0.0.1:${await plainServer(t, "HTTP/1.1 400 No\r\n\r\n")}`,
+    false,
+  ],
+];
+for (const [what, url, isGuarded] of places) {
+  test(`${what} costs nothing, also after a recomputation`, async (t) => {
+    const at = isGuarded ? guarded : gateway;
+    const slug = await pricedModel(t, { url: await url(t) });
+    const { status, record } = await recordOf(slug, at);
+    t.is(status, 502);
+    t.like(record, {
+      attempts: 1,
+      errorCode: "upstream_error",
+      cost: 0,
+      inputTokens: null,
+      inputPrice: null,
+    });
+
+    const { database } = at.services;
+    const hour = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
+    t.like(await recomputeCosts(database, { ...hour, model: slug }), [
+      { records: 1, changed: 0, unknownAfter: 0 },
+    ]);
+  });
+}
+
+test("a connection that breaks after the request has an unknown cost", async (t) => {
+  const slug = await pricedModel(t, (response) => void response.socket?.destroy());
+  t.like((await recordOf(slug)).record, { attempts: 1, cost: null, inputPrice: 3e9 });
+});
+
+for (const status of [400, 429, 500, 503]) {
+  test(`a provider that responds with HTTP ${status} costs nothing`, async (t) => {
+    const slug = await pricedModel(t, answersWith(status));
+    t.like((await recordOf(slug)).record, { attempts: 1, cost: 0, inputPrice: null });
+  });
+}
+
+for (const status of [502, 504, 524]) {
+  test(`a proxy that responds with HTTP ${status} leaves the cost unknown`, async (t) => {
+    const slug = await pricedModel(t, answersWith(status));
+    t.like((await recordOf(slug)).record, { attempts: 1, cost: null, inputPrice: 3e9 });
+  });
+}
+
+test("two unreachable providers cost nothing", async (t) => {
+  const other = await pricedModel(t, { url: "http://127.0.0.1:1" });
+  const slug = await pricedModel(t, { url: "http://127.0.0.1:2" }, [other]);
+  t.like((await recordOf(slug)).record, { attempts: 2, cost: 0 });
+});
+
+test("refusals and unreachable providers cost nothing together", async (t) => {
+  const refusing = await pricedModel(t, answersWith(503));
+  const away = await pricedModel(t, { url: "http://127.0.0.1:1" });
+  const first = await pricedModel(t, answersWith(503), [away]);
+  const last = await pricedModel(t, { url: "http://127.0.0.1:2" }, [refusing]);
+  t.like((await recordOf(first)).record, { attempts: 2, cost: 0 });
+  t.like((await recordOf(last)).record, { attempts: 2, cost: 0 });
+});
+
+test("the cost is unknown if one of two providers may have worked", async (t) => {
+  const broken = await pricedModel(t, answersWith(504));
+  const slug = await pricedModel(t, answersWith(503), [broken]);
+  t.like((await recordOf(slug)).record, { attempts: 2, cost: null });
+});
+
+test("a client that leaves during the connect costs nothing", async (t) => {
+  // The server accepts the connection and stays silent, so the TLS handshake never completes.
+  const server = createServer((socket) => socket.on("error", () => {})).listen(0, "127.0.0.1");
+  t.teardown(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const slug = await pricedModel(t, { url: `https://127.0.0.1:${port}` });
+  const { id, value } = await createKey(gateway, [slug]);
+  const leaving = new AbortController();
+  const connected = once(server, "connection");
+  const asked = fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${value}`, "content-type": "application/json" },
+    body: JSON.stringify(chatBody(slug)),
+    signal: leaving.signal,
+  }).catch(() => null);
+  const [socket] = (await connected) as [Socket];
+  t.teardown(() => socket.destroy());
+  leaving.abort();
+  await asked;
+  const record = await eventually(async () => (await usageOf(gateway, id))[0] ?? false);
+  t.like(record, { status: "CANCELLED", cost: 0, inputTokens: null, estimated: false });
 });

@@ -10,87 +10,84 @@ import { eventually } from "../helpers/eventually.ts";
 import { findLeaks } from "../helpers/find-leaks.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
 import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 // Both texts are unique and contain characters that JSON and URLs escape.
 const prompt = 'Canary prompt 7f3a "é" <&> zq';
 const answer = 'Canary answer 91bd "ü" <&> zq';
 
-for (const kind of databaseKinds) {
-  test(`${kind}: no log line or table contains a prompt, answer, key or credential`, async (t) => {
-    const upstream = await createUpstream(t, async (request, response) => {
-      if (request.body.includes("linger")) await eventually(() => spoolHas('"status":"INTERRUPTED"'));
-      const status = Number(/status (\d+)/.exec(request.body)?.[1] ?? 200);
-      response.writeHead(status, {
-        "content-type": "application/json",
-        "x-canary": answer.replaceAll(/[^ -~]/g, ""),
-      });
-      if (request.body.includes("garbage")) return void response.end(`<html>${answer}`);
-      if (request.body.includes("break off")) return void response.write(answer, () => response.destroy());
-      const error = {
-        message: `${answer} ${prompt} ${upstreamSecret}`,
-        type: answer,
-        param: prompt,
-        code: answer,
-      };
-      const choices = [{ index: 0, message: { role: "assistant", content: answer }, finish_reason: "stop" }];
-      return void response.end(JSON.stringify(status === 200 ? { choices } : { error }));
+test("no log line or table contains a prompt, answer, key or credential", async (t) => {
+  const upstream = await createUpstream(t, async (request, response) => {
+    if (request.body.includes("linger")) await eventually(() => spoolHas('"status":"INTERRUPTED"'));
+    const status = Number(/status (\d+)/.exec(request.body)?.[1] ?? 200);
+    response.writeHead(status, {
+      "content-type": "application/json",
+      "x-canary": answer.replaceAll(/[^ -~]/g, ""),
     });
-    // The interval keeps all records in the spool until the explicit flush.
-    const environment = { USAGE_FLUSH_INTERVAL_MS: "1000000" };
-    const gateway = await startTestGateway(t, { kind, environment });
-    const key = await connectUpstream(gateway, upstream);
-    const spoolHas = async (text: string) => (await dataFolder(gateway)).includes(text);
-
-    const ask = async (content: string, more: object = {}) =>
-      (await postChat(gateway, key.value, chatBody("test/model", content, more))).status;
-    t.is(await ask(prompt), 200);
-    t.is(await ask(`${prompt} linger`), 200);
-    for (const status of [400, 401, 404, 429, 500]) await ask(`${prompt} status ${status}`);
-    for (const more of [{}, { stream: true }]) {
-      t.is(await ask(`${prompt} garbage`, more), 502);
-      t.is(await ask(`${prompt} break off`, more), 502);
-    }
-    t.is(await ask("Hello", { temperature: prompt }), 400);
-    t.is(await ask("Hello", { model: prompt }), 404);
-    t.is(await ask("Hello", { messages: [{ role: prompt, content: prompt }] }), 400);
-    t.is((await postChat(gateway, key.value, `{"model":"test/model",${prompt}`)).status, 400);
-    t.is((await postChat(gateway, key.value, chatBody(key.value, prompt))).status, 404);
-    const bareKeyValue = key.value.slice("sk-gateway-".length);
-    for (const model of [bareKeyValue, `test/${key.value}`])
-      t.is((await postChat(gateway, key.value, chatBody(model, prompt))).status, 404);
-    t.is((await postChat(gateway, `${key.value}x`, chatBody("test/model", prompt))).status, 401);
-    await gateway.admin.providers.test.mutate({ id: await providerId(gateway) });
-    const echo = await createKey(gateway);
-    t.is((await postChat(gateway, echo.value, chatBody("demo/echo", prompt, { stream: true }))).status, 200);
-    const spooled = await dataFolder(gateway);
-    t.true(spooled.includes('"errorCode":"upstream_error"'), "the records are in the spool");
-    t.true(spooled.includes('"status":"INTERRUPTED"'), "and the requests that were under way");
-    await gateway.services.recorder.flush();
-    await gateway.services.lastUsed.flush();
-
-    const secrets = {
-      prompt,
-      answer,
-      upstreamSecret,
-      keyValue: key.value,
-      echoKeyValue: echo.value,
-      bareKeyValue,
-      password: administrator.password,
+    if (request.body.includes("garbage")) return void response.end(`<html>${answer}`);
+    if (request.body.includes("break off")) return void response.write(answer, () => response.destroy());
+    const error = {
+      message: `${answer} ${prompt} ${upstreamSecret}`,
+      type: answer,
+      param: prompt,
+      code: answer,
     };
-    const tables = await dumpDatabase(gateway.environment["DATABASE_URL"] ?? "");
-    t.true(
-      tables.includes(createHash("sha256").update(key.value).digest("hex")),
-      "the dump is of this database",
-    );
-    t.true(tables.includes("upstream_error"), "with the records");
-    t.deepEqual(findLeaks(tables, secrets), []);
-    t.deepEqual(findLeaks(gateway.log.join("\n"), secrets), []);
-    t.deepEqual(findLeaks(spooled, secrets), []);
-    t.deepEqual(findLeaks(await dataFolder(gateway), secrets), []);
+    const choices = [{ index: 0, message: { role: "assistant", content: answer }, finish_reason: "stop" }];
+    return void response.end(JSON.stringify(status === 200 ? { choices } : { error }));
   });
-}
+  // The interval keeps all records in the spool until the explicit flush.
+  const environment = { USAGE_FLUSH_INTERVAL_MS: "1000000" };
+  const gateway = await startTestGateway(t, { environment });
+  const key = await connectUpstream(gateway, upstream);
+  const spoolHas = async (text: string) => (await dataFolder(gateway)).includes(text);
+
+  const ask = async (content: string, more: object = {}) =>
+    (await postChat(gateway, key.value, chatBody("test/model", content, more))).status;
+  t.is(await ask(prompt), 200);
+  t.is(await ask(`${prompt} linger`), 200);
+  for (const status of [400, 401, 404, 429, 500]) await ask(`${prompt} status ${status}`);
+  for (const more of [{}, { stream: true }]) {
+    t.is(await ask(`${prompt} garbage`, more), 502);
+    t.is(await ask(`${prompt} break off`, more), 502);
+  }
+  t.is(await ask("Hello", { temperature: prompt }), 400);
+  t.is(await ask("Hello", { model: prompt }), 404);
+  t.is(await ask("Hello", { messages: [{ role: prompt, content: prompt }] }), 400);
+  t.is((await postChat(gateway, key.value, `{"model":"test/model",${prompt}`)).status, 400);
+  t.is((await postChat(gateway, key.value, chatBody(key.value, prompt))).status, 404);
+  const bareKeyValue = key.value.slice("sk-gateway-".length);
+  for (const model of [bareKeyValue, `test/${key.value}`])
+    t.is((await postChat(gateway, key.value, chatBody(model, prompt))).status, 404);
+  t.is((await postChat(gateway, `${key.value}x`, chatBody("test/model", prompt))).status, 401);
+  await gateway.admin.providers.test.mutate({ id: await providerId(gateway) });
+  const echo = await createKey(gateway);
+  t.is((await postChat(gateway, echo.value, chatBody("demo/echo", prompt, { stream: true }))).status, 200);
+  const spooled = await dataFolder(gateway);
+  t.true(spooled.includes('"errorCode":"upstream_error"'), "the records are in the spool");
+  t.true(spooled.includes('"status":"INTERRUPTED"'), "and the requests that were under way");
+  await gateway.services.recorder.flush();
+  await gateway.services.lastUsed.flush();
+
+  const secrets = {
+    prompt,
+    answer,
+    upstreamSecret,
+    keyValue: key.value,
+    echoKeyValue: echo.value,
+    bareKeyValue,
+    password: administrator.password,
+  };
+  const tables = await dumpDatabase(gateway.environment["DATABASE_URL"] ?? "");
+  t.true(
+    tables.includes(createHash("sha256").update(key.value).digest("hex")),
+    "the dump is of this database",
+  );
+  t.true(tables.includes("upstream_error"), "with the records");
+  t.deepEqual(findLeaks(tables, secrets), []);
+  t.deepEqual(findLeaks(gateway.log.join("\n"), secrets), []);
+  t.deepEqual(findLeaks(spooled, secrets), []);
+  t.deepEqual(findLeaks(await dataFolder(gateway), secrets), []);
+});
 
 test("a read-only database logs nothing of a request", async (t) => {
   const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "4000" } });

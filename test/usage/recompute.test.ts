@@ -14,6 +14,7 @@ import {
   createMigratedDatabase,
   type DatabaseKind,
   allDatabaseKinds,
+  lockingKinds,
   serverKinds,
 } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
@@ -99,7 +100,9 @@ for (const kind of allDatabaseKinds) {
     );
     t.deepEqual(await costs(url), after);
   });
+}
 
+for (const kind of lockingKinds) {
   test(`${kind}: recomputing one model tolerates concurrent writes and recomputations`, async (t) => {
     const { url, database, records } = await openHistory(t, kind);
     const random = seededRandom(12);

@@ -1,11 +1,14 @@
+import { readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import test, { type ExecutionContext } from "ava";
 import { Database } from "../../db/database.ts";
 import { firstIdAt } from "../../gateway/ids.ts";
 import { createLog } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { Retention } from "../../gateway/usage/recording/retention.ts";
-import { decodeRecords, Shipper } from "../../gateway/usage/recording/shipper.ts";
-import { encodeRecord, type UsageRecord } from "../../gateway/usage/recording/spool.ts";
+import { decodeRecords, DirectWriter, Reserve, Shipper } from "../../gateway/usage/recording/shipper.ts";
+import { encodeRecord, PendingRecord, type UsageRecord } from "../../gateway/usage/recording/spool.ts";
 import { idsIn, openRecorder } from "../helpers/open-recorder.ts";
 import { openDatabaseAt, openTestDatabase, usageRow } from "../helpers/open-test-database.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
@@ -16,42 +19,39 @@ import {
   allDatabaseKinds,
   createMigratedDatabase,
   createServerDatabase,
-  type DatabaseKind,
-  databaseKinds,
   serverKinds,
 } from "../helpers/test-database.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
 
-for (const kind of allDatabaseKinds) {
-  test(`${kind}: a failed batch neither duplicates earlier ones nor loses later ones`, async (t) => {
-    const { url, shipper, shipped } = await openShipper(t, kind);
-    const waiting = rows(0, 25);
-    // Every database rejects this date.
-    waiting[17] = usageRow("req_017", { createdAt: new Date(Number.NaN) });
-    t.false(await shipper.ship(waiting));
-    t.deepEqual(idsOf(shipped), idsOf(rows(0, 10)));
-    t.is(waiting.length, 15);
+test("a failed batch neither duplicates earlier ones nor loses later ones", async (t) => {
+  const { url, shipper, shipped } = await openShipper(t);
+  const waiting = rows(0, 25);
+  // Every database rejects this date.
+  waiting[17] = usageRow("req_017", { createdAt: new Date(Number.NaN) });
+  t.false(await shipper.ship(waiting));
+  t.deepEqual(idsOf(shipped), idsOf(rows(0, 10)));
+  t.is(waiting.length, 15);
 
-    waiting[7] = usageRow("req_017");
-    waiting.push(usageRow("req_025"));
-    t.true(await shipper.ship(waiting));
-    t.deepEqual(idsOf(shipped), idsOf(rows(0, 26)));
-    t.deepEqual(waiting, []);
-    t.deepEqual(idsOf(await recordedRequests(url)).toSorted(), idsOf(rows(0, 26)));
-  });
+  waiting[7] = usageRow("req_017");
+  waiting.push(usageRow("req_025"));
+  t.true(await shipper.ship(waiting));
+  t.deepEqual(idsOf(shipped), idsOf(rows(0, 26)));
+  t.deepEqual(waiting, []);
+  t.deepEqual(idsOf(await recordedRequests(url)).toSorted(), idsOf(rows(0, 26)));
+});
 
-  test(`${kind}: records that arrive during a write wait for the next one`, async (t) => {
-    const { shipper, shipped } = await openShipper(t, kind);
-    const waiting = rows(0, 3);
-    const shipping = shipper.ship(waiting);
-    waiting.push(usageRow("req_003"));
-    t.true(await shipping);
-    t.deepEqual(idsOf(shipped), idsOf(rows(0, 3)));
-    t.deepEqual(idsOf(waiting), ["req_003"]);
-  });
-}
+test("records that arrive during a write wait for the next one", async (t) => {
+  const { shipper, shipped } = await openShipper(t);
+  const waiting = rows(0, 3);
+  const shipping = shipper.ship(waiting);
+  waiting.push(usageRow("req_003"));
+  t.true(await shipping);
+  t.deepEqual(idsOf(shipped), idsOf(rows(0, 3)));
+  t.deepEqual(idsOf(waiting), ["req_003"]);
+});
 
-async function openShipper(t: ExecutionContext, kind: DatabaseKind) {
-  const url = await createMigratedDatabase(t, kind);
+async function openShipper(t: ExecutionContext) {
+  const url = await createMigratedDatabase(t, "sqlite");
   const shipped: UsageRecord[] = [];
   const shipper = new Shipper({
     database: await openDatabaseAt(t, url),
@@ -72,19 +72,17 @@ function idsOf(records: readonly { id: string }[]): string[] {
   return records.map(({ id }) => id);
 }
 
-for (const kind of databaseKinds) {
-  test(`${kind}: a newer release's records are read despite extra fields`, async (t) => {
-    const newer = { ...usageRow("req_1", { limitedBy: "gateway" }), ofTomorrow: "who knows" };
-    const buffer = Buffer.alloc(4096);
-    const { records, tornBytes } = decodeRecords(buffer.subarray(0, encodeRecord(buffer, newer)));
-    t.is(tornBytes, 0);
+test("a newer release's records are read despite extra fields", async (t) => {
+  const newer = { ...usageRow("req_1", { limitedBy: "gateway" }), ofTomorrow: "who knows" };
+  const buffer = Buffer.alloc(4096);
+  const { records, tornBytes } = decodeRecords(buffer.subarray(0, encodeRecord(buffer, newer)));
+  t.is(tornBytes, 0);
 
-    const database = await openTestDatabase(t, kind);
-    await database.write(({ usageRecords }) => usageRecords.insertAll(records));
-    const rows = await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10));
-    t.deepEqual(rows, [usageRow("req_1", { limitedBy: "gateway", createdAt: newer.createdAt })]);
-  });
-}
+  const database = await openTestDatabase(t, "sqlite");
+  await database.write(({ usageRecords }) => usageRecords.insertAll(records));
+  const rows = await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10));
+  t.deepEqual(rows, [usageRow("req_1", { limitedBy: "gateway", createdAt: newer.createdAt })]);
+});
 
 test("a flush ships every record, even with concurrent readers", async (t) => {
   const database = await openTestDatabase(t, "sqlite");
@@ -186,3 +184,83 @@ for (const kind of serverKinds) {
     );
   });
 }
+
+const log = createLog("error", { write: () => {} });
+
+/** A writer whose database and disk fail until a test says otherwise. */
+async function openWriter(folder: string, bytesMax = 64 * 1024) {
+  const works = { database: false, disk: false };
+  const stored: string[] = [];
+  const file = path.join(folder, "reserve.records");
+  const reserve = new Reserve(file, { bytesMax, isSynced: false });
+  reserve.prepare();
+  const keep = (batch: readonly UsageRecord[]) => void stored.push(...batch.map(({ id }) => id));
+  const write = async () => {
+    if (!works.database) throw new Error("The database is away.");
+  };
+  const database = { write } as unknown as Database;
+  const writer = new DirectWriter({
+    shipper: new Shipper({ database, log, batchRecordsMax: 100, shipped: keep }),
+    appendToSpool(batch) {
+      if (works.disk) keep(batch);
+      return works.disk;
+    },
+    reserve,
+    onSafe: () => {},
+  });
+  const inFile = async () => decodeRecords(await readFile(file));
+  const record = (id: string) => {
+    return new Promise<void>((proceed) =>
+      writer.write([new PendingRecord(usageRow(id), null, proceed, log)]),
+    );
+  };
+  return { writer, reserve, works, stored, record, inFile };
+}
+
+for (const recovered of ["database", "disk"] as const) {
+  test(`without database and disk, records wait in the reserve for the ${recovered}`, async (t) => {
+    const { writer, works, stored, record, inFile } = await openWriter(await createTestFolder(t));
+    t.false(writer.isStuck);
+    for (const id of ["req_1", "req_2", "req_3"]) {
+      await record(id);
+      t.is((await inFile()).records.at(-1)?.id, id, "before the end of the answer");
+      t.true(writer.isStuck, "new requests are refused");
+    }
+    t.is((await inFile()).tornBytes, 0);
+    works[recovered] = true;
+    await writer.flush();
+    t.deepEqual(stored, ["req_1", "req_2", "req_3"]);
+    t.false(writer.isStuck);
+    t.deepEqual(await inFile(), { records: [], tornBytes: 0 });
+  });
+}
+
+test("what does not fit into the reserve waits in memory, with its response", async (t) => {
+  const { writer, works, stored, record, inFile } = await openWriter(await createTestFolder(t), 1_500);
+  const ids = Array.from({ length: 9 }, (_, index) => `req_${index}`);
+  const ended: string[] = [];
+  const all = ids.map((id) => record(id).then(() => ended.push(id)));
+  await writer.flush();
+  await nextTurn();
+  await writer.flush();
+  const { records } = await inFile();
+  t.true(records.length > 0 && records.length < ids.length);
+  t.deepEqual(
+    ended,
+    records.map(({ id }) => id),
+    "no response ends before its record is safe",
+  );
+  works.database = true;
+  await writer.flush();
+  await Promise.all(all);
+  t.deepEqual(stored, ids);
+  t.true(writer.isEmpty);
+});
+
+test("without a reserve, new requests are refused", async (t) => {
+  const folder = await createTestFolder(t);
+  await rm(folder, { recursive: true });
+  const reserve = new Reserve(path.join(folder, "reserve.records"), { bytesMax: 10, isSynced: false });
+  t.throws(() => reserve.prepare(), { code: "ENOENT" });
+  t.false(reserve.isReady);
+});
