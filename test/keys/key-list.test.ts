@@ -1,10 +1,14 @@
+import { randomBytes } from "node:crypto";
 import test from "ava";
-import { addPerson } from "../helpers/call-procedure.ts";
+import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { makeEntity } from "../helpers/make-entity.ts";
 import { spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { allDatabaseKinds } from "../helpers/test-database.ts";
+import { allDatabaseKinds, databaseKinds } from "../helpers/test-database.ts";
+import { findLeaks } from "../helpers/find-leaks.ts";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+import { generateKeyValue } from "../../gateway/keys/key-value.ts";
 
 for (const kind of allDatabaseKinds) {
   const shared = shareGateway({ kind });
@@ -159,28 +163,6 @@ for (const kind of allDatabaseKinds) {
     );
   });
 
-  test(`${kind}: an administrator creates keys for others, a member only their own`, async (t) => {
-    const { keys, audit } = shared().admin;
-    const [bob, eve] = [
-      await addPerson(shared(), "bob@example.com"),
-      await addPerson(shared(), "eve@example.com"),
-    ];
-    const { key } = await keys.create.mutate({ name: "Bob's", ownerId: bob.id });
-    t.deepEqual(key.owner, { id: bob.id, name: "bob@example.com" });
-    t.is((await bob.console.keys.get.query({ id: key.id })).id, key.id);
-    const { items } = await audit.list.query({ entityId: key.id });
-    t.like(items[0], { actor: { name: "Ada" }, details: { owner: key.owner } });
-
-    const absent = keys.create.mutate({ name: "Nobody's", ownerId: "usr_absent" });
-    t.like(await t.throwsAsync(absent), { data: { code: "BAD_REQUEST", param: "ownerId" } });
-    for (const ownerId of [bob.id, "usr_absent"]) {
-      const foreign = eve.console.keys.create.mutate({ name: "Eve's", ownerId });
-      t.like(await t.throwsAsync(foreign), { data: { code: "FORBIDDEN", param: "ownerId" } });
-    }
-    t.is((await eve.console.keys.create.mutate({ name: "Own", ownerId: eve.id })).key.owner?.id, eve.id);
-    t.is((await bob.console.keys.counts.query()).total, 1);
-  });
-
   test(`${kind}: models are found by name and provider, in pages`, async (t) => {
     const { models, providers } = shared().admin;
     const { id: providerId } = await providers.create.mutate({ name: "paged", kind: "demo" });
@@ -222,4 +204,126 @@ test("a key in the list has the percentage of its fullest budget if that warns",
     (await percents()).every((percent) => percent === null),
     "little of the new budget is spent",
   );
+});
+
+const unknownValue = generateKeyValue({ randomBytes });
+
+for (const kind of databaseKinds) {
+  const shared = shareGateway({ kind });
+
+  test(`${kind}: a value, masked value, ending or ID finds its key`, async (t) => {
+    const { admin } = shared();
+    const { key, value } = await admin.keys.create.mutate({ name: "Leaked" });
+    await admin.keys.create.mutate({ name: "Other" });
+    const lastFour = value.slice(-4);
+    const searches = [
+      [{ value }, "value"],
+      [{ value: ` ${value}\n` }, "value"],
+      [{ text: `OPENAI_API_KEY="${value}"` }, "value"],
+      [{ text: key.maskedValue }, "lastFour"],
+      [{ text: `sk-gateway-****${lastFour}` }, "lastFour"],
+      [{ text: `...${lastFour}` }, "lastFour"],
+      [{ text: lastFour }, "lastFour"],
+      [{ text: key.id }, "id"],
+    ] as const;
+    for (const [search, by] of searches) {
+      const found = await admin.keys.find.mutate(search);
+      const match = { by, isOldValue: false, validUntil: null };
+      t.deepEqual(found, { ...key, match, others: [] }, JSON.stringify(search));
+    }
+    for (const absent of [
+      { value: unknownValue },
+      { value: `${value}x` },
+      { value: lastFour },
+      { text: `${value}x` },
+      { text: `${value.slice(0, -1)}_` },
+      { text: "Leaked" },
+      { text: "%" },
+      { text: "key_00000000000000000000000000" },
+    ]) {
+      t.is(await admin.keys.find.mutate(absent), null, JSON.stringify(absent));
+    }
+  });
+
+  test(`${kind}: an old value finds its key until it expires, and the match says so`, async (t) => {
+    let now = Date.parse("2026-06-01T12:00:00Z");
+    const { admin } = await startTestGateway(t, { kind, runtime: { now: () => now } });
+    const { id, value } = await createKey({ admin });
+    const rotated = await admin.keys.rotate.mutate({ id, overlapSeconds: 60 });
+
+    const validUntil = "2026-06-01T12:01:00.000Z";
+    for (const search of [{ value }, { text: value.slice(-4) }]) {
+      t.like(await admin.keys.find.mutate(search), { id, match: { isOldValue: true, validUntil } });
+    }
+    t.like(await admin.keys.find.mutate({ value: rotated.value }), { id, match: { isOldValue: false } });
+    now += 60_000;
+    for (const search of [{ value }, { text: value.slice(-4) }]) {
+      t.is(await admin.keys.find.mutate(search), null);
+    }
+    t.like(await admin.keys.find.mutate({ value: rotated.value }), { id });
+  });
+
+  test(`${kind}: keys with the same last characters are listed together, up to a bound`, async (t) => {
+    const { admin, services } = shared();
+    const ids: string[] = [];
+    for (let number = 0; number < 25; number++) {
+      const { key } = await admin.keys.create.mutate({ name: `Key ${number}` });
+      ids.unshift(key.id);
+      const value = { apiKeyId: key.id, lastFour: "aBcD", validUntil: null, createdAt: new Date() };
+      await services.database.write(({ apiKeys }) =>
+        apiKeys.replaceValue({ ...value, hash: String(number).padStart(64, "0") }, new Date(0)),
+      );
+    }
+    const found = await admin.keys.find.mutate({ text: "aBcD" });
+    t.deepEqual([found?.id, ...(found?.others.map(({ id }) => id) ?? [])], ids.slice(0, 20));
+    t.is(await admin.keys.find.mutate({ text: "abcd" }), null, "the characters' case counts");
+  });
+
+  test(`${kind}: members find only their own keys`, async (t) => {
+    const gateway = shared();
+    const member = await addPerson(gateway, "member@example.com");
+    const foreign = await createKey(gateway);
+    const own = await createKey({ admin: member.console });
+    const { find } = member.console.keys;
+    for (const { id, value } of [foreign, own]) {
+      for (const search of [{ value }, { text: value }, { text: value.slice(-4) }, { text: id }]) {
+        const expected = id === own.id ? own.id : undefined;
+        t.is((await find.mutate(search))?.id, expected, JSON.stringify(search));
+        t.is((await gateway.admin.keys.find.mutate(search))?.id, id);
+      }
+    }
+  });
+}
+
+test("a searched value is in no response, log line, audit entry or metric", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { LOG_LEVEL: "debug", METRICS_PORT: "0" } });
+  const { admin, accessToken, log } = gateway;
+  const { value, id } = await createKey(gateway);
+  const secrets = { value, bare: value.slice("sk-gateway-".length), unknownValue };
+  const texts: string[] = [];
+  const call = async (input: unknown, options: object = {}) => {
+    const answer = await callProcedure(gateway, "keys.find", { input, accessToken, ...options });
+    texts.push(answer.text, JSON.stringify(answer.headers));
+    return answer;
+  };
+
+  t.is(((await call({ value })).data as { id: string }).id, id);
+  t.is((await call({ value: unknownValue })).data, null);
+  t.is((await call({ text: value })).status, 200);
+  for (const wrong of [
+    { value, text: value },
+    { value: [value] },
+    { [value]: value },
+    value,
+    { text: value.repeat(99) },
+  ]) {
+    t.is((await call(wrong)).code, "BAD_REQUEST");
+  }
+  t.is((await call({ value }, { accessToken: undefined })).code, "UNAUTHORIZED");
+  t.is((await call({ value }, { type: "query" })).code, "METHOD_NOT_SUPPORTED", "no URL can carry the value");
+  const audit = JSON.stringify(await admin.audit.list.query({}));
+  t.false(audit.includes("key.find"), "a search changes nothing");
+  const metrics = await (await fetch(gateway.metricsUrl ?? "")).text();
+  t.true(metrics.length > 0);
+  for (const text of [...texts, audit, metrics, log.join("")]) t.deepEqual(findLeaks(text, secrets), []);
 });
