@@ -3,145 +3,166 @@ import { Browser } from "../helpers/browser.ts";
 import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { linkToken } from "../helpers/link-token.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { shareGateway } from "../helpers/shared-by-file.ts";
 import { lockingKinds } from "../helpers/test-database.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
 import { administrator, createConsoleClient, startTestGateway } from "../helpers/test-gateway.ts";
 
-for (const kind of lockingKinds) {
-  const shared = shareGateway({ kind });
-  const join = (token: string, password = "long enough", name = "Eve") =>
-    callProcedure(shared(), "auth.join", { input: { token, name, password } });
+const shared = shareGateway();
+const join = (token: string, password = "long enough", name = "Eve", gateway = shared()) =>
+  callProcedure(gateway, "auth.join", { input: { token, name, password } });
 
-  test(`${kind}: an invited person joins by the link once and is signed in`, async (t) => {
-    const { users, audit } = shared().admin;
-    const invitation = { name: "Eve", email: "Eve@Example.com", role: "admin" as const };
-    const { user, link, expiresAt } = await users.invite.mutate(invitation);
-    t.like(user, { name: "Eve", email: "eve@example.com", role: "admin", status: "invited" });
-    t.like(user, { lastSignInAt: null, keyCount: 0 });
-    t.true(link.startsWith(`${shared().url}/join#token=`));
-    const days = (Date.parse(expiresAt) - Date.now()) / 86_400_000;
-    t.true(days > 6.9 && days <= 7);
+test("an invited person joins by the link once and is signed in", async (t) => {
+  const { users, audit } = shared().admin;
+  const invitation = { name: "Eve", email: "Eve@Example.com", role: "admin" as const };
+  const { user, link, expiresAt } = await users.invite.mutate(invitation);
+  t.like(user, { name: "Eve", email: "eve@example.com", role: "admin", status: "invited" });
+  t.like(user, { lastSignInAt: null, keyCount: 0 });
+  t.true(link.startsWith(`${shared().url}/join#token=`));
+  const days = (Date.parse(expiresAt) - Date.now()) / 86_400_000;
+  t.true(days > 6.9 && days <= 7);
 
-    const token = linkToken(link);
-    const { auth } = createConsoleClient(shared().url);
-    t.deepEqual(await auth.invitation.query({ token }), {
-      name: "Eve",
-      email: "eve@example.com",
-      kind: "invitation",
-    });
-    const noPassword = new Browser(shared());
-    t.is((await noPassword.signIn("eve@example.com", "")).code, "UNAUTHORIZED");
-
-    const browser = new Browser(shared());
-    const answer = await browser.call("auth.join", {
-      input: { token, name: "Eva", password: "long enough" },
-    });
-    t.like(answer.data, { user: { id: user.id, name: "Eva", email: "eve@example.com", role: "admin" } });
-    t.is((await browser.refresh()).status, 200, "the cookie came too");
-    t.like((await browser.call("auth.me", { type: "query" })).data, { name: "Eva" });
-    const found = await users.get.query({ id: user.id });
-    t.is(found.status, "active");
-    t.not(found.lastSignInAt, null);
-    t.is((await join(token)).code, "NOT_FOUND", "it works once");
-    t.is((await noPassword.signIn("eve@example.com", "long enough")).status, 200);
-    t.like((await audit.list.query({ entityId: user.id, action: "user.join" })).items[0], {
-      details: { by: "invitation" },
-    });
+  const token = linkToken(link);
+  const { auth } = createConsoleClient(shared().url);
+  t.deepEqual(await auth.invitation.query({ token }), {
+    name: "Eve",
+    email: "eve@example.com",
+    kind: "invitation",
   });
+  const noPassword = new Browser(shared());
+  t.is((await noPassword.signIn("eve@example.com", "")).code, "UNAUTHORIZED");
 
+  const browser = new Browser(shared());
+  const answer = await browser.call("auth.join", {
+    input: { token, name: "Eva", password: "long enough" },
+  });
+  t.like(answer.data, { user: { id: user.id, name: "Eva", email: "eve@example.com", role: "admin" } });
+  t.is((await browser.refresh()).status, 200, "the cookie came too");
+  t.like((await browser.call("auth.me", { type: "query" })).data, { name: "Eva" });
+  const found = await users.get.query({ id: user.id });
+  t.is(found.status, "active");
+  t.not(found.lastSignInAt, null);
+  t.is((await join(token)).code, "NOT_FOUND", "it works once");
+  t.is((await noPassword.signIn("eve@example.com", "long enough")).status, 200);
+  t.like((await audit.list.query({ entityId: user.id, action: "user.join" })).items[0], {
+    details: { by: "invitation" },
+  });
+});
+
+test("a second invitation replaces the first link", async (t) => {
+  const { users } = shared().admin;
+  const first = await users.invite.mutate({ name: "Again", email: "again@example.com" });
+  const second = await users.invite.mutate({ name: "Again!", email: "AGAIN@example.com", role: "admin" });
+  t.is(second.user.id, first.user.id);
+  t.like(second.user, { name: "Again!", role: "admin", status: "invited" });
+  t.is((await join(linkToken(first.link))).code, "NOT_FOUND");
+  t.is((await join(linkToken(second.link))).status, 200);
+
+  const third = users.invite.mutate({ name: "Again", email: "again@example.com" });
+  t.like(await t.throwsAsync(third), { data: { code: "CONFLICT", param: "email" } });
+});
+
+test("an invalid link reveals no name", async (t) => {
+  for (const token of ["", "x", "A".repeat(43), "A".repeat(256), "' OR 1=1"]) {
+    for (const [path, more] of [
+      ["auth.invitation", {}],
+      ["auth.join", { name: "Eve", password: "long enough" }],
+    ] as const) {
+      const type = path === "auth.join" ? "mutation" : "query";
+      const answer = await callProcedure(shared(), path, { type, input: { token, ...more } });
+      t.like(answer.error?.data, { code: "NOT_FOUND", param: "token" });
+    }
+  }
+});
+
+test("a password reset by link ends every session", async (t) => {
+  const person = await addPerson(shared(), "forgetful@example.com");
+  const before = new Browser(shared());
+  await before.signIn(person.email, person.password);
+  const { link, user } = await shared().admin.users.resetPassword.mutate({ id: person.id });
+  t.is(user.status, "active");
+  t.is(await before.messageOf(), "OK", "until the link is used, whoever has lost it has lost nothing");
+  const { auth } = createConsoleClient(shared().url);
+  t.like(await auth.invitation.query({ token: linkToken(link) }), { kind: "passwordReset" });
+
+  t.is((await join(linkToken(link), "a new password", "Forgetful")).status, 200);
+  t.is(await before.messageOf(), "UNAUTHORIZED");
+  t.is((await before.signIn(person.email, person.password)).code, "UNAUTHORIZED");
+  t.is((await before.signIn(person.email, "a new password")).status, 200);
+});
+
+test("disabling a person signs them out and keeps their keys valid", async (t) => {
+  const { users, keys } = shared().admin;
+  const person = await addPerson(shared(), "leaving@example.com");
+  const browser = new Browser(shared());
+  await browser.signIn(person.email, person.password);
+  const made = await person.console.keys.create.mutate({ name: "In production", models: ["demo/echo"] });
+  const off = await person.console.keys.create.mutate({ name: "Off" });
+  await person.console.keys.deactivate.mutate({ id: off.key.id });
+  const { link } = await users.resetPassword.mutate({ id: person.id });
+
+  const { user, activeKeyCount } = await users.disable.mutate({ id: person.id });
+  t.like(user, { status: "disabled", keyCount: 2 });
+  t.is(activeKeyCount, 1);
+  t.is(await browser.messageOf(), "UNAUTHORIZED");
+  t.is((await browser.refresh()).code, "UNAUTHORIZED");
+  t.is((await browser.signIn(person.email, person.password)).code, "UNAUTHORIZED");
+  t.is((await join(linkToken(link))).code, "NOT_FOUND", "a link that was on its way ends too");
+  t.is((await postChat(shared(), made.value, chatBody("demo/echo"))).status, 200);
+  t.is((await keys.list.query({ ownerId: person.id })).items.length, 2, "an administrator sees them");
+  const reset = users.resetPassword.mutate({ id: person.id });
+  t.like(await t.throwsAsync(reset), { data: { code: "CONFLICT", param: "id" } });
+
+  t.is((await users.enable.mutate({ id: person.id })).status, "active");
+  t.is(await browser.messageOf(), "UNAUTHORIZED", "what has ended does not come back");
+  t.is((await browser.signIn(person.email, person.password)).status, 200);
+});
+
+test("a leftover session does not admit a disabled person", async (t) => {
+  const person = await addPerson(shared(), "disabled@example.com");
+  const browser = new Browser(shared());
+  await browser.signIn(person.email, person.password);
+  await shared().services.database.write(({ users }) => users.update(person.id, { status: "disabled" }));
+  t.is(await browser.messageOf(), "UNAUTHORIZED");
+  t.is((await browser.refresh()).code, "UNAUTHORIZED");
+});
+
+test("enabling a person who never joined invites them again", async (t) => {
+  const { users } = shared().admin;
+  const { user, link } = await users.invite.mutate({ name: "Late", email: "late@example.com" });
+  await users.disable.mutate({ id: user.id });
+  t.is((await join(linkToken(link))).code, "NOT_FOUND");
+  t.is((await users.enable.mutate({ id: user.id })).status, "invited");
+  const again = await users.resetPassword.mutate({ id: user.id });
+  t.is((await join(linkToken(again.link))).status, 200);
+});
+
+test("signing out everywhere ends every session, including this one", async (t) => {
+  const person = await addPerson(shared(), "everywhere@example.com");
+  const browsers = [new Browser(shared()), new Browser(shared())] as const;
+  for (const browser of browsers) await browser.signIn(person.email, person.password);
+  t.is((await browsers[0].call("auth.signOutEverywhere")).status, 200);
+  t.is(browsers[0].refreshToken, undefined, "the cookie is gone");
+  for (const browser of browsers) t.is(await browser.messageOf(), "UNAUTHORIZED");
+  t.is((await browsers[1].refresh()).code, "UNAUTHORIZED");
+});
+
+test("a person can change their own name", async (t) => {
+  const person = await addPerson(shared(), "renaming@example.com");
+  const name = '<img src=x onerror=alert(1)> "ׁ 👩‍💻';
+  t.is((await person.console.auth.rename.mutate({ name })).name, name);
+  t.is((await person.console.auth.me.query()).name, name);
+  t.is((await shared().admin.users.get.query({ id: person.id })).name, name);
+});
+
+for (const kind of lockingKinds) {
   test(`${kind}: a link used ten times at once admits exactly one person`, async (t) => {
-    const { link } = await shared().admin.users.invite.mutate({ name: "Ten", email: "ten@example.com" });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => join(linkToken(link))));
+    const gateway = await startTestGateway(t, { kind });
+    const { link } = await gateway.admin.users.invite.mutate({ name: "Ten", email: "ten@example.com" });
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => join(linkToken(link), "long enough", "Eve", gateway)),
+    );
     t.is(answers.filter(({ status }) => status === 200).length, 1);
     t.is(answers.filter(({ code }) => code === "NOT_FOUND").length, 9);
-  });
-
-  test(`${kind}: a second invitation replaces the first link`, async (t) => {
-    const { users } = shared().admin;
-    const first = await users.invite.mutate({ name: "Again", email: "again@example.com" });
-    const second = await users.invite.mutate({ name: "Again!", email: "AGAIN@example.com", role: "admin" });
-    t.is(second.user.id, first.user.id);
-    t.like(second.user, { name: "Again!", role: "admin", status: "invited" });
-    t.is((await join(linkToken(first.link))).code, "NOT_FOUND");
-    t.is((await join(linkToken(second.link))).status, 200);
-
-    const third = users.invite.mutate({ name: "Again", email: "again@example.com" });
-    t.like(await t.throwsAsync(third), { data: { code: "CONFLICT", param: "email" } });
-  });
-
-  test(`${kind}: an invalid link reveals no name`, async (t) => {
-    for (const token of ["", "x", "A".repeat(43), "A".repeat(256), "' OR 1=1"]) {
-      for (const [path, more] of [
-        ["auth.invitation", {}],
-        ["auth.join", { name: "Eve", password: "long enough" }],
-      ] as const) {
-        const type = path === "auth.join" ? "mutation" : "query";
-        const answer = await callProcedure(shared(), path, { type, input: { token, ...more } });
-        t.like(answer.error?.data, { code: "NOT_FOUND", param: "token" });
-      }
-    }
-  });
-
-  test(`${kind}: a password reset by link ends every session`, async (t) => {
-    const person = await addPerson(shared(), "forgetful@example.com");
-    const before = new Browser(shared());
-    await before.signIn(person.email, person.password);
-    const { link, user } = await shared().admin.users.resetPassword.mutate({ id: person.id });
-    t.is(user.status, "active");
-    t.is(await before.messageOf(), "OK", "until the link is used, whoever has lost it has lost nothing");
-    const { auth } = createConsoleClient(shared().url);
-    t.like(await auth.invitation.query({ token: linkToken(link) }), { kind: "passwordReset" });
-
-    t.is((await join(linkToken(link), "a new password", "Forgetful")).status, 200);
-    t.is(await before.messageOf(), "UNAUTHORIZED");
-    t.is((await before.signIn(person.email, person.password)).code, "UNAUTHORIZED");
-    t.is((await before.signIn(person.email, "a new password")).status, 200);
-  });
-
-  test(`${kind}: disabling a person signs them out and keeps their keys valid`, async (t) => {
-    const { users, keys } = shared().admin;
-    const person = await addPerson(shared(), "leaving@example.com");
-    const browser = new Browser(shared());
-    await browser.signIn(person.email, person.password);
-    const made = await person.console.keys.create.mutate({ name: "In production", models: ["demo/echo"] });
-    const off = await person.console.keys.create.mutate({ name: "Off" });
-    await person.console.keys.deactivate.mutate({ id: off.key.id });
-    const { link } = await users.resetPassword.mutate({ id: person.id });
-
-    const { user, activeKeyCount } = await users.disable.mutate({ id: person.id });
-    t.like(user, { status: "disabled", keyCount: 2 });
-    t.is(activeKeyCount, 1);
-    t.is(await browser.messageOf(), "UNAUTHORIZED");
-    t.is((await browser.refresh()).code, "UNAUTHORIZED");
-    t.is((await browser.signIn(person.email, person.password)).code, "UNAUTHORIZED");
-    t.is((await join(linkToken(link))).code, "NOT_FOUND", "a link that was on its way ends too");
-    t.is((await postChat(shared(), made.value, chatBody("demo/echo"))).status, 200);
-    t.is((await keys.list.query({ ownerId: person.id })).items.length, 2, "an administrator sees them");
-    const reset = users.resetPassword.mutate({ id: person.id });
-    t.like(await t.throwsAsync(reset), { data: { code: "CONFLICT", param: "id" } });
-
-    t.is((await users.enable.mutate({ id: person.id })).status, "active");
-    t.is(await browser.messageOf(), "UNAUTHORIZED", "what has ended does not come back");
-    t.is((await browser.signIn(person.email, person.password)).status, 200);
-  });
-
-  test(`${kind}: a leftover session does not admit a disabled person`, async (t) => {
-    const person = await addPerson(shared(), "disabled@example.com");
-    const browser = new Browser(shared());
-    await browser.signIn(person.email, person.password);
-    await shared().services.database.write(({ users }) => users.update(person.id, { status: "disabled" }));
-    t.is(await browser.messageOf(), "UNAUTHORIZED");
-    t.is((await browser.refresh()).code, "UNAUTHORIZED");
-  });
-
-  test(`${kind}: enabling a person who never joined invites them again`, async (t) => {
-    const { users } = shared().admin;
-    const { user, link } = await users.invite.mutate({ name: "Late", email: "late@example.com" });
-    await users.disable.mutate({ id: user.id });
-    t.is((await join(linkToken(link))).code, "NOT_FOUND");
-    t.is((await users.enable.mutate({ id: user.id })).status, "invited");
-    const again = await users.resetPassword.mutate({ id: user.id });
-    t.is((await join(linkToken(again.link))).status, 200);
   });
 
   test(`${kind}: the last active administrator stays, even if two demote each other`, async (t) => {
@@ -193,24 +214,6 @@ for (const kind of lockingKinds) {
     t.is(new Set(seen).size, 4);
     const ada = (await users.list.query({ search: administrator.email })).items[0];
     t.like(ada, { name: "Ada", role: "admin", status: "active", keyCount: 0 });
-  });
-
-  test(`${kind}: signing out everywhere ends every session, including this one`, async (t) => {
-    const person = await addPerson(shared(), "everywhere@example.com");
-    const browsers = [new Browser(shared()), new Browser(shared())] as const;
-    for (const browser of browsers) await browser.signIn(person.email, person.password);
-    t.is((await browsers[0].call("auth.signOutEverywhere")).status, 200);
-    t.is(browsers[0].refreshToken, undefined, "the cookie is gone");
-    for (const browser of browsers) t.is(await browser.messageOf(), "UNAUTHORIZED");
-    t.is((await browsers[1].refresh()).code, "UNAUTHORIZED");
-  });
-
-  test(`${kind}: a person can change their own name`, async (t) => {
-    const person = await addPerson(shared(), "renaming@example.com");
-    const name = '<img src=x onerror=alert(1)> "ׁ 👩‍💻';
-    t.is((await person.console.auth.rename.mutate({ name })).name, name);
-    t.is((await person.console.auth.me.query()).name, name);
-    t.is((await shared().admin.users.get.query({ id: person.id })).name, name);
   });
 }
 
