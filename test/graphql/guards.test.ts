@@ -6,8 +6,10 @@ import { askHistory } from "../helpers/ask-history.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { toJsonParts } from "../../gateway/graphql/lists-in-turns.ts";
+import { createGraphqlServer } from "../../gateway/graphql/server.ts";
+import { createLog } from "../../gateway/log.ts";
 
 const everything = `{
   usageRecords(first: 100) { edges { cursor node { id apiKeyId apiKeyName credentialId } } pageInfo { hasNextPage endCursor } }
@@ -19,78 +21,75 @@ type Everything = {
   usageSummary: { apiKeyId: string; apiKeyName: string }[];
 };
 
-for (const kind of databaseKinds) {
-  const shared = shareGateway({ kind });
-
-  test(`${kind}: an anonymous client receives neither data, schema nor query errors`, async (t) => {
-    for (const token of [
-      undefined,
-      "nonsense",
-      `${Buffer.from('{"alg":"none"}').toString("base64url")}.e30.`,
-    ]) {
-      for (const query of ["{ __schema { types { name } } }", "{ __typename }", "{ nonsense", everything]) {
-        const answer = await askHistory(shared(), token, query);
-        t.is(answer.status, 401);
-        t.is(answer.data, undefined);
-        t.is(answer.errors[0]?.extensions["code"], "unauthenticated");
-        t.is(answer.errors[0]?.extensions["requestId"], answer.headers.get("x-request-id"));
-      }
-    }
-  });
-
-  test(`${kind}: a member sees usage of their own keys, an administrator all of it`, async (t) => {
-    const ada = await addPerson(shared(), `ada-${kind}@example.org`);
-    const bob = await addPerson(shared(), `bob-${kind}@example.org`);
-    const admin = await addPerson(shared(), `admin-${kind}@example.org`, "admin");
-    const use = async (person: typeof ada, name: string) => {
-      const { key, value } = await person.console.keys.create.mutate({ name, models: ["demo/echo"] });
-      t.is((await postChat(shared(), value, chatBody("demo/echo", "one two three"))).status, 200);
-      await usageOf(shared(), key.id);
-      return key.id;
-    };
-    const [adas, bobs, gone] = [
-      await use(ada, "Ada's"),
-      await use(bob, "Bob's"),
-      await use(ada, "Ada's old one"),
-    ];
-    await ada.console.keys.delete.mutate({ id: gone });
-    await ada.console.keys.rename.mutate({ id: adas, name: "Ada's renamed" });
-
-    const seenBy = async ({ accessToken }: typeof ada) =>
-      (await askHistory<Everything>(shared(), accessToken, everything)).data ?? t.fail();
-    const [adaSees, bobSees, adminSees] = [await seenBy(ada), await seenBy(bob), await seenBy(admin)];
-    const keysIn = ({ usageRecords, usageSummary }: Everything) => [
-      usageRecords.edges.map(({ node }) => node.apiKeyId),
-      usageSummary.map(({ apiKeyId }) => apiKeyId).toSorted(),
-    ];
-    t.deepEqual(keysIn(adaSees), [[gone, adas], [adas, gone].toSorted()]);
-    t.deepEqual(keysIn(bobSees), [[bobs], [bobs]]);
-    for (const key of [adas, bobs, gone]) t.true(keysIn(adminSees)[0]?.includes(key));
-    const names = adaSees.usageSummary.map(({ apiKeyName }) => apiKeyName).toSorted();
-    t.deepEqual(names, ["Ada's old one", "Ada's renamed"]);
-
-    const foreign = bobSees.usageRecords.edges[0]?.node.id;
-    const one = `query($id: ID!, $key: ID) {
-      usageRecord(id: $id) { id }
-      usageRecords(filter: { apiKeyId: $key }) { edges { cursor } }
-      usageSummary(filter: { apiKeyId: $key }, groupBy: []) { requests }
-    }`;
-    const peek = await askHistory(shared(), ada.accessToken, one, { variables: { id: foreign, key: bobs } });
-    t.deepEqual(peek.data, {
-      usageRecord: null,
-      usageRecords: { edges: [] },
-      usageSummary: [{ requests: 0 }],
-    });
-    const own = await askHistory(shared(), bob.accessToken, one, { variables: { id: foreign, key: bobs } });
-    t.deepEqual(own.data, {
-      usageRecord: { id: foreign },
-      usageRecords: { edges: [{ cursor: foreign }] },
-      usageSummary: [{ requests: 1 }],
-    });
-  });
-}
-
 const shared = shareGateway();
+
+test("an anonymous client receives neither data, schema nor query errors", async (t) => {
+  for (const token of [
+    undefined,
+    "nonsense",
+    `${Buffer.from('{"alg":"none"}').toString("base64url")}.e30.`,
+  ]) {
+    for (const query of ["{ __schema { types { name } } }", "{ __typename }", "{ nonsense", everything]) {
+      const answer = await askHistory(shared(), token, query);
+      t.is(answer.status, 401);
+      t.is(answer.data, undefined);
+      t.is(answer.errors[0]?.extensions["code"], "unauthenticated");
+      t.is(answer.errors[0]?.extensions["requestId"], answer.headers.get("x-request-id"));
+    }
+  }
+});
+
+test("a member sees usage of their own keys, an administrator all of it", async (t) => {
+  const ada = await addPerson(shared(), `ada@example.org`);
+  const bob = await addPerson(shared(), `bob@example.org`);
+  const admin = await addPerson(shared(), `admin@example.org`, "admin");
+  const use = async (person: typeof ada, name: string) => {
+    const { key, value } = await person.console.keys.create.mutate({ name, models: ["demo/echo"] });
+    t.is((await postChat(shared(), value, chatBody("demo/echo", "one two three"))).status, 200);
+    await usageOf(shared(), key.id);
+    return key.id;
+  };
+  const [adas, bobs, gone] = [
+    await use(ada, "Ada's"),
+    await use(bob, "Bob's"),
+    await use(ada, "Ada's old one"),
+  ];
+  await ada.console.keys.delete.mutate({ id: gone });
+  await ada.console.keys.rename.mutate({ id: adas, name: "Ada's renamed" });
+
+  const seenBy = async ({ accessToken }: typeof ada) =>
+    (await askHistory<Everything>(shared(), accessToken, everything)).data ?? t.fail();
+  const [adaSees, bobSees, adminSees] = [await seenBy(ada), await seenBy(bob), await seenBy(admin)];
+  const keysIn = ({ usageRecords, usageSummary }: Everything) => [
+    usageRecords.edges.map(({ node }) => node.apiKeyId),
+    usageSummary.map(({ apiKeyId }) => apiKeyId).toSorted(),
+  ];
+  t.deepEqual(keysIn(adaSees), [[gone, adas], [adas, gone].toSorted()]);
+  t.deepEqual(keysIn(bobSees), [[bobs], [bobs]]);
+  for (const key of [adas, bobs, gone]) t.true(keysIn(adminSees)[0]?.includes(key));
+  const names = adaSees.usageSummary.map(({ apiKeyName }) => apiKeyName).toSorted();
+  t.deepEqual(names, ["Ada's old one", "Ada's renamed"]);
+
+  const foreign = bobSees.usageRecords.edges[0]?.node.id;
+  const one = `query($id: ID!, $key: ID) {
+    usageRecord(id: $id) { id }
+    usageRecords(filter: { apiKeyId: $key }) { edges { cursor } }
+    usageSummary(filter: { apiKeyId: $key }, groupBy: []) { requests }
+  }`;
+  const peek = await askHistory(shared(), ada.accessToken, one, { variables: { id: foreign, key: bobs } });
+  t.deepEqual(peek.data, {
+    usageRecord: null,
+    usageRecords: { edges: [] },
+    usageSummary: [{ requests: 0 }],
+  });
+  const own = await askHistory(shared(), bob.accessToken, one, { variables: { id: foreign, key: bobs } });
+  t.deepEqual(own.data, {
+    usageRecord: { id: foreign },
+    usageRecords: { edges: [{ cursor: foreign }] },
+    usageSummary: [{ requests: 1 }],
+  });
+});
+
 let token: string;
 
 test.serial.before(async () => {
@@ -246,4 +245,44 @@ test("a client that disconnects mid-query causes no error", async (t) => {
   socket.end();
   await text(socket);
   t.is((await askHistory(shared(), token, "{ __typename }")).status, 200);
+});
+
+test("a summary of 10,000 rows lets other events run between its rows", async (t) => {
+  const log = createLog("silent", { write: () => {} });
+  const server = createGraphqlServer({ path: "/graphql", recordsPerPageMax: 500, log });
+  const rows = Array.from({ length: 10_000 }, (_, index) => ({ model: `model-${index}`, requests: index }));
+  const services = { usageHistory: { summarize: () => Promise.resolve(rows) } };
+  const question = new Request("http://gateway/graphql", {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({ query: "{ usageSummary(groupBy: [MODEL]) { model requests } }" }),
+  });
+  let turns = 0;
+  let isAnswering = true;
+  const count = () => {
+    turns++;
+    if (isAnswering) setImmediate(count);
+  };
+  setImmediate(count);
+  const context = { services, person: { id: "usr_1", role: "admin" }, requestId: "req_1" };
+  const answer = await server.fetch(question, context as never);
+  const text = await answer.text();
+  isAnswering = false;
+  t.is(answer.headers.get("content-type"), "application/json; charset=utf-8");
+  t.is(text, JSON.stringify({ data: { usageSummary: rows } }));
+  t.true(turns >= 200, `${turns} turns`);
+});
+
+test("JSON in parts equals JSON", async (t) => {
+  const rows = (length: number) => Array.from({ length }, (_, index) => ({ index, text: `"${index}\n` }));
+  for (const data of [
+    {},
+    { a: null, b: [], c: {}, d: [[], [1]] },
+    { page: { edges: rows(501), info: { next: null } }, sums: rows(50), one: { deep: { er: rows(3) } } },
+    { 'odd "name"': rows(51), long: { list: rows(10_000) } },
+  ]) {
+    let text = "";
+    for await (const part of toJsonParts(data)) text += part;
+    t.is(text, JSON.stringify(data));
+  }
 });

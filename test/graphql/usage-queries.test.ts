@@ -16,7 +16,6 @@ import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 import { addUsage } from "../helpers/usage-fixture.ts";
 
@@ -120,48 +119,46 @@ const dimensions = (executable.getType("UsageDimension") as GraphQLEnumType)
 const fields = (executable.getType("UsageFilter") as GraphQLInputObjectType).getFields();
 const [from, to] = [new Date("2026-11-01T10:20:00Z"), new Date("2026-11-03T15:10:00Z")];
 
-for (const kind of databaseKinds) {
-  const shared = shareGateway({ kind });
+const shared = shareGateway();
 
-  test(`${kind}: no dimension and no filter shows a member foreign usage`, async (t) => {
-    const ada = await addPerson(shared(), `ada-${kind}@example.org`);
-    const bob = await addPerson(shared(), `bob-${kind}@example.org`);
-    const bobId = (await bob.console.auth.me.query()).id;
-    const [foreign] = await addUsage(shared(), 50, { from, to, ownerId: bobId });
-    const summary = `query($by: [UsageDimension!]!, $filter: UsageFilter) {
-      usageSummary(groupBy: $by, filter: $filter) { requests }
-    }`;
-    const records = "query($filter: UsageFilter) { usageRecords(filter: $filter) { edges { cursor } } }";
+test("no dimension and no filter shows a member foreign usage", async (t) => {
+  const ada = await addPerson(shared(), `ada@example.org`);
+  const bob = await addPerson(shared(), `bob@example.org`);
+  const bobId = (await bob.console.auth.me.query()).id;
+  const [foreign] = await addUsage(shared(), 50, { from, to, ownerId: bobId });
+  const summary = `query($by: [UsageDimension!]!, $filter: UsageFilter) {
+    usageSummary(groupBy: $by, filter: $filter) { requests }
+  }`;
+  const records = "query($filter: UsageFilter) { usageRecords(filter: $filter) { edges { cursor } } }";
 
-    for (const by of dimensions) {
-      const variables = { by: [by] };
-      const seen = await askHistory(shared(), ada.accessToken, summary, { variables });
-      t.deepEqual(seen.data, { usageSummary: [] }, by);
-      const own = await askHistory(shared(), bob.accessToken, summary, { variables });
-      t.deepEqual(Object.keys(own.data ?? {}), ["usageSummary"]);
-      t.notDeepEqual(own.data, { usageSummary: [] }, by);
-    }
+  for (const by of dimensions) {
+    const variables = { by: [by] };
+    const seen = await askHistory(shared(), ada.accessToken, summary, { variables });
+    t.deepEqual(seen.data, { usageSummary: [] }, by);
+    const own = await askHistory(shared(), bob.accessToken, summary, { variables });
+    t.deepEqual(Object.keys(own.data ?? {}), ["usageSummary"]);
+    t.notDeepEqual(own.data, { usageSummary: [] }, by);
+  }
 
-    const given: Record<string, unknown> = {
-      ...foreign,
-      statuses: [foreign?.status],
-      errorReason: foreign?.errorReason ?? "",
-      clientTool: foreign?.clientTool ?? "",
-      httpStatusClass: Math.floor((foreign?.httpStatus ?? 0) / 100),
-      minLatencyMs: foreign?.latencyMs,
-      from,
-      to,
-    };
-    for (const name of Object.keys(fields)) {
-      t.not(given[name], undefined, `a value for ${String(getNamedType(fields[name]?.type))} ${name}`);
-      const variables = { filter: { [name]: given[name] } };
-      const seen = await askHistory(shared(), ada.accessToken, records, { variables });
-      t.deepEqual(seen.data, { usageRecords: { edges: [] } }, name);
-      const own = await askHistory(shared(), bob.accessToken, records, { variables });
-      t.notDeepEqual(own.data, { usageRecords: { edges: [] } }, name);
-    }
-  });
-}
+  const given: Record<string, unknown> = {
+    ...foreign,
+    statuses: [foreign?.status],
+    errorReason: foreign?.errorReason ?? "",
+    clientTool: foreign?.clientTool ?? "",
+    httpStatusClass: Math.floor((foreign?.httpStatus ?? 0) / 100),
+    minLatencyMs: foreign?.latencyMs,
+    from,
+    to,
+  };
+  for (const name of Object.keys(fields)) {
+    t.not(given[name], undefined, `a value for ${String(getNamedType(fields[name]?.type))} ${name}`);
+    const variables = { filter: { [name]: given[name] } };
+    const seen = await askHistory(shared(), ada.accessToken, records, { variables });
+    t.deepEqual(seen.data, { usageRecords: { edges: [] } }, name);
+    const own = await askHistory(shared(), bob.accessToken, records, { variables });
+    t.notDeepEqual(own.data, { usageRecords: { edges: [] } }, name);
+  }
+});
 
 const readme = readFileSync(new URL("../../gateway/usage/README.md", import.meta.url), "utf8");
 const section = readme.split("\n## ").find((text) => text.startsWith("Query it")) ?? "";
@@ -200,7 +197,7 @@ const literals = globSync("console/src/**/*.ts", { cwd: top }).flatMap((file) =>
   ),
 );
 const texts = new Map(literals.map(({ name, text }) => [name, text]));
-const documents = literals
+const consoleDocuments = literals
   .filter(({ text }) => !/^\s*fragment/.test(text))
   .map(({ file, text }) => ({
     file,
@@ -208,8 +205,151 @@ const documents = literals
   }));
 
 test("the console's queries match the schema of the usage history", (t) => {
-  t.is(documents.length, 6);
-  for (const { file, document } of documents) {
+  t.is(consoleDocuments.length, 6);
+  for (const { file, document } of consoleDocuments) {
     t.deepEqual(validate(usageSchema, parse(document)).map(String), [], file);
   }
+});
+
+let token: string;
+let mostUs = 0;
+
+test.after(() =>
+  console.log(`hostile documents: ${Object.keys(documents).length}, each refused within ${mostUs} µs of CPU`),
+);
+
+test.serial.before(async () => {
+  token = (await addPerson(shared(), "eve@example.org")).accessToken;
+  // The first requests also load modules and compile code, so they are not measured.
+  for (let round = 0; round < 30; round++)
+    await askHistory(shared(), token, `{ a${round}: __typename { nonsense } }`);
+});
+
+const repeat = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => text(index)).join(" ");
+const nested = (depth: number, open: string, close: string, inner: string) =>
+  open.repeat(depth) + inner + close.repeat(depth);
+const record = "edges { node { id } }";
+
+/** Each of `count` fragments spreads the next one twice: 2^count fields when expanded. */
+const laughs = (count: number, last: string) =>
+  repeat(count, (n) => `fragment f${n} on Query { ...f${n + 1} ...f${n + 1} }`) +
+  ` fragment f${count} on Query { ${last} }`;
+const typeLaughs = (count: number) =>
+  repeat(
+    count,
+    (n) => `fragment f${n} on __Type { fields { type { ...f${n + 1} } } ofType { ...f${n + 1} } }`,
+  ) + ` fragment f${count} on __Type { name }`;
+
+const documents: Record<string, string> = {};
+for (const depth of [20, 100, 160]) {
+  documents[`inline fragments and fields, ${depth} deep`] = `{ ${nested(depth, "a { ", "} ", "b")} }`;
+  documents[`types of types, ${depth} deep`] =
+    `{ __schema { types { ${nested(depth, "ofType { ", "} ", "name")} } } }`;
+  documents[`fields of types of fields, ${depth} deep`] =
+    `{ __schema { types { ${nested(depth, "fields { type { ", "} } ", "name")} } } }`;
+  documents[`lists within lists, ${depth} deep`] =
+    `{ usageSummary(groupBy: ${nested(depth * 2, "[", "]", "MODEL")}) { requests } }`;
+  documents[`objects within objects, ${depth} deep`] =
+    `{ usageRecords(filter: ${nested(depth, "{ filter: ", "}", "{}")}) { ${record} } }`;
+}
+for (const depth of [10_000, 30_000]) {
+  documents[`${depth} opening braces`] = "{".repeat(depth);
+  documents[`${depth} opening brackets`] = `{ a(b: ${"[".repeat(depth)}`;
+  documents[`${depth} inline fragments`] = `{ ${"...{".repeat(depth / 2)}`;
+}
+for (const count of [16, 80, 180]) {
+  documents[`${count} aliases of a name`] = `{ ${repeat(count, (n) => `a${n}: __typename`)} }`;
+  documents[`${count} aliases of pages`] =
+    `{ ${repeat(count, (n) => `a${n}: usageRecords(first: 500) { ${record} }`)} }`;
+  documents[`${count} aliases of sums`] =
+    `{ ${repeat(count, (n) => `a${n}: usageSummary(groupBy: []) { requests }`)} }`;
+  documents[`${count} aliases of one record`] =
+    `{ ${repeat(count, (n) => `a${n}: usageRecord(id: "x") { id }`)} }`;
+  documents[`${count} aliases within a page`] =
+    `{ usageRecords { edges { ${repeat(count, (n) => `a${n}: node { id }`)} } } }`;
+}
+for (const count of [300, 900]) {
+  documents[`the same field ${count} times`] = `{ ${"__typename ".repeat(count)} }`;
+  documents[`${count} unknown fields`] = `{ ${repeat(count, (n) => `x${n}`)} }`;
+  documents[`${count} directives`] = `{ __typename ${"@x ".repeat(count)} }`;
+  documents[`${count} arguments`] = `{ usageRecord(${repeat(count, (n) => `a${n}: 1`)}) { id } }`;
+  documents[`${count} variables`] = `query(${repeat(count, (n) => `$v${n}: Int`)}) { __typename }`;
+}
+documents["5 sums and a page"] =
+  `{ ${repeat(5, (n) => `a${n}: usageSummary(groupBy: []) { requests }`)} usageRecords { ${record} } }`;
+documents["30,000 tokens"] = `{ ${"a ".repeat(30_000)} }`;
+documents["a comma 60,000 times, and nothing"] = ",".repeat(60_000);
+documents["a long string"] = `{ usageRecord(id: "${"x".repeat(60_000)}) { id } }`;
+documents["a long name"] = `{ ${"x".repeat(60_000)} }`;
+documents["a long number"] = `{ usageRecords(first: ${"9".repeat(60_000)}) { ${record} } }`;
+documents["fragments in a circle"] = `{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }`;
+documents["a fragment within itself"] = `{ ...a } fragment a on Query { ...a ...a ...a }`;
+documents["fragments that double 25 times"] = `{ ...f0 } ${laughs(25, "__typename")}`;
+documents["fragments that double 60 times"] = `{ ...f0 } ${laughs(60, "__typename")}`;
+documents["fragments that double, of pages"] =
+  `{ ...f0 } ${laughs(12, `usageRecords(first: 500) { ${record} }`)}`;
+documents["fragments of types that double"] = `{ __schema { types { ...f0 } } } ${typeLaughs(20)}`;
+documents["fragments that nobody spreads, doubling"] = `{ __typename } ${laughs(40, "__typename")}`;
+documents["the same fragment spread 300 times"] =
+  `{ ${"...a ".repeat(300)} } fragment a on Query { __typename }`;
+documents["100 operations"] = repeat(100, (n) => `query q${n} { __typename }`);
+documents["6 operations, none of them named"] = repeat(6, () => "{ __typename }");
+documents["a page of too many"] = `{ usageRecords(first: 501) { ${record} } }`;
+documents["a page of 2^31"] = `{ usageRecords(first: 2147483648) { ${record} } }`;
+documents["a page of less than nothing"] = `{ usageRecords(first: -1) { ${record} } }`;
+documents["a subscription"] = "subscription { usageRecords { edges { cursor } } }";
+documents["a mutation"] = "mutation { __typename }";
+documents["deferred pieces"] = `{ ... @defer { usageRecords { ${record} } } }`;
+documents["types of the schema's own"] = "type Query { x: Int }";
+
+test("at least 60 hostile queries exist", (t) => {
+  t.true(Object.keys(documents).length >= 60, String(Object.keys(documents).length));
+});
+
+for (const [title, query] of Object.entries(documents)) {
+  test.serial(`a hostile query is rejected cheaply: ${title}`, async (t) => {
+    let leastUs = Number.POSITIVE_INFINITY;
+    // A busy machine also increases CPU time, so the fastest of up to three rounds counts.
+    for (let round = 0; round < 3 && leastUs > 50_000; round++) {
+      const before = process.threadCpuUsage();
+      const answer = await askHistory(shared(), token, query);
+      const { user, system } = process.threadCpuUsage(before);
+      leastUs = Math.min(leastUs, user + system);
+
+      t.true(answer.status >= 400 && answer.status < 500, answer.text.slice(0, 500));
+      t.true(answer.errors.length > 0 && answer.errors.length < 300);
+      t.falsy(answer.data);
+      t.true(answer.text.length < 200_000, `${answer.text.length} characters are a large answer`);
+    }
+    mostUs = Math.max(mostUs, leastUs);
+    t.true(leastUs <= 50_000, `${leastUs} µs of CPU`);
+  });
+}
+
+test("introspection queries of common tools are answered", async (t) => {
+  const typeRef = nested(9, "ofType { kind name ", "} ", "kind name");
+  const introspection = `query IntrospectionQuery {
+    __schema { queryType { name } mutationType { name } subscriptionType { name } types { ...FullType }
+      directives { name description locations args(includeDeprecated: true) { ...InputValue } } } }
+    fragment FullType on __Type { kind name description
+      fields(includeDeprecated: true) { name description args(includeDeprecated: true) { ...InputValue } type { ...TypeRef } isDeprecated deprecationReason }
+      inputFields(includeDeprecated: true) { ...InputValue } interfaces { ...TypeRef }
+      enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason } possibleTypes { ...TypeRef } }
+    fragment InputValue on __InputValue { name description type { ...TypeRef } defaultValue isDeprecated deprecationReason }
+    fragment TypeRef on __Type { kind name ${typeRef} }`;
+  const answer = await askHistory(shared(), token, introspection);
+  t.is(answer.status, 200, answer.text.slice(0, 500));
+});
+
+test("the largest page with every field is answered", async (t) => {
+  const fields = `id createdAt apiKeyId apiKeyName model provider upstreamModel credentialId attempts endpoint clientTool stream status
+    httpStatus errorCode limitedBy errorReason dropped inputTokens outputTokens cachedInputTokens cacheWriteInputTokens reasoningTokens estimated costUsd
+    inputPriceUsd cachedInputPriceUsd cacheWritePriceUsd outputPriceUsd latencyMs timeToFirstTokenMs
+    timing { receivedMs attempts { provider model startMs durationMs failure } }`;
+  const query = `query($first: Int, $after: String) {
+    usageRecords(first: $first, after: $after) { edges { cursor node { ${fields} } } pageInfo { hasNextPage endCursor } }
+    usageSummary(groupBy: [MODEL, STATUS], interval: DAY) { interval model status requests costUsd } }`;
+  const answer = await askHistory(shared(), token, query, { variables: { first: 500 } });
+  t.is(answer.status, 200, answer.text.slice(0, 500));
 });

@@ -3,7 +3,6 @@ import { Browser } from "../helpers/browser.ts";
 import { callProcedure, type ConsoleAnswer } from "../helpers/call-procedure.ts";
 import { procedures, procedureTable } from "../helpers/procedure-table.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
 import { administrator, createKey } from "../helpers/test-gateway.ts";
 
 const shared = shareGateway();
@@ -155,68 +154,51 @@ test("a batch of more than twenty calls is rejected, one of twenty is answered",
   for (const count of [21, 500]) t.is((await batch(count)).status, 400, `${count} calls`);
 });
 
-test("a body of more than 1 MB is rejected", async (t) => {
-  const post = async (bytes: number) => {
-    const response = await fetch(`${shared().url}/trpc/keys.create`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
-      body: JSON.stringify({ name: "x".repeat(bytes) }),
-    });
-    await response.text();
-    return response.status;
-  };
-  t.is(await post(1_000_000), 400, "too long a name, but a body that was read");
-  t.is(await post(1_100_000), 413);
-});
-
 test("an unknown procedure returns 404", async (t) => {
   for (const path of ["keys", "keys.nothing", "__proto__", "keys.__proto__.constructor", "constructor"]) {
     t.is((await callProcedure(shared(), path, { type: "query", accessToken })).status, 404, path);
   }
 });
 
-// Databases treat trailing spaces, late years and lone surrogates differently.
-for (const kind of databaseKinds) {
-  const shared = shareGateway({ kind });
-  test(`${kind}: an id with a trailing space is unknown and changes nothing`, async (t) => {
-    const gateway = shared();
-    const { keys, users, auth } = gateway.admin;
-    const { id } = await createKey(gateway);
-    const { id: ownerId } = await auth.me.query();
-    const padded = `${id} `;
-    for (const call of [
-      () => keys.deactivate.mutate({ id: padded }),
-      () => keys.delete.mutate({ id: padded }),
-      () => keys.rotate.mutate({ id: padded }),
-      () => keys.setModels.mutate({ id: padded, models: [] }),
-      () => keys.create.mutate({ name: "K", ownerId: `${ownerId} ` }),
-      () => users.get.query({ id: `${ownerId} ` }),
-    ])
-      await t.throwsAsync(call, { message: /The ID is empty or contains spaces/ });
-    t.like(await keys.get.query({ id }), { status: "active", revision: 1 });
-  });
+// Databases treat trailing spaces, late years and lone surrogates differently, so inputs reject them.
+test("an id with a trailing space is unknown and changes nothing", async (t) => {
+  const gateway = shared();
+  const { keys, users, auth } = gateway.admin;
+  const { id } = await createKey(gateway);
+  const { id: ownerId } = await auth.me.query();
+  const padded = `${id} `;
+  for (const call of [
+    () => keys.deactivate.mutate({ id: padded }),
+    () => keys.delete.mutate({ id: padded }),
+    () => keys.rotate.mutate({ id: padded }),
+    () => keys.setModels.mutate({ id: padded, models: [] }),
+    () => keys.create.mutate({ name: "K", ownerId: `${ownerId} ` }),
+    () => users.get.query({ id: `${ownerId} ` }),
+  ])
+    await t.throwsAsync(call, { message: /The ID is empty or contains spaces/ });
+  t.like(await keys.get.query({ id }), { status: "active", revision: 1 });
+});
 
-  test(`${kind}: a key cannot expire after the last supported year`, async (t) => {
-    const { keys } = shared().admin;
-    const create = (expiresAt: string) => keys.create.mutate({ name: "K", expiresAt });
-    t.is((await create("9999-12-31T23:59:59Z")).key.expiresAt, "9999-12-31T23:59:59.000Z");
-    await t.throwsAsync(create("9999-12-31T23:59:59-05:00"), {
-      message: /"9999-12-31T23:59:59-05:00" is after the year 9999 in UTC\. /,
-    });
+test("a key cannot expire after the last supported year", async (t) => {
+  const { keys } = shared().admin;
+  const create = (expiresAt: string) => keys.create.mutate({ name: "K", expiresAt });
+  t.is((await create("9999-12-31T23:59:59Z")).key.expiresAt, "9999-12-31T23:59:59.000Z");
+  await t.throwsAsync(create("9999-12-31T23:59:59-05:00"), {
+    message: /"9999-12-31T23:59:59-05:00" is after the year 9999 in UTC\. /,
   });
+});
 
-  test(`${kind}: a name with a lone surrogate is rejected`, async (t) => {
-    const gateway = shared();
-    const { auth, keys, models, providers } = gateway.admin;
-    const { id } = await createKey(gateway);
-    const { id: providerId } = await providers.create.mutate({ name: "other", kind: "demo" });
-    const name = "half \ud83d";
-    for (const call of [
-      () => auth.rename.mutate({ name }),
-      () => keys.rename.mutate({ id, name }),
-      () => models.create.mutate({ slug: "other/x", providerId, upstreamModel: name }),
-    ])
-      await t.throwsAsync(call, { message: /a lone surrogate/ });
-    t.is((await keys.rename.mutate({ id, name: "whole 👋" })).name, "whole 👋");
-  });
-}
+test("a name with a lone surrogate is rejected", async (t) => {
+  const gateway = shared();
+  const { auth, keys, models, providers } = gateway.admin;
+  const { id } = await createKey(gateway);
+  const { id: providerId } = await providers.create.mutate({ name: "other", kind: "demo" });
+  const name = "half \ud83d";
+  for (const call of [
+    () => auth.rename.mutate({ name }),
+    () => keys.rename.mutate({ id, name }),
+    () => models.create.mutate({ slug: "other/x", providerId, upstreamModel: name }),
+  ])
+    await t.throwsAsync(call, { message: /a lone surrogate/ });
+  t.is((await keys.rename.mutate({ id, name: "whole 👋" })).name, "whole 👋");
+});

@@ -61,11 +61,6 @@ for (const [what, script, words] of [
     /^The provider rejected the key \(HTTP status 401\)\. Check the key\.$/,
   ],
   [
-    "a wrong path",
-    (response) => sendJson(response, { detail: "Not Found" }, 404),
-    /^\/v1\/models does not exist \(HTTP status 404\)\. Check the base URL/,
-  ],
-  [
     "a web page",
     (response) => response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><h1>Hi</h1>"),
     /is a web page\. Check the base URL\.$/,
@@ -80,11 +75,6 @@ for (const [what, script, words] of [
   ["null", (response) => sendJson(response, null), /is not a model list/],
   ["no JSON", (response) => response.end("Ollama is running"), /is not a model list/],
   ["nothing", (response) => response.end(), /is not a model list/],
-  [
-    "a redirect",
-    (response) => response.writeHead(301, { location: "https://example.com/" }).end(),
-    /^The provider returned a redirect \(HTTP status 301\), which the gateway does not follow/,
-  ],
   [
     "an outage",
     (response) => sendJson(response, { error: { message: "Back at noon." } }, 503),
