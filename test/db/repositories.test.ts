@@ -1,7 +1,18 @@
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import { openTestDatabase, usageRow, userRow } from "../helpers/open-test-database.ts";
-import { allDatabaseKinds } from "../helpers/test-database.ts";
+import {
+  allDatabaseKinds,
+  createMigratedDatabase,
+  createTestDatabase,
+  type DatabaseKind,
+} from "../helpers/test-database.ts";
+import { Database } from "../../db/database.ts";
+import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
+import { randomUsage } from "../helpers/random-usage.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { openDataSource } from "../../db/data-source.ts";
+import { migrate } from "../../db/migrate.ts";
 
 for (const kind of allDatabaseKinds) {
   test(`${kind}: a reader of a change has seen all earlier ones under concurrent writes`, async (t) => {
@@ -116,5 +127,146 @@ for (const kind of allDatabaseKinds) {
     );
     t.is(rows.length, records.length);
     t.true(rows.every(({ requests }) => requests === 1));
+  });
+}
+
+const limits = { connectionsMax: 10, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
+const world = { keys: 5, models: 4, providers: 2, owners: 3 };
+
+for (const kind of allDatabaseKinds) {
+  test(`${kind}: roll-ups equal the sums of records under any batching and overlap`, async (t) => {
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    t.log({ seed });
+    const random = seededRandom(seed);
+    const url = await createMigratedDatabase(t, kind);
+    const first = await Database.open(url, limits);
+    await first.migrate();
+    // SQLite supports one writer at a time.
+    const databases = [first];
+    if (kind !== "sqlite")
+      for (let more = 0; more < 3; more++) databases.push(await Database.open(url, limits));
+    t.teardown(() => Promise.all(databases.map((database) => database.close())));
+
+    const moments: [string, ...string[]] = [
+      "2026-10-31T23:59:59.999Z",
+      "2026-11-01T00:00:00.000Z",
+      "2026-11-01T00:59:00.500Z",
+    ];
+    const records = Array.from({ length: 3_000 }, () => {
+      const moment = random.chance(0.3)
+        ? new Date(random.pick(moments)).getTime()
+        : Date.UTC(2026, 9, 28) + random.upTo(5 * 86_400_000);
+      return randomUsage(random, new Date(moment), world);
+    });
+    const batches: UsageRecordRow[][] = [];
+    for (let from = 0; from < records.length;) {
+      const size = random.pick([1, 2, 20, 400, 1_500]);
+      const start = Math.max(0, from - (random.chance(0.5) ? random.upTo(size) : 0));
+      const batch = records.slice(start, from + size);
+      batches.push(batch);
+      if (random.chance(0.3)) batches.push(batch);
+      if (random.chance(0.2)) batches.push([...batch, ...batch].reverse());
+      from += size;
+    }
+    await Promise.all(
+      batches.map((batch, index) =>
+        databases[index % databases.length]?.write(({ usageRecords }) => usageRecords.insertAll(batch)),
+      ),
+    );
+
+    t.is(await assertRollUpsMatch(url), records.length);
+  });
+
+  test(`${kind}: a rolled back batch counts nowhere and does not affect the next`, async (t) => {
+    const url = await createMigratedDatabase(t, kind);
+    const database = await Database.open(url, limits);
+    t.teardown(() => database.close());
+    await database.migrate();
+
+    const undone = database.write(async ({ usageRecords }) => {
+      await usageRecords.insertAll([usageRow("req_1"), usageRow("req_2")]);
+      throw new Error("changed my mind");
+    });
+    await t.throwsAsync(undone, { message: "changed my mind" });
+    t.is(await assertRollUpsMatch(url), 0);
+
+    await database.write(({ usageRecords }) =>
+      usageRecords.insertAll([usageRow("req_2"), usageRow("req_3")]),
+    );
+    t.is(await assertRollUpsMatch(url), 2);
+  });
+}
+
+async function openEmptyDataSource(t: ExecutionContext, kind: DatabaseKind) {
+  return openDataSourceAt(t, await createTestDatabase(t, kind));
+}
+
+async function openDataSourceAt(t: ExecutionContext, url: string) {
+  const dataSource = await openDataSource(url, { connectionsMax: 4, connectTimeoutMs: 5_000 });
+  t.teardown(() => dataSource.destroy());
+  return dataSource;
+}
+
+type OpenDataSource = Awaited<ReturnType<typeof openEmptyDataSource>>;
+
+/** Returns the SQL that TypeORM would run to adapt the schema to the entities. */
+async function drift(dataSource: OpenDataSource): Promise<string[]> {
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  return upQueries.map(({ query }) => query);
+}
+
+/** Omits the `migrations` table and SQLite's internal tables. */
+async function tableNames(dataSource: OpenDataSource): Promise<string[]> {
+  const isSqlite = dataSource.options.type === "better-sqlite3";
+  const rows: { name: string }[] = await dataSource.query(
+    isSqlite
+      ? "SELECT name FROM sqlite_master WHERE type = 'table'"
+      : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()",
+  );
+  return rows.map(({ name }) => name).filter((name) => name !== "migrations" && !name.startsWith("sqlite_"));
+}
+
+for (const kind of allDatabaseKinds) {
+  test(`${kind}: the migrations create the schema of the entities`, async (t) => {
+    const dataSource = await openEmptyDataSource(t, kind);
+    await migrate(dataSource);
+
+    t.deepEqual(await drift(dataSource), []);
+    t.deepEqual(
+      (await tableNames(dataSource)).toSorted(),
+      dataSource.entityMetadatas.map(({ tableName }) => tableName).toSorted(),
+    );
+  });
+
+  test(`${kind}: the schema that other tests copy is the schema of the entities`, async (t) => {
+    const dataSource = await openDataSourceAt(t, await createMigratedDatabase(t, kind));
+
+    t.deepEqual(await drift(dataSource), []);
+    t.is((await tableNames(dataSource)).length, dataSource.entityMetadatas.length);
+    t.deepEqual(await migrate(dataSource), [], "no migration is pending");
+  });
+
+  test(`${kind}: a drifted schema is detected`, async (t) => {
+    const dataSource = await openEmptyDataSource(t, kind);
+    await migrate(dataSource);
+    await dataSource.query(`DROP INDEX changes_time${kind === "sqlite" ? "" : " ON changes"}`);
+
+    t.is((await drift(dataSource)).length, 1);
+  });
+
+  test(`${kind}: every migration can be reverted and run again`, async (t) => {
+    const dataSource = await openEmptyDataSource(t, kind);
+    const ran = await migrate(dataSource);
+    t.deepEqual(
+      ran,
+      dataSource.migrations.map(({ name }) => name),
+    );
+
+    for (const _ of ran) await dataSource.undoLastMigration({ transaction: "each" });
+    t.deepEqual(await tableNames(dataSource), []);
+
+    t.deepEqual(await migrate(dataSource), ran);
+    t.deepEqual(await drift(dataSource), []);
+    t.deepEqual(await migrate(dataSource), [], "a second time there is nothing to do");
   });
 }

@@ -134,31 +134,36 @@ const errors: Record<string, { prompt: string; key?: "wrong" | "limited"; model?
 
 type Seen = { status: number; type: string; callType?: string };
 
-for (const [title, { prompt, key, model: asked, ...expected }] of Object.entries(errors)) {
-  test(`${title} has a span with its outcome`, async (t) => {
-    const collector = await startCollector(t);
-    const gateway = await startTracedGateway(t, collector);
-    const upstream = await createUpstream(t, ({ body }, response) => {
-      if (body.includes("500")) return void response.writeHead(500).end("{}");
-      response.destroy();
-    });
-    const { value, model } = await connectUpstream(gateway, upstream);
-    const limits = { tokensPerMinute: 1 };
+test("a failed or refused request has a span with its outcome", async (t) => {
+  const collector = await startCollector(t);
+  const gateway = await startTracedGateway(t, collector);
+  const upstream = await createUpstream(t, ({ body }, response) => {
+    if (body.includes("500")) return void response.writeHead(500).end("{}");
+    response.destroy();
+  });
+  const limits = { tokensPerMinute: 1 };
+  for (const [index, [title, { prompt, key, model: asked, ...expected }]] of Object.entries(
+    errors,
+  ).entries()) {
+    // Each case has its own provider, because a failing one cools down.
+    const { value, model } = await connectUpstream(gateway, upstream, { name: `test-${index}` });
     const limited = await gateway.admin.keys.create.mutate({ name: "Limited", models: [model], limits });
     const values = { wrong: "sk-wrong", limited: limited.value };
     const asker = key === undefined ? value : values[key];
-    t.is((await postChat(gateway, asker, chatBody(asked ?? model, prompt))).status, expected.status);
+    const { status } = await postChat(gateway, asker, chatBody(asked ?? model, prompt));
+    t.is(status, expected.status, title);
 
-    const [{ span, calls } = t.fail()] = await collector.requests(1);
-    t.is(span.attributes["http.response.status_code"], expected.status);
-    t.is(span.attributes["error.type"], expected.type);
-    t.is(span.hasFailed, expected.status >= 500);
+    const { span, calls } = (await collector.requests(index + 1))[index] ?? t.fail();
+    t.is(span.attributes["http.response.status_code"], expected.status, title);
+    t.is(span.attributes["error.type"], expected.type, title);
+    t.is(span.hasFailed, expected.status >= 500, title);
     t.deepEqual(
       calls.map(({ attributes, hasFailed }) => [attributes["error.type"], hasFailed]),
       expected.callType === undefined ? [] : [[expected.callType, true]],
+      title,
     );
-  });
-}
+  }
+});
 
 test("a disconnecting client is not a failure", async (t) => {
   const collector = await startCollector(t);
