@@ -5,24 +5,20 @@ import { chmod, copyFile, type FileHandle, mkdir, open, readdir, stat, writeFile
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import test, { type ExecutionContext } from "ava";
-import { readConfig } from "../gateway/config/config.ts";
-import { StartError } from "../gateway/errors.ts";
-import { backUp as runBackUp } from "../gateway/start/back-up.ts";
 import { assertRollUpsMatch } from "./helpers/assert-roll-ups-match.ts";
 import { askHistory } from "./helpers/ask-history.ts";
 import { connectUpstream, upstreamSecret } from "./helpers/connect-upstream.ts";
 import { startGatewayProcess } from "./helpers/gateway-process.ts";
 import { ownServers } from "./helpers/own-server.ts";
 import { chatBody, postChat } from "./helpers/post-chat.ts";
+import { runInProcess } from "./helpers/run-in-process.ts";
 import { createUpstream, sendCompletion } from "./helpers/scripted-upstream.ts";
 import { createServerDatabase } from "./helpers/test-database.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 import { startTestGateway, type TestGateway } from "./helpers/test-gateway.ts";
 
-async function backUp(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
-  const command = startGatewayProcess(t, environment, "backup", ...parameters);
-  return { exitCode: await command.exited, output: command.stdout(), errors: command.stderr() };
-}
+const backUp = (environment: Record<string, string>, ...parameters: string[]) =>
+  runInProcess(environment, "backup", ...parameters);
 
 /** Starts a gateway whose upstream accepts only the stored credential, and creates a key. */
 async function startBusy(t: ExecutionContext, options: Parameters<typeof startTestGateway>[1] = {}) {
@@ -103,10 +99,10 @@ for (const [title, USAGE_FLUSH_INTERVAL_MS] of [
     });
     const earlier = await Promise.all(Array.from({ length: 40 }, () => send()));
     const file = path.join(await createTestFolder(t), "backup.db");
-    const backup = backUp(t, { DATA_DIR, DATABASE_URL }, file);
-    const during = await writeUntil(backup, send);
-    const { exitCode, output, errors } = await backup;
-    t.is(exitCode, 0, errors);
+    const backup = startGatewayProcess(t, { DATA_DIR, DATABASE_URL }, "backup", file);
+    const during = await writeUntil(backup.exited, send);
+    t.is(await backup.exited, 0, backup.stderr());
+    const output = backup.stdout();
     t.true(output.startsWith(`Backup written to ${file} (`), output);
     t.true(output.includes("It includes the usage records of the spool."), output);
     t.is(((await stat(file)).mode & 0o777).toString(8), "600");
@@ -139,16 +135,16 @@ test("a backup refuses an existing file and another backup, and changes neither"
   const folder = await createTestFolder(t);
   const file = path.join(folder, "backup.db");
   await writeFile(file, "precious");
-  const refused = await backUp(t, { DATA_DIR, DATABASE_URL }, file);
+  const refused = await backUp({ DATA_DIR, DATABASE_URL }, file);
   t.is(refused.exitCode, 1);
-  t.is(refused.errors, `The file ${file} already exists. Choose a new name.\n`);
+  t.is(refused.stderr, `The file ${file} already exists. Choose a new name.\n`);
   t.is((await stat(file)).size, "precious".length);
   const other = path.join(folder, "other.db");
   await writeFile(`${other}.unfinished`, "in progress");
-  const second = await backUp(t, { DATA_DIR, DATABASE_URL }, other);
+  const second = await backUp({ DATA_DIR, DATABASE_URL }, other);
   t.is(second.exitCode, 1);
   t.is(
-    second.errors,
+    second.stderr,
     `Another backup is writing to ${other}.unfinished, or was interrupted. If no backup is running, delete ${other}.unfinished.\n`,
   );
   t.deepEqual((await readdir(folder)).toSorted(), ["backup.db", "other.db.unfinished"]);
@@ -158,14 +154,14 @@ test("a backup without a database or a folder fails and creates nothing", async 
   const folder = await createTestFolder(t);
   const file = path.join(folder, "backup.db");
   const DATA_DIR = path.join(folder, "data");
-  const without = await backUp(t, { DATA_DIR }, file);
+  const without = await backUp({ DATA_DIR }, file);
   t.is(without.exitCode, 1);
   t.true(
-    without.errors.startsWith(`The file or folder ${DATA_DIR}/gateway.db does not exist. Check DATA_DIR`),
+    without.stderr.startsWith(`The file or folder ${DATA_DIR}/gateway.db does not exist. Check DATA_DIR`),
   );
-  const missing = await backUp(t, { DATA_DIR }, path.join(folder, "none", "backup.db"));
+  const missing = await backUp({ DATA_DIR }, path.join(folder, "none", "backup.db"));
   t.is(missing.exitCode, 1);
-  t.regex(missing.errors, /^The file or folder .*none\/backup\.db/);
+  t.regex(missing.stderr, /^The file or folder .*none\/backup\.db/);
   t.deepEqual(await readdir(folder), []);
 });
 
@@ -175,32 +171,23 @@ test("a failed backup leaves no file", async (t) => {
   await mkdir(DATA_DIR);
   await writeFile(path.join(DATA_DIR, "gateway.db"), "no database ".repeat(1_000));
   await chmod(path.join(DATA_DIR, "gateway.db"), 0o600);
-  const { exitCode, errors } = await backUp(t, { DATA_DIR }, path.join(folder, "backup.db"));
+  const { exitCode, stderr } = await backUp({ DATA_DIR }, path.join(folder, "backup.db"));
   t.is(exitCode, 1);
-  t.regex(errors, /^The database file is unusable: /);
+  t.regex(stderr, /^The database file is unusable: /);
   t.deepEqual(await readdir(folder), ["data"]);
 });
 
 test("a backup with wrong parameters or of MySQL prints the remedy", async (t) => {
   const DATA_DIR = await createTestFolder(t);
   const remedy =
-    "The backup command requires exactly one new file. Use: npm run backup -- /backups/gateway.db";
-  const { exitCode, errors } = await backUp(t, { DATA_DIR }, "one.db", "two.db");
-  t.is(exitCode, 1);
-  t.is(errors, `${remedy}\n`);
-
-  // These cases run without a process of their own.
-  const fails = (parameters: string[], message: string | RegExp, environment = {}) =>
-    t.throwsAsync(runBackUp(readConfig({ DATA_DIR, ...environment }), parameters, t.log), {
-      instanceOf: StartError,
-      message,
-    });
-  for (const parameters of [[], ["--help"], [""]]) await fails(parameters, remedy);
+    "The backup command requires exactly one new file. Use: npm run backup -- /backups/gateway.db\n";
+  for (const parameters of [["one.db", "two.db"], [], ["--help"], [""]]) {
+    t.deepEqual(await backUp({ DATA_DIR }, ...parameters), { exitCode: 1, stdout: "", stderr: remedy });
+  }
   const DATABASE_URL = "mysql://gateway@db.example.com/gateway";
-  await fails(
-    ["backup.db"],
+  t.regex(
+    (await backUp({ DATA_DIR, DATABASE_URL }, "backup.db")).stderr,
     /^The backup command copies only SQLite\. Back up MySQL with mysqldump --single-transaction/,
-    { DATABASE_URL },
   );
 });
 

@@ -99,7 +99,7 @@ function stopOnSignals(runtime: Runtime, stop: () => Promise<boolean>): void {
 const sameSignalMs = 500;
 
 /** Includes the stack trace only for an unexpected error. */
-function explain(error: unknown): string {
+export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof StartError) return error.message;
   if (error.name === "KmsError") return `The data key is unavailable: ${error.message}.`;

@@ -6,9 +6,9 @@ import { startGateway } from "../../gateway/start/start-gateway.ts";
 import { auditEntries } from "../helpers/audit-entries.ts";
 import { Browser } from "../helpers/browser.ts";
 import { callProcedure } from "../helpers/call-procedure.ts";
-import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { linkToken } from "../helpers/link-token.ts";
-import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { runInProcess } from "../helpers/run-in-process.ts";
+import { createMigratedDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import {
   administrator,
@@ -48,7 +48,7 @@ async function startNew(t: ExecutionContext, environment: Record<string, string>
 for (const kind of databaseKinds) {
   test(`${kind}: of ten simultaneous setups exactly one creates the administrator`, async (t) => {
     const environment = {
-      DATABASE_URL: await createTestDatabase(t, kind),
+      DATABASE_URL: await createMigratedDatabase(t, kind),
       DATA_DIR: await createTestFolder(t),
     };
     const { setUp, isSetUp, token, gateway } = await startNew(t, environment);
@@ -67,7 +67,7 @@ for (const kind of databaseKinds) {
 
   test(`${kind}: a wrong setup token is refused`, async (t) => {
     const environment = {
-      DATABASE_URL: await createTestDatabase(t, kind),
+      DATABASE_URL: await createMigratedDatabase(t, kind),
       DATA_DIR: await createTestFolder(t),
     };
     const { setUp, isSetUp, isRight, token, log } = await startNew(t, environment);
@@ -86,7 +86,7 @@ for (const kind of databaseKinds) {
   });
 
   test(`${kind}: ADMIN_EMAIL and ADMIN_PASSWORD create only the first administrator`, async (t) => {
-    const DATABASE_URL = await createTestDatabase(t, kind);
+    const DATABASE_URL = await createMigratedDatabase(t, kind);
     const environment = { DATABASE_URL, DATA_DIR: await createTestFolder(t) };
     const start = (email: string) =>
       startNew(t, { ...environment, ADMIN_EMAIL: email, ADMIN_PASSWORD: "correct horse" });
@@ -129,10 +129,8 @@ test("every start before the setup accepts the same token", async (t) => {
   t.is((await second.setUp(first.token)).status, 200);
 });
 
-async function run(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
-  const command = startGatewayProcess(t, environment, "people:reset", ...parameters);
-  return { exitCode: await command.exited, said: command.stdout(), complained: command.stderr() };
-}
+const reset = (environment: Record<string, string>, ...parameters: string[]) =>
+  runInProcess(environment, "people:reset", ...parameters);
 
 const configOf = ({ environment }: TestGateway, more: Record<string, string> = {}) => {
   const { DATA_DIR = "", DATABASE_URL = "" } = environment;
@@ -153,8 +151,8 @@ for (const kind of databaseKinds) {
     const before = new Browser(gateway);
     await before.signIn(administrator.email, administrator.password);
     const environment = configOf(gateway, { PUBLIC_URL: "https://gateway.example.com" });
-    const { exitCode, said, complained } = await run(t, environment, administrator.email.toUpperCase());
-    t.is(exitCode, 0, complained);
+    const { exitCode, stdout: said, stderr } = await reset(environment, administrator.email.toUpperCase());
+    t.is(exitCode, 0, stderr);
     const [link = ""] = /https:\/\/gateway\.example\.com\/join#token=\S+/.exec(said) ?? [];
     t.regex(said, /^Single-use password reset link for Ada \(ada@example\.com\), valid until 20\d\d-/);
     t.is(await before.messageOf(), "OK", "until the link is used, nothing is lost");
@@ -175,7 +173,7 @@ for (const kind of databaseKinds) {
   test(`${kind}: with the gateway stopped, it reports where the link would point`, async (t) => {
     const stopped = await startTestGateway(t, { kind });
     await stopped.close();
-    const { exitCode, said } = await run(t, configOf(stopped, { PORT: "8123" }), administrator.email);
+    const { exitCode, stdout: said } = await reset(configOf(stopped, { PORT: "8123" }), administrator.email);
     t.is(exitCode, 0);
     const [link = ""] = /http:\/\/127\.0\.0\.1:8123\/join#token=\S+/.exec(said) ?? [];
     const { DATA_DIR = "", DATABASE_URL = "" } = stopped.environment;
@@ -187,29 +185,29 @@ for (const kind of databaseKinds) {
 
 test("an unknown address is reported with the administrators' addresses", async (t) => {
   const gateway = await startTestGateway(t);
-  const { exitCode, said, complained } = await run(t, configOf(gateway), "adda@example.com");
-  t.is(exitCode, 1);
-  t.is(said, "");
-  t.is(
-    complained,
-    "No user has the address adda@example.com. Use an existing user's address. Administrators: ada@example.com.\n",
-  );
+  t.deepEqual(await reset(configOf(gateway), "adda@example.com"), {
+    exitCode: 1,
+    stdout: "",
+    stderr:
+      "No user has the address adda@example.com. Use an existing user's address. Administrators: ada@example.com.\n",
+  });
 });
 
 test("a missing or a second address prints the usage", async (t) => {
   const DATA_DIR = await createTestFolder(t);
   for (const parameters of [[], ["ada@example.com", "eve@example.com"]]) {
-    const { exitCode, complained } = await run(t, { DATA_DIR }, ...parameters);
-    t.is(exitCode, 1);
-    t.is(
-      complained,
-      "The command takes exactly one email address. Use: npm run people:reset -- ada@example.com\n",
-    );
+    t.deepEqual(await reset({ DATA_DIR }, ...parameters), {
+      exitCode: 1,
+      stdout: "",
+      stderr: "The command takes exactly one email address. Use: npm run people:reset -- ada@example.com\n",
+    });
   }
 });
 
 test("an empty database stays empty", async (t) => {
-  const { exitCode, complained } = await run(t, { DATA_DIR: await createTestFolder(t) }, "ada@example.com");
-  t.is(exitCode, 1);
-  t.is(complained, "The database schema is older than this release. Run: npm run migrate\n");
+  t.deepEqual(await reset({ DATA_DIR: await createTestFolder(t) }, "ada@example.com"), {
+    exitCode: 1,
+    stdout: "",
+    stderr: "The database schema is older than this release. Run: npm run migrate\n",
+  });
 });

@@ -10,6 +10,7 @@ import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { awsEnvironment, keyArn, otherKeyArn, startFakeKms } from "../helpers/fake-kms.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
+import { runInProcess } from "../helpers/run-in-process.ts";
 import { openDatabaseAt, providerRow } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { isFull } from "../helpers/scale.ts";
@@ -59,7 +60,7 @@ async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {
     ...awsEnvironment(kms),
   };
   const rewrap = (more: Record<string, string> = {}) =>
-    startGatewayProcess(t, { ...environment, ...more }, "credentials:rewrap");
+    runInProcess({ ...environment, ...more }, "credentials:rewrap");
   return { kms, environment, fileKey, list, listDataKeys, countIntact, rewrap };
 }
 
@@ -74,11 +75,8 @@ function opens(...parameters: Parameters<typeof openCredential>): string | null 
 for (const kind of lockingKinds) {
   test.serial(`${kind}: a move from a file to KMS survives ${kills} kills, and secrets open`, async (t) => {
     const count = 500;
-    const { kms, fileKey, environment, list, listDataKeys, countIntact, rewrap } = await setUp(
-      t,
-      kind,
-      count,
-    );
+    const { kms, fileKey, environment, list, listDataKeys, countIntact } = await setUp(t, kind, count);
+    const rewrap = () => startGatewayProcess(t, environment, "credentials:rewrap");
     const fileKeyId = new SecretBox(fileKey, runtime).sealingKeyId;
     const countMoved = async () =>
       (await list()).filter(({ sealed }) => sealingKeyIdOf(sealed) !== fileKeyId).length;
@@ -110,10 +108,10 @@ for (const kind of lockingKinds) {
 
 test.serial("a second run moves everything to a new data key of the configured KMS key", async (t) => {
   const { list, listDataKeys, countIntact, rewrap } = await setUp(t, "sqlite", 20);
-  t.is(await rewrap().exited, 0);
+  t.is((await rewrap()).exitCode, 0);
 
-  const again = rewrap({ KMS_KEY_ID: otherKeyArn });
-  t.is(await again.exited, 0, again.stderr());
+  const again = await rewrap({ KMS_KEY_ID: otherKeyArn });
+  t.is(again.exitCode, 0, again.stderr);
 
   const [newest, first, ...more] = await listDataKeys();
   t.deepEqual([newest?.kmsKeyId, first?.kmsKeyId, more], [otherKeyArn, keyArn, []]);
@@ -122,11 +120,11 @@ test.serial("a second run moves everything to a new data key of the configured K
 });
 
 test.serial("an undecryptable secret stays unchanged, is named, and sets exit code 1", async (t) => {
-  const { environment, list, rewrap } = await setUp(t, "sqlite", 3);
+  const { environment, list } = await setUp(t, "sqlite", 3);
   await rm(path.join(environment["DATA_DIR"] ?? "", "master.key"));
   const before = await list();
 
-  const running = rewrap();
+  const running = startGatewayProcess(t, environment, "credentials:rewrap");
   t.is(await running.exited, 1);
   t.regex(running.stdout(), /: 0\./);
   for (const { id } of before) t.true(running.stdout().includes(id), id);
@@ -143,25 +141,25 @@ test.serial("secrets move away from a previous master key, with and without KMS"
     MASTER_KEY_PREVIOUS: fileKey.toString("base64"),
   };
 
-  const toNewKey = rewrap(keys);
-  t.is(await toNewKey.exited, 0, toNewKey.stderr());
-  t.regex(toNewKey.stdout(), /: 10\./);
+  const toNewKey = await rewrap(keys);
+  t.is(toNewKey.exitCode, 0, toNewKey.stderr);
+  t.regex(toNewKey.stdout, /: 10\./);
   const box = new SecretBox(newKey, runtime);
   t.is((await list()).filter((row) => opens(box, row) !== null).length, 10);
-  t.regex((await finished(rewrap(keys))).stdout(), /: 0\./);
+  t.regex((await rewrap(keys)).stdout, /: 0\./);
 
-  const toKms = await finished(rewrap({ MASTER_KEY_PREVIOUS: keys.MASTER_KEY }));
-  t.regex(toKms.stdout(), /: 10\./);
+  const toKms = await rewrap({ MASTER_KEY_PREVIOUS: keys.MASTER_KEY });
+  t.regex(toKms.stdout, /: 10\./);
 });
 
 test.serial("an unavailable KMS changes nothing and is reported", async (t) => {
   const { kms, list, rewrap } = await setUp(t, "sqlite", 3);
   await kms.stop();
   const before = await list();
-  const running = await finished(rewrap());
-  t.is(running.child.exitCode, 1);
+  const { exitCode, stderr } = await rewrap();
+  t.is(exitCode, 1);
   t.is(
-    running.stderr(),
+    stderr,
     "The data key is unavailable: KMS is unreachable (ECONNREFUSED). Check the network and the region.\n",
   );
   t.deepEqual(await list(), before);
@@ -173,8 +171,8 @@ test.serial("a running process loads the new data key and needs no KMS afterward
   const gateway = await startTestGateway(t, { environment });
   const { value, model } = await connectUpstream(gateway, upstream);
 
-  const running = await finished(rewrap());
-  t.is(running.child.exitCode, 0, running.stderr());
+  const { exitCode, stderr } = await rewrap();
+  t.is(exitCode, 0, stderr);
   const { database } = gateway.services;
   const [newest] = await database.read(({ dataKeys }) => dataKeys.list());
   await eventually(() => kms.calls.filter(({ operation }) => operation === "Decrypt").length === 2);
@@ -188,8 +186,3 @@ test.serial("a running process loads the new data key and needs no KMS afterward
     [newest?.id, newest?.id],
   );
 });
-
-async function finished(running: ReturnType<typeof startGatewayProcess>) {
-  await running.exited;
-  return running;
-}

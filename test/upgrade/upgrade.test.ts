@@ -9,7 +9,7 @@ import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { askHistory } from "../helpers/ask-history.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
-import { startGatewayProcess } from "../helpers/gateway-process.ts";
+import { runInProcess } from "../helpers/run-in-process.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { allDatabaseKinds, createTestDatabase, type DatabaseKind } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
@@ -144,13 +144,12 @@ for (const kind of allDatabaseKinds) {
     const environment = { DATA_DIR: await createTestFolder(t), DATABASE_URL: url };
 
     for (const parameters of [[], ["migrate"], ["migrate", "--check"]]) {
-      const { exited, stdout, stderr } = startGatewayProcess(t, environment, ...parameters);
-      t.is(await exited, 1);
-      t.is(stdout(), "");
-      t.is(
-        stderr(),
-        "The database was created before version 0.1.0 and cannot be upgraded: set DATABASE_URL to a new, empty database, or move the SQLite file away, and start again.\n",
-      );
+      t.deepEqual(await runInProcess(environment, ...parameters), {
+        exitCode: 1,
+        stdout: "",
+        stderr:
+          "The database was created before version 0.1.0 and cannot be upgraded: set DATABASE_URL to a new, empty database, or move the SQLite file away, and start again.\n",
+      });
     }
     t.deepEqual(await readTables(url), before);
   });
