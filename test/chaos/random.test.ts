@@ -15,7 +15,7 @@ import { setStage, type Stage } from "./stage.ts";
 
 // TEST_SEED repeats a run, and TEST_MINUTES shortens one at full scale.
 const seed = Number(process.env["TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
-const minutes = isFull ? Number(process.env["TEST_MINUTES"] ?? 10) : 1 / 6;
+const minutes = isFull ? Number(process.env["TEST_MINUTES"] ?? 10) : 1 / 12;
 const plan = isFull
   ? { clients: 16, pauseMs: 100, changePauseMs: 200, calmMsMax: 4_000, troubleMsMax: 4_000 }
   : { clients: 8, pauseMs: 50, changePauseMs: 50, calmMsMax: 500, troubleMsMax: 1_000 };
