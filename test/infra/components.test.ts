@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import test from "ava";
 import { readStackConfig } from "../../infra/stack-config.ts";
 import { namesOf } from "../../infra/names.ts";
+import { createFakeAws, goodRelease, reaching, stoppedTask } from "./helpers/fake-aws.ts";
 import { fakeOutputs } from "./helpers/fake-outputs.ts";
 import { exampleConfig } from "./helpers/run-program.ts";
 
@@ -25,6 +26,8 @@ await pulumi.runtime.setMocks(
 const { Data } = await import("../../infra/data.ts");
 const { Edge } = await import("../../infra/edge.ts");
 const { Network } = await import("../../infra/network.ts");
+
+const { prepare } = await import("../../infra/prepare-release.ts");
 
 const names = namesOf("gateway", "prod");
 const storageKeyArn = "arn:aws:kms:eu-central-1:111122223333:key/storage";
@@ -82,6 +85,33 @@ test.serial("a small database has no Performance Insights, and no database is pu
     t.is(database["performanceInsightsEnabled"], expected);
     t.is(database["publiclyAccessible"], false);
   }
+});
+
+test.serial("a failed migration fails the hook, and a service with the same task runs none", async (t) => {
+  const aws = await createFakeAws(t, {
+    ...goodRelease,
+    DescribeTasks: () => ({ tasks: [stoppedTask({ exitCode: 0 }, { exitCode: 1 })] }),
+  });
+  Object.assign(process.env, reaching(aws));
+  const args = {
+    region: "eu-central-1",
+    secretArns: [pulumi.output("arn:aws:secretsmanager:eu-central-1:111122223333:secret:signing")],
+    migration: pulumi.output({
+      cluster: "cluster",
+      taskDefinition: "migrate:7",
+      subnets: ["a"],
+      securityGroup: "sg",
+      logGroup: "/logs",
+    }),
+  };
+  const update = (oldTask: string, newTask: string) =>
+    prepare(args, { oldInputs: { taskDefinition: oldTask }, newInputs: { taskDefinition: newTask } });
+  await update("gateway:7", "gateway:7");
+  t.deepEqual(aws.operations(), []);
+  await t.throwsAsync(update("gateway:7", "gateway:8"), {
+    message: /The migration failed: the container migrate exited with code 1/,
+  });
+  t.deepEqual(aws.operations().slice(0, 4), ["DescribeSecret", "PutSecretValue", "RunTask", "DescribeTasks"]);
 });
 
 function configOf(changes: Record<string, string>) {
