@@ -11,9 +11,7 @@ import { jsonEditor } from "../../gateway/setup/powershell/json-editor.ts";
 import { quote } from "../../gateway/setup/powershell/script-frame.ts";
 import { tomlEditor } from "../../gateway/setup/powershell/toml-editor.ts";
 import type { FileChange, PlannedFile } from "../../gateway/setup/setup-plan.ts";
-import { findProgram } from "../helpers/system-packages.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { awkWords } from "./run-editor.ts";
 import { keyValue } from "./setup-models.ts";
 import type { PowerShell } from "./share-powershell.ts";
 
@@ -54,33 +52,35 @@ export async function editInPowerShell({ run }: PowerShell, edits: Edit[]): Prom
   });
 }
 
+/** Returns a function that edits with the awk of the given name, as the setup command does. */
 export async function createAwkEditor(
   t: Pick<ExecutionContext, "teardown">,
-): Promise<(edit: Edit) => Promise<Edited>> {
-  const program = findProgram("awk");
-  if (!program) throw new Error("This machine has no awk.");
+): Promise<(edit: Edit, awk?: string) => Promise<Edited>> {
   const folder = await createTestFolder(t);
   await mkdir(folder, { recursive: true });
   const programs = { json: awkJson, toml: awkToml, env: awkEnv };
   for (const [name, text] of Object.entries(programs)) {
     await writeFile(path.join(folder, `${name}.awk`), `${awkFrame}${text}\n`);
   }
-  return async ({ text, change }) => {
+  return async ({ text, change }, awk = "awk") => {
     const operations = formatOperations(toFile(change)).map((line) => `${line}\n`);
     await writeFile(path.join(folder, "operations"), operations.join(""));
     const isLenient = change.format === "jsonc";
     const editor = isLenient ? "json" : change.format;
-    const { promise, resolve } = Promise.withResolvers<Edited>();
-    const env = { PATH: process.env.PATH, LC_ALL: "C", GATEWAY_API_KEY: keyValue };
-    const awk = execFile(
-      program,
-      awkWords(`${editor}.awk`, isLenient),
+    const { promise, resolve, reject } = Promise.withResolvers<Edited>();
+    const env = { PATH: process.env.PATH, LC_ALL: "C", HOME: folder, GATEWAY_API_KEY: keyValue };
+    const settings = ["-v", "operations=operations", "-v", `lenient=${isLenient ? 1 : 0}`];
+    const running = execFile(
+      awk,
+      [...(awk === "busybox" ? ["awk"] : []), ...settings, "-f", `${editor}.awk`],
       { cwd: folder, env, encoding: "latin1" },
       (error, stdout, stderr) => {
-        resolve(error ? { why: stderr.trimEnd() } : { text: stdout });
+        if (!error) resolve({ text: stdout });
+        else if (error.code === 3 && stdout === "") resolve({ why: stderr.trimEnd() });
+        else reject(error);
       },
     );
-    awk.stdin?.end(`${text}x`, "latin1");
+    running.stdin?.end(`${text}x`, "latin1");
     return promise;
   };
 }

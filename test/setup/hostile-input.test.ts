@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { generateSetup } from "../../gateway/setup/generate-setup.ts";
 import { SetupInputError } from "../../gateway/setup/setup-input.ts";
 import { toolIds } from "../../gateway/setup/tool-setups.ts";
+import { isFull } from "../helpers/scale.ts";
 import { hostileText } from "./hostile-text.ts";
 import { createSetupHome } from "./setup-home.ts";
 import { keyValue, setupModel, setupModels } from "./setup-models.ts";
@@ -84,7 +85,7 @@ test("invalid counts are rejected", (t) => {
 test("values in commands run nothing in any shell", async (t) => {
   const { run, home } = await createSetupHome(t, { programs: [] });
   const strange = { ...valid, slug: "a-b/~+@:.-/..//:free", baseUrl: "http://[::1]:9/~a/-b/.c" };
-  for (const [index, tool] of toolIds.entries()) {
+  for (const [index, tool] of toolIds.filter((_, each) => isFull || each % 3 === 0).entries()) {
     const { command } = generate(tool, strange);
     const shell = shellNames[index % shellNames.length] ?? "dash";
     const { code, stderr } = await run(shell, command);

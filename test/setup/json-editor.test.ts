@@ -1,10 +1,9 @@
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
-import { formatOperations } from "../../gateway/setup/format-operations.ts";
-import { jsonEditor } from "../../gateway/setup/posix/json-editor.ts";
 import type { Json, JsonOperation } from "../../gateway/setup/setup-plan.ts";
+import { isFull } from "../helpers/scale.ts";
+import { createAwkEditor } from "./both-editors.ts";
 import { hostileText } from "./hostile-text.ts";
-import { runEditor } from "./run-editor.ts";
 import { findAwks } from "./shells.ts";
 
 type JsonObject = { [name: string]: Json };
@@ -44,48 +43,47 @@ const style = fc.record({
   hasComments: fc.boolean(),
 });
 
-test("every awk merges the new settings into any file and keeps the rest", (t) => {
-  fc.assert(
-    fc.property(
+/** Returns a function that edits a text, or returns null if the editor rejects the text. */
+async function createEditor(t: ExecutionContext, format: "json" | "jsonc") {
+  const edit = await createAwkEditor(t);
+  return async (awk: string, text: string, operations: JsonOperation[]) => {
+    const bytes = Buffer.from(text).toString("latin1");
+    const edited = await edit({ text: bytes, change: { format, operations } }, awk);
+    return "text" in edited ? Buffer.from(edited.text, "latin1").toString() : null;
+  };
+}
+
+test("every awk merges the new settings into any file and keeps the rest", async (t) => {
+  const edit = await createEditor(t, "jsonc");
+  await fc.assert(
+    fc.asyncProperty(
       fc.constantFrom(...findAwks()),
       object,
       fc.array(operation, { minLength: 1, maxLength: 4 }),
       style,
-      (awk, before, operations, { indent, end, mark, hasComments }) => {
+      async (awk, before, operations, { indent, end, mark, hasComments }) => {
         const comment = ' // it\'s a "comment" }], $(x) \\';
         const write = (json: string) =>
           mark + (hasComments && indent ? json.replaceAll("\n", `${comment}\n`) : json).replaceAll("\n", end);
         const read = (text: string) => JSON.parse(text.replace(mark, "").replaceAll(comment, "")) as Json;
-        const lines = formatOperations({
-          folder: { variable: null, home: [] },
-          path: [],
-          format: "jsonc",
-          operations,
-        });
-        const edit = (text: string) =>
-          runEditor(jsonEditor, { awk, text, operations: lines, isLenient: true });
-        const after = edit(write(JSON.stringify(before, null, indent)));
+        const after = await edit(awk, write(JSON.stringify(before, null, indent)), operations);
         const expected = applyAll(before, operations);
         if (expected === null || after === null) return t.is(after, expected as null);
         t.deepEqual(read(after), expected);
         // A repeated edit changes nothing, unless operations undo each other.
-        if (operations.length === 1) t.is(edit(after), after);
+        if (operations.length === 1) t.is(await edit(awk, after, operations), after);
         return true;
       },
     ),
-    { numRuns: 300 },
+    { numRuns: isFull ? 300 : 100 },
   );
 });
 
-test("own entries are replaced, and others stay in place", (t) => {
-  const operations = formatOperations({
-    folder: { variable: null, home: [] },
-    path: [],
-    format: "json",
-    operations: [
-      { do: "replaceEntries", path: ["list"], member: "of", is: "us", entries: [{ of: "us", n: 3 }] },
-    ],
-  });
+test("own entries are replaced, and others stay in place", async (t) => {
+  const edit = await createEditor(t, "json");
+  const operations: JsonOperation[] = [
+    { do: "replaceEntries", path: ["list"], member: "of", is: "us", entries: [{ of: "us", n: 3 }] },
+  ];
   const cases = [
     ["{}", { list: [{ of: "us", n: 3 }] }],
     ['{"list":[]}', { list: [{ of: "us", n: 3 }] }],
@@ -98,9 +96,9 @@ test("own entries are replaced, and others stay in place", (t) => {
   ] as const;
   for (const awk of findAwks()) {
     for (const [text, expected] of cases) {
-      const after = runEditor(jsonEditor, { awk, text, operations });
+      const after = await edit(awk, text, operations);
       t.deepEqual(JSON.parse(after ?? ""), expected as unknown);
-      t.is(runEditor(jsonEditor, { awk, text: after ?? "", operations }), after);
+      t.is(await edit(awk, after ?? "", operations), after);
     }
   }
 });

@@ -1,60 +1,35 @@
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import test from "ava";
+import fc from "fast-check";
 import type { ToolId } from "../../gateway/setup/tool-setups.ts";
+import { isFull } from "../helpers/scale.ts";
+import { findProgram } from "../helpers/system-packages.ts";
+import { readToml } from "./existing-files.ts";
 import { generateOffline as generate, homeWith } from "./home-with.ts";
+import { hostileText } from "./hostile-text.ts";
 import { createSetupHome, readTree } from "./setup-home.ts";
 import { keyValue } from "./setup-models.ts";
+import { shellNames } from "./shells.ts";
 
 const claudeCode = generate("claude-code");
 const settingsPath = ".claude/settings.json";
 
-const kept: { title: string; tool?: ToolId; name?: string; content: string; expected: string }[] = [
-  {
-    title: "comments and commas at the end",
-    tool: "opencode",
-    name: ".config/opencode/opencode.json",
-    content: '{\n  /* one */ "theme": "x", // two\n  "model": "old", // three\n  // four\n}\n',
-    expected:
-      '{\n  /* one */ "theme": "x", // two\n  "model": "gateway/qwen/qwen3-coder:free", // three\n  "$schema"',
-  },
-  {
-    title: "a byte order mark and CRLF",
-    content: '\xef\xbb\xbf{\r\n\t"a": "\xc3\xbc"\r\n}\r\n',
-    expected:
-      '\xef\xbb\xbf{\r\n\t"a": "\xc3\xbc",\r\n\t"model": "sonnet",\r\n\t"env": {\r\n\t\t"ANTHROPIC_BASE_URL"',
-  },
-  { title: "JSON on one line", content: '{"a":[1, 2]}', expected: '{"a":[1, 2],"model":"sonnet"' },
-  {
-    title: "null in place of an object",
-    content: '{\n  "env": null\n}',
-    expected: '{\n  "env": {\n    "ANTHROPIC',
-  },
-  { title: "an empty file", content: "", expected: '{\n  "model": "sonnet"' },
-  {
-    title: "an empty object with a comment",
-    tool: "pi",
-    name: ".pi/agent/models.json",
-    content: "{ // mine\n}\n",
-    expected: '{\n  "providers": {',
-  },
-];
-
-for (const { title, tool = "claude-code", name = settingsPath, content, expected } of kept) {
-  test(`the formatting is kept: ${title}`, async (t) => {
-    const { home, run } = await homeWith(t, { [name]: content });
-    const file = path.join(home, name);
-    const before = await readTree(home);
-    const { command, undo } = generate(tool);
-    const { stderr } = await run("dash", command);
-    const after = await readFile(file, "latin1");
-    t.true(after.startsWith(expected), stderr + after);
-    await run("zsh", command);
-    t.is(await readFile(file, "latin1"), after);
-    t.is((await run("dash", undo)).code, 0);
-    t.deepEqual(await readTree(home), before);
-  });
-}
+test("a byte order mark, CRLF, tabs and bytes of other encodings are kept", async (t) => {
+  const content = '\xef\xbb\xbf{\r\n\t"a": "\xc3\xbc\xff"\r\n}\r\n';
+  const { home, run } = await homeWith(t, { [settingsPath]: content });
+  const file = path.join(home, settingsPath);
+  const before = await readTree(home);
+  const { stderr } = await run("dash", claudeCode.command);
+  const after = await readFile(file, "latin1");
+  const expected =
+    '\xef\xbb\xbf{\r\n\t"a": "\xc3\xbc\xff",\r\n\t"model": "sonnet",\r\n\t"env": {\r\n\t\t"ANTHROPIC_BASE_URL"';
+  t.true(after.startsWith(expected), stderr + after);
+  await run("zsh", claudeCode.command);
+  t.is(await readFile(file, "latin1"), after);
+  t.is((await run("dash", claudeCode.undo)).code, 0);
+  t.deepEqual(await readTree(home), before);
+});
 
 test("a file that the tool prefers is merged instead", async (t) => {
   const mine = ".config/opencode/opencode.jsonc";
@@ -178,3 +153,132 @@ test("a missing tool or key helper is reported", async (t) => {
   t.true(stdout.includes("settings.json"));
   t.true(settingsPath in (await readTree(home)));
 });
+
+const refused: {
+  title: string;
+  tool?: ToolId;
+  name?: string;
+  content: string;
+  why: RegExp;
+  patch?: RegExp;
+}[] = [
+  { title: "a comment in plain JSON", content: '{\n  // mine\n  "a": 1\n}', why: /line 2 is not valid JSON/ },
+  { title: "deeply nested lists", content: "[".repeat(100_000), why: /nested too deeply/ },
+  { title: "a file that is too large", content: `{"a":"${"a".repeat(300_000)}"}`, why: /larger than 256 KB/ },
+  {
+    title: "an invalid entry list",
+    tool: "qwen-code",
+    name: ".qwen/settings.json",
+    content: '{"modelProviders":{"openai":{}}}',
+    why: /modelProviders > openai is not a list/,
+    patch: /"fastModel": "openai\/gpt-5-mini"/,
+  },
+  {
+    title: "truncated TOML",
+    tool: "codex",
+    name: ".codex/config.toml",
+    content: 'model = "a',
+    why: /is not valid TOML/,
+    patch: /\[model_providers\.gateway\]/,
+  },
+];
+
+for (const { title, tool = "claude-code", name = settingsPath, content, why, patch } of refused) {
+  test(`the file stays unchanged, with manual instructions: ${title}`, async (t) => {
+    const { home, run } = await homeWith(t, { [name]: content });
+    const before = await readTree(home);
+    const { code, stdout, stderr } = await run("dash", generate(tool).command);
+    t.is(code, 1);
+    t.regex(stderr, why);
+    t.true(stderr.includes(`${path.join(home, name)} was not changed`), stderr);
+    t.regex(stderr, patch ?? /"ANTHROPIC_AUTH_TOKEN": "<your API key>"/);
+    t.true(stderr.endsWith("Nothing was changed. Correct the file, then repeat the command.\n"), stderr);
+    t.false((stdout + stderr).includes(keyValue));
+    t.deepEqual(await readTree(home), before);
+  });
+}
+
+test("one broken file keeps the others unchanged", async (t) => {
+  const { home, run } = await homeWith(t, { ".pi/agent/models.json": "{}", ".pi/agent/auth.json": "{" });
+  const before = await readTree(home);
+  t.is((await run("dash", generate("pi").command)).code, 1);
+  t.deepEqual(await readTree(home), before);
+});
+
+test("a read-only file, a folder and a device are rejected", async (t) => {
+  const { home, run } = await homeWith(t, { [settingsPath]: "{}" });
+  const file = path.join(home, settingsPath);
+  await chmod(file, 0o444);
+  const readOnly = await run("dash", claudeCode.command);
+  t.regex(readOnly.stderr, /settings.json was not changed: it is read-only\./);
+  t.is(await readFile(file, "utf8"), "{}");
+
+  await mkdir(path.join(home, ".config/opencode/opencode.json"), { recursive: true });
+  const folder = await run("dash", generate("opencode").command);
+  t.regex(folder.stderr, /opencode.json was not changed: it is a folder\./);
+
+  await symlink("/dev/null", path.join(home, "settings.json"));
+  const device = await run("dash", claudeCode.command, { CLAUDE_CONFIG_DIR: home });
+  t.regex(device.stderr, /it is not a file\./);
+});
+
+/** Texts whose JSON is also a valid TOML string. */
+const tomlText = hostileText.filter((text) => !text.includes("\u007f")).map((text) => text.toWellFormed());
+const settings = fc.record({
+  values: fc.dictionary(
+    tomlText.filter((text) => text !== "" && text !== "__proto__"),
+    tomlText,
+    { maxKeys: 4 },
+  ),
+  text: tomlText,
+});
+
+for (const shell of shellNames.filter((name) => findProgram(name)))
+  test(`the content of existing files is never run and is kept in ${shell}`, async (t) => {
+    const codex = generate("codex");
+    await fc.assert(
+      fc.asyncProperty(settings, async ({ values, text }) => {
+        const { home, run } = await createSetupHome(t, { programs: [] });
+        const files = {
+          json: path.join(home, ".claude/settings.json"),
+          toml: path.join(home, ".codex/config.toml"),
+          env: path.join(home, ".codex/.env"),
+        };
+        for (const folder of [".claude", ".codex"]) await mkdir(path.join(home, folder));
+        await writeFile(files.json, JSON.stringify({ ...values, env: { ...values, MINE: text } }, null, 1));
+        const lines = Object.entries({ ...values, MINE: text }).map(
+          ([name, value]) =>
+            `${JSON.stringify(name)} = ${JSON.stringify(value)} # ${value.replaceAll(/\p{Cc}/gu, "")}`,
+        );
+        await writeFile(files.toml, `[[mine]]\n${lines.join("\n")}\n[mine.below]\n${lines.join("\n")}\n`);
+        await writeFile(files.env, `MINE="${text.replaceAll("\n", "")}"\n`);
+        const before = await readTree(home);
+
+        for (const { command } of [claudeCode, codex]) {
+          const { code, stderr } = await run(shell, command);
+          t.is(code, 0, stderr);
+        }
+        const {
+          model: _sonnet,
+          modelPicker: _picker,
+          env,
+          ...rest
+        } = JSON.parse(await readFile(files.json, "utf8")) as Record<string, Record<string, unknown>>;
+        const {
+          env: _env,
+          model: _model,
+          modelPicker: _ownPicker,
+          ...others
+        } = { ...values } as Record<string, string>;
+        t.deepEqual(rest as unknown, others as unknown);
+        t.like(env, { ...values, MINE: text });
+        const { mine } = readToml(await readFile(files.toml, "utf8"));
+        t.deepEqual(mine, [{ ...values, MINE: text, below: { ...values, MINE: text } }]);
+        t.true((await readFile(files.env, "utf8")).startsWith(before[".codex/.env"]?.slice(0, 5) ?? ""));
+
+        for (const { undo } of [codex, claudeCode]) t.is((await run(shell, undo)).code, 0);
+        t.deepEqual(await readTree(home), before);
+      }),
+      { numRuns: isFull ? 12 : 2 },
+    );
+  });

@@ -7,9 +7,7 @@ import { toolIds } from "../../gateway/setup/tool-setups.ts";
 import { setupScript } from "../../gateway/v1/setup-script.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { isFull } from "../helpers/scale.ts";
 import { createKey } from "../helpers/test-gateway.ts";
-import { findProgram } from "../helpers/system-packages.ts";
 import { hostileText } from "./hostile-text.ts";
 import { createSetupHome, readTree } from "./setup-home.ts";
 import { setupModel, setupModels } from "./setup-models.ts";
@@ -17,10 +15,6 @@ import { setupModel, setupModels } from "./setup-models.ts";
 const gateway = shareGateway();
 const model = setupModel("demo/echo");
 const models = { light: model, daily: model, hard: model, connected: [model] };
-
-function linesFor(tool: (typeof toolIds)[number], operatingSystem: "posix" | "windows" = "posix") {
-  return buildLines({ tool, operatingSystem, baseUrl: gateway().url, key: null, models });
-}
 
 for (const operatingSystem of ["posix", "windows"] as const) {
   test(`the gateway serves the ${operatingSystem} script that the console expects`, async (t) => {
@@ -150,7 +144,8 @@ test("unknown tools, files and methods get an error", async (t) => {
 test("a script of any cut length changes nothing and fails", async (t) => {
   const { home, run } = await createSetupHome(t);
   const before = await readTree(home);
-  const { script } = linesFor("codex");
+  const input = { tool: "codex", operatingSystem: "posix", baseUrl: gateway().url, key: null } as const;
+  const { script } = buildLines({ ...input, models });
   const { value: key } = await createKey(gateway(), ["demo/echo"]);
   const cuts = Array.from({ length: 60 }, (_, index) => 1 + Math.floor((index * (script.length - 4)) / 59));
   for (const length of cuts) {
@@ -158,48 +153,6 @@ test("a script of any cut length changes nothing and fails", async (t) => {
     t.not(code, 0, String(length));
   }
   t.deepEqual(await readTree(home), before);
-});
-
-const shells = ["bash", "zsh", "dash", "fish"];
-for (const [row, shell] of shells.entries()) {
-  // Below full scale, each tool runs in one of the shells.
-  const tools = toolIds.filter((_, column) => isFull || column % shells.length === row);
-  const declare = findProgram(shell) ? test : test.skip;
-  declare(`in ${shell}, one line sets up, repeats, checks and undoes ${tools.length} tools`, async (t) => {
-    const { home, run } = await createSetupHome(t);
-    const { value: key } = await createKey(gateway(), ["demo/echo"]);
-    // In a new home folder, fish creates its own folders. `before` must contain them.
-    await run(shell, "true\n");
-    for (const tool of tools) {
-      const lines = linesFor(tool);
-      const before = await readTree(home);
-      const first = await run(shell, `${lines.setup}\n`, { GATEWAY_API_KEY: key });
-      t.is(first.code, 0, first.stderr);
-      t.true(first.stdout.includes("\nOK, 1 model\n"), first.stdout);
-      t.false((first.stdout + first.stderr).includes(key));
-      const after = await readTree(home);
-      t.notDeepEqual(after, before, tool);
-      const second = await run(shell, `${lines.setup}\n`, { GATEWAY_API_KEY: key });
-      t.true(second.stdout.includes("Nothing was changed."), second.stdout);
-      const checked = await run(shell, `${lines.check}\n`, { GATEWAY_API_KEY: key });
-      t.is(checked.code, 0, checked.stderr);
-      t.true(checked.stdout.endsWith("OK, 1 model\n"), checked.stdout);
-      t.deepEqual(await readTree(home), after);
-      t.is((await run(shell, `${lines.undo}\n`)).code, 0);
-      t.deepEqual(await readTree(home), before, tool);
-      const nothing = await run(shell, `${lines.undo}\n`);
-      t.regex(nothing.stderr, /There is no setup of .* to undo\. Use /);
-      t.is(nothing.code, 1);
-    }
-  });
-}
-
-test("without a key and a terminal, one line names the variable and fails", async (t) => {
-  const { home, run } = await createSetupHome(t);
-  const { code, stderr } = await run("bash", `${linesFor("codex").setup}\n`);
-  t.is(code, 1);
-  t.regex(stderr, /GATEWAY_API_KEY/);
-  t.deepEqual(await readTree(home), {});
 });
 
 test("a check fails for an unconnected model", async (t) => {

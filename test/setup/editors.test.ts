@@ -1,11 +1,13 @@
+import test from "ava";
 import fc from "fast-check";
 import { isFull } from "../helpers/scale.ts";
 import { createAwkEditor, editInPowerShell, type Edit, type Edited, type Merge } from "./both-editors.ts";
 import { randomFile } from "./random-files.ts";
 import { sharePowerShell } from "./share-powershell.ts";
+import { findAwks } from "./shells.ts";
 
 const powerShell = sharePowerShell();
-const { test } = powerShell;
+const awks = findAwks();
 
 const sonnet: Merge = { format: "json", operations: [{ do: "set", path: ["model"], value: "sonnet" }] };
 const lenient: Merge = { ...sonnet, format: "jsonc" };
@@ -18,7 +20,8 @@ const toml: Merge = {
   ],
 };
 
-const cases: { title: string; text: string; change: Merge; expected: string | RegExp }[] = [
+/** `line` is where awk locates the mistake. */
+const cases: { title: string; text: string; change: Merge; expected: string | RegExp; line?: number }[] = [
   { title: "an empty file", text: "", change: sonnet, expected: '{\n  "model": "sonnet"\n}\n' },
   {
     title: "CRLF, tabs and a byte order mark",
@@ -107,7 +110,7 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     title: "texts that PowerShell's culture treats as equal",
     text: '{"model":"son\0net"}',
     change: sonnet,
-    expected: /it is not valid JSON/,
+    expected: /is not valid JSON/,
   },
   {
     title: "a soft hyphen in a text",
@@ -119,25 +122,40 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     title: "a comment in plain JSON",
     text: '{\n  // mine\n  "a": 1\n}',
     change: sonnet,
-    expected: /it is not valid JSON/,
+    expected: /is not valid JSON/,
+    line: 2,
   },
   {
     title: "a comma at the end of plain JSON",
     text: '{"a": 1,}',
     change: sonnet,
-    expected: /it is not valid JSON/,
+    expected: /is not valid JSON/,
+    line: 1,
   },
   {
     title: "truncated JSON",
     text: '{"env": {"A": "b"',
     change: sonnet,
-    expected: /it is not valid JSON/,
+    expected: /is not valid JSON/,
+    line: 1,
+  },
+  { title: "JSON with single quotes", text: "{'a': 1}", change: sonnet, expected: /is not valid JSON/ },
+  { title: "a line break in a text", text: '{"a": "b\nc"}', change: sonnet, expected: /is not valid JSON/ },
+  { title: "two values", text: "{} {}", change: sonnet, expected: /is not valid JSON/ },
+  {
+    title: "an object in place of a list",
+    text: '{"l":{}}',
+    change: {
+      format: "json",
+      operations: [{ do: "replaceEntries", path: ["l"], member: "by", is: "us", entries: [] }],
+    },
+    expected: /l is not a list/,
   },
   {
     title: "UTF-16, as PowerShell 5.1 writes it",
     text: "\xff\xfe{\0}\0",
     change: sonnet,
-    expected: /it is not valid JSON/,
+    expected: /is not valid JSON/,
   },
   {
     title: "a comment in an empty object",
@@ -198,6 +216,12 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     expected: /has a form that this command cannot change/,
   },
   {
+    title: "TOML with our table in the names of its keys",
+    text: '[model_providers]\ngateway.query_params = { a = "b" }\n',
+    change: toml,
+    expected: /has a form that this command cannot change/,
+  },
+  {
     title: "a duplicated name in a file of lines",
     text: "A=1\r\nexport A=2\r\n",
     change: { format: "env", operations: [{ do: "set", name: "A", value: "3" }] },
@@ -205,18 +229,27 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
   },
 ];
 
-test("PowerShell's editor returns the expected bytes or error, and so does awk's", async (t) => {
-  const awk = await createAwkEditor(t);
+for (const [index, { title, text, change, expected, line }] of cases.entries()) {
+  const awk = awks[index % awks.length] ?? "awk";
+  test(`${awk} edits or rejects ${title}`, async (t) => {
+    const edited = await (await createAwkEditor(t))({ text, change }, awk);
+    if (typeof expected === "string") return t.deepEqual(edited, { text: expected });
+    const why = "why" in edited ? edited.why : "";
+    t.regex(why, expected);
+    return t.true(line === undefined || why.startsWith(`line ${line} `), why);
+  });
+}
+
+powerShell.test("PowerShell's editor returns the expected bytes or error", async (t) => {
   const all = await editInPowerShell(powerShell, cases);
-  for (const [index, { title, text, change, expected }] of cases.entries()) {
+  for (const [index, { title, expected }] of cases.entries()) {
     const edited = all[index] ?? { why: "" };
     if (typeof expected === "string") t.deepEqual(edited, { text: expected }, title);
     else t.regex("why" in edited ? edited.why : "", expected, title);
-    t.deepEqual(withoutReason(edited), withoutReason(await awk({ text, change })), title);
   }
 });
 
-test("both editors return the same values and comments or an error for any file", async (t) => {
+powerShell.test("both editors return the same values and comments or an error for any file", async (t) => {
   const awk = await createAwkEditor(t);
   const files = fc.sample(randomFile, { numRuns: isFull ? 1000 : 60 });
   const all = await editInPowerShell(powerShell, files);
@@ -229,7 +262,7 @@ test("both editors return the same values and comments or an error for any file"
   }
 });
 
-test("a second run changes nothing", async (t) => {
+powerShell.test("a second run changes nothing", async (t) => {
   const files = fc.sample(randomFile, { numRuns: isFull ? 1000 : 100 }).map(settle);
   const first = (await editInPowerShell(powerShell, files)).flatMap((edited, index) => {
     const file = files[index];
@@ -238,11 +271,6 @@ test("a second run changes nothing", async (t) => {
   const texts = first.map(({ text }) => ({ text }));
   t.deepEqual(await editInPowerShell(powerShell, first), texts);
 });
-
-/** The editors locate a mistake differently. */
-function withoutReason(edited: Edited): string | null {
-  return "text" in edited ? edited.text : null;
-}
 
 /** Spaces, line ends and the positions of commas may differ. */
 function contentOf(edited: Edited, { change }: Edit): unknown {
