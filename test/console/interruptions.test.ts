@@ -3,27 +3,10 @@ import type { Page, Route } from "playwright-core";
 import { addModels } from "../helpers/add-models.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
-import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
-
-browserTest("a session that ends during an edit costs a password and no input", async (t) => {
-  const { gateway, id, page } = await beginEdit(t);
-  await page.getByRole("checkbox", { name: "many/model-2" }).check();
-  await gateway.admin.auth.signOutEverywhere.mutate();
-
-  await page.getByRole("button", { name: "Save models" }).click();
-  const dialog = page.getByRole("dialog", { name: "Sign in again" });
-  await dialog.waitFor();
-  await assertAccessible(t, page);
-  t.is(await page.getByLabel("Email").inputValue(), administrator.email);
-  await page.getByLabel("Password").fill(administrator.password);
-  await page.keyboard.press("Enter");
-  await page.getByText("Models saved").waitFor();
-  await page.getByRole("listitem").filter({ hasText: "model-2" }).waitFor();
-  t.deepEqual(await modelsOf(gateway, id), ["demo/echo", "many/model-2"]);
-});
 
 browserTest("an open page reconnects to a restarted gateway and keeps the input", async (t) => {
   const { gateway, id, page } = await beginEdit(t);
@@ -105,44 +88,6 @@ browserTest("pages keep the navigation without a gateway, and recover with it", 
   await third.getByLabel("Requests per minute").waitFor();
 });
 
-browserTest("a pending deactivation blocks other calls on the key", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { id } = await createKey(gateway);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
-  const held = await holdCall(page, "keys.deactivate");
-  await page.getByRole("button", { name: "Deactivate" }).click();
-  const dialog = page.getByRole("dialog", { name: "Deactivate Test key?" });
-  await dialog.getByRole("button", { name: "Deactivate" }).click();
-  const route = await held.call;
-  t.true(await dialog.getByRole("button", { name: "Cancel" }).isDisabled());
-  await page.keyboard.press("Escape");
-  t.true(await dialog.isVisible());
-
-  await route.continue();
-  await dialog.waitFor({ state: "detached" });
-  t.is((await gateway.admin.keys.get.query({ id })).status, "disabled");
-});
-
-browserTest("a pending rotation blocks leaving, and the new value is shown once", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { value } = await createKey(gateway);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
-  await page.getByRole("link", { name: "Test key" }).click();
-  const held = await holdCall(page, "keys.rotate");
-  await page.getByRole("button", { name: "Rotate" }).click();
-  await page.getByRole("button", { name: "Rotate key" }).click();
-  const route = await held.call;
-  await page.evaluate("history.back()");
-  await route.continue();
-
-  const dialog = page.getByRole("dialog", { name: "New value of Test key" });
-  const shown = await dialog
-    .getByText(/^sk-gateway-/)
-    .first()
-    .innerText();
-  t.not(shown, value);
-});
-
 browserTest("the next page belongs to the requested list, not to the one still shown", async (t) => {
   const gateway = await startTestGateway(t);
   for (let number = 1; number <= 51; number++) {
@@ -176,6 +121,58 @@ browserTest("the next page belongs to the requested list, not to the one still s
   await page.getByRole("link", { name: "Key 51" }).waitFor();
 });
 
+browserTest("a session that ends during an edit costs a password and no input", async (t) => {
+  const { gateway, id, page } = await beginEdit(t);
+  await page.getByRole("checkbox", { name: "many/model-2" }).check();
+  await gateway.admin.auth.signOutEverywhere.mutate();
+
+  await page.getByRole("button", { name: "Save models" }).click();
+  const dialog = page.getByRole("dialog", { name: "Sign in again" });
+  await dialog.waitFor();
+  await assertAccessible(t, page);
+  t.is(await page.getByLabel("Email").inputValue(), administrator.email);
+  await page.getByLabel("Password").fill(administrator.password);
+  await page.keyboard.press("Enter");
+  await page.getByText("Models saved").waitFor();
+  await page.getByRole("listitem").filter({ hasText: "model-2" }).waitFor();
+  t.deepEqual(await modelsOf(gateway, id), ["demo/echo", "many/model-2"]);
+});
+
+browserTest("a pending call blocks other calls on the key, and a new value is shown once", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  const held = await holdCall(page, "keys.deactivate");
+  await page.getByRole("button", { name: "Deactivate" }).click();
+  const dialog = page.getByRole("dialog", { name: "Deactivate Test key?" });
+  await dialog.getByRole("button", { name: "Deactivate" }).click();
+  const route = await held.call;
+  t.true(await dialog.getByRole("button", { name: "Cancel" }).isDisabled());
+  await page.keyboard.press("Escape");
+  t.true(await dialog.isVisible());
+
+  await route.continue();
+  await dialog.waitFor({ state: "detached" });
+  t.is((await gateway.admin.keys.get.query({ id })).status, "disabled");
+
+  const { value } = await createKey(gateway);
+  await visit(page, "/keys");
+  await page.getByRole("link", { name: "Test key" }).first().click();
+  const rotation = await holdCall(page, "keys.rotate");
+  await page.getByRole("button", { name: "Rotate" }).click();
+  await page.getByRole("button", { name: "Rotate key" }).click();
+  const rotate = await rotation.call;
+  await page.evaluate("history.back()");
+  await rotate.continue();
+
+  const result = page.getByRole("dialog", { name: "New value of Test key" });
+  const shown = await result
+    .getByText(/^sk-gateway-/)
+    .first()
+    .innerText();
+  t.not(shown, value);
+});
+
 browserTest("input typed during a save is kept, and leaving warns about it", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
@@ -194,7 +191,7 @@ browserTest("input typed during a save is kept, and leaving warns about it", asy
   const guard = page.getByRole("dialog", { name: "Discard changes?" });
   await guard.getByRole("button", { name: "Leave" }).click();
 
-  await page.goto("/models/demo/echo");
+  await visit(page, "/models/demo/echo");
   held = await holdCall(page, "models.update");
   await page.getByLabel("Context window").fill("8000");
   await page.getByRole("button", { name: "Save" }).click();
@@ -204,17 +201,14 @@ browserTest("input typed during a save is kept, and leaving warns about it", asy
   await page.getByRole("button", { name: "Undo changes" }).waitFor();
   t.is((await gateway.admin.models.get.query({ slug: "demo/echo" })).contextWindow, 8_000);
   t.is(await page.getByLabel("Output limit").inputValue(), "777");
-});
+  await page.getByRole("button", { name: "Undo changes" }).click();
 
-browserTest("a key's name and models changed during another save are kept", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { id } = await createKey(gateway);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
-  let held = await holdCall(page, "keys.rename");
+  await visit(page, `/keys/${id}`);
+  held = await holdCall(page, "keys.rename");
   await page.getByRole("button", { name: "Rename" }).click();
   await page.getByLabel("Name").fill("First");
   await page.getByRole("button", { name: "Rename" }).click();
-  let route = await held.call;
+  route = await held.call;
   await page.getByLabel("Name").fill("Second");
   await route.continue();
   await page.getByText("Key renamed").waitFor();
@@ -242,15 +236,16 @@ browserTest("leaving warns about unsaved settings, except after a deletion", asy
     baseUrl: "http://127.0.0.1:9/v1",
   });
   await gateway.admin.models.create.mutate({ slug: "test/model", providerId: id, upstreamModel: "m" });
-  const guard = (page: Page) => page.getByRole("dialog", { name: "Discard changes?" });
+  const page = await openSignedIn(t, { browser: browser(), gateway });
+  const guard = page.getByRole("dialog", { name: "Discard changes?" });
   for (const [path, field] of [
     ["/models/test/model", "Context window"],
     [`/providers/${id}`, "Total timeout"],
   ] as const) {
-    const page = await openSignedIn(t, { browser: browser(), gateway, path });
+    await visit(page, path);
     await page.getByLabel(field).fill("7");
     await page.getByRole("link", { name: "Overview" }).click();
-    await guard(page).getByRole("button", { name: "Stay" }).click();
+    await guard.getByRole("button", { name: "Stay" }).click();
     t.is(await page.getByLabel(field).inputValue(), "7");
 
     await page.getByRole("button", { name: /^Delete/ }).click();
@@ -258,7 +253,7 @@ browserTest("leaving warns about unsaved settings, except after a deletion", asy
     await dialog.getByLabel(/to confirm$/).fill(path.startsWith("/models") ? "test/model" : "test");
     await dialog.getByRole("button", { name: /^Delete/ }).click();
     await page.getByText(" deleted").waitFor();
-    t.is(await guard(page).count(), 0);
+    t.is(await guard.count(), 0);
   }
 });
 

@@ -45,7 +45,7 @@ export type ConsolePage = Page & {
 /** Opens a page with its own cookies and storage, and closes it after the test. Any complaint fails the test. */
 export async function openConsole(
   t: ExecutionContext<unknown>,
-  { browser, gateway, path = "/", ...options }: OpenOptions,
+  { browser, gateway, path = "/", viewport, colorScheme, ...options }: OpenOptions,
 ): Promise<ConsolePage> {
   const context = await openContext(t, browser, {
     baseURL: gateway.url,
@@ -54,6 +54,9 @@ export async function openConsole(
     ...options,
   });
   const page = Object.assign(await context.newPage(), { complaints: [] as string[] });
+  // Pages of different sizes and themes can share a context.
+  if (viewport) await page.setViewportSize(viewport);
+  if (colorScheme) await page.emulateMedia({ colorScheme });
   page.setDefaultTimeout(hangMs);
   page.on("pageerror", (error) => page.complaints.push(`error: ${error.stack ?? error.message}`));
   page.on("dialog", (dialog) => {
@@ -116,6 +119,39 @@ type OpenOptions = {
   path?: string | null;
 } & BrowserContextOptions;
 
+/** Follows a link, like a click in the navigation. Unlike `page.goto`, it loads no new document. */
+export async function visit(page: Page, path: string): Promise<void> {
+  await page.locator("body").evaluate((body, href) => {
+    const link = body.ownerDocument.createElement("a");
+    link.href = href;
+    body.append(link);
+    link.click();
+    link.remove();
+  }, path);
+  await page.waitForURL((url) => url.pathname + url.search === path);
+}
+
+/** Continues in the same browser as another person, or as nobody. A new context costs three times as much. */
+export async function becomePerson(
+  page: ConsolePage,
+  person: { email: string; password: string } | null,
+  path: string,
+): Promise<void> {
+  // An open page would use the cookies for its own session.
+  await page.goto("about:blank");
+  await page.context().clearCookies();
+  if (person) await signIn(page, person);
+  await page.goto(path);
+}
+
+async function signIn(
+  page: ConsolePage,
+  { email, password }: { email: string; password: string },
+): Promise<void> {
+  const answer = await page.request.post("/trpc/auth.signIn", { data: { email, password } });
+  if (!answer.ok()) throw new Error(`${email} cannot sign in: ${await answer.text()}`);
+}
+
 /** Opens a page signed in as the administrator or another person, without using the sign-in form. */
 export async function openSignedIn(
   t: ExecutionContext<unknown>,
@@ -127,8 +163,7 @@ export async function openSignedIn(
 ): Promise<ConsolePage> {
   const { path = "/" } = options;
   const page = await openConsole(t, { ...options, path: null });
-  const answer = await page.request.post("/trpc/auth.signIn", { data: { email, password } });
-  if (!answer.ok()) throw new Error(`${email} cannot sign in: ${await answer.text()}`);
+  await signIn(page, { email, password });
   await page.goto(path ?? "/");
   return page;
 }
