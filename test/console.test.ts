@@ -2,13 +2,15 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
 import { chatBody, postTo } from "./helpers/post-chat.ts";
-import { administrator, createKey, startTestGateway } from "./helpers/test-gateway.ts";
+import { shareGateway } from "./helpers/shared-by-file.ts";
+import { administrator, createKey } from "./helpers/test-gateway.ts";
 
+const shared = shareGateway();
 const built = join(import.meta.dirname, "../console/build");
 const builtTest = existsSync(join(built, "index.html")) ? test : test.skip;
 
 builtTest("every page address returns the console with a strict content security policy", async (t) => {
-  const gateway = await startTestGateway(t);
+  const gateway = shared();
   for (const path of [
     "/",
     "/keys",
@@ -32,7 +34,7 @@ builtTest("every page address returns the console with a strict content security
 });
 
 builtTest("a page's address starts the download of its own scripts", async (t) => {
-  const gateway = await startTestGateway(t);
+  const gateway = shared();
   const scripts = async (path: string, accept = "text/html") => {
     const answer = await fetch(`${gateway.url}${path}`, { headers: { accept } });
     await answer.text();
@@ -61,7 +63,7 @@ builtTest("a page's address starts the download of its own scripts", async (t) =
 });
 
 builtTest("an unknown file is not answered with the console's page", async (t) => {
-  const gateway = await startTestGateway(t);
+  const gateway = shared();
   for (const [path, accept] of [
     ["/no/such/page", "*/*"],
     ["/v1/nothing", "text/html"],
@@ -75,7 +77,7 @@ builtTest("an unknown file is not answered with the console's page", async (t) =
 });
 
 builtTest("files with a hash in their name are cached as immutable and compressed", async (t) => {
-  const gateway = await startTestGateway(t);
+  const gateway = shared();
   const [file = ""] = globSync("_app/immutable/entry/start.*.js", { cwd: built });
   const answer = await fetch(`${gateway.url}/${file}`, { headers: { "accept-encoding": "br" } });
   t.is(answer.headers.get("content-encoding"), "br");
@@ -86,7 +88,7 @@ builtTest("files with a hash in their name are cached as immutable and compresse
 const headers = { "accept-encoding": "br, gzip", "content-type": "application/json" };
 
 test("answers of the console API are compressed, and are the same without compression", async (t) => {
-  const gateway = await startTestGateway(t);
+  const gateway = shared();
   const { email, password } = administrator;
   const signIn = { method: "POST", headers, body: JSON.stringify({ email, password }) };
   const { accessToken } = (await (await fetch(`${gateway.url}/trpc/auth.signIn`, signIn)).json()).result.data;
@@ -114,7 +116,7 @@ test("answers of the console API are compressed, and are the same without compre
 });
 
 test("answers with tokens and model requests are never compressed", async (t) => {
-  const gateway = await startTestGateway(t);
+  const gateway = shared();
   const { email, password } = administrator;
   const body = JSON.stringify({ 0: { email, password } });
   const options = { method: "POST", headers, body };

@@ -1,13 +1,13 @@
-import test, { type ExecutionContext } from "ava";
+import test from "ava";
 import { addModels } from "../helpers/add-models.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
-import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { becomePerson, openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { keyOf, spendCent, startPriced } from "../helpers/priced-gateway.ts";
-import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { administrator, createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
@@ -55,7 +55,57 @@ browserTest("limits set on the key's page apply, show their usage and are remove
   t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200);
 });
 
-browserTest("all invalid limits are reported at once, each at its field", async (t) => {
+browserTest("budgets name the models that they do not cover, and are marked when spent", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: null });
+  const { admin } = gateway;
+  const unpriced = await createKey(gateway);
+  const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
+  await admin.models.update.mutate({ id: modelId, prices: { input: null, output: null } });
+  await page.goto(`/keys/${unpriced.id}?tab=limits`);
+  const warning = page.getByText("demo/echo is unpriced and won't count toward budgets.");
+  const budget = page.getByLabel("Monthly budget");
+  await budget.waitFor();
+  t.is(await warning.count(), 0, "there is no budget");
+  await budget.fill("5");
+  await warning.waitFor();
+  await assertAccessible(t, page);
+  await budget.fill("");
+  await visit(page, `/keys/${unpriced.id}`);
+  await page.getByRole("button", { name: "Edit models" }).click();
+  await page.getByText("unpriced", { exact: true }).first().waitFor();
+  await visit(page, `/keys/${unpriced.id}?tab=limits`);
+  await admin.models.update.mutate({ id: modelId, prices: { input: 0, output: 0 } });
+  await page.reload();
+  await budget.fill("5");
+  await page.waitForLoadState("networkidle");
+  t.is(await warning.count(), 0, "it is free");
+  await budget.fill("");
+
+  await admin.models.update.mutate({ id: modelId, prices: { input: 1000, output: 3000 } });
+  const spent = await createKey(gateway);
+  await admin.keys.rename.mutate({ id: spent.id, name: "Spender" });
+  await postChat(gateway, spent.value, chatBody("demo/echo"));
+  await eventually(async () => (await usageOf(gateway, spent.id)).length === 1);
+  await visit(page, `/keys/${spent.id}?tab=limits`);
+  await page.getByLabel("Daily budget").fill("0.001");
+  await page.getByLabel("Lifetime budget").fill("1000");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("This key exceeded a budget.").waitFor();
+  await page.getByText("of $0.001 per day.").waitFor();
+  await page.locator("header").getByText("Budget exceeded").waitFor();
+  t.regex((await page.getByText(/of \$0\.001 spent/).getAttribute("class")) ?? "", /warn/);
+  t.notRegex((await page.getByText(/of \$1,000\.00 spent/).getAttribute("class")) ?? "", /warn/);
+  await assertAccessible(t, page);
+  await visit(page, "/keys");
+  await page.getByRole("row", { name: "Spender" }).getByText("Budget exceeded").click();
+  await page.getByLabel("Daily budget").fill("");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("This key exceeded a budget.").waitFor({ state: "detached" });
+  t.is((await postChat(gateway, spent.value, chatBody("demo/echo"))).status, 200);
+});
+
+browserTest("all invalid limits are reported at their fields, and warnings keep their budget", async (t) => {
   const gateway = await startPriced(t, {});
   const grace = await addPerson(gateway, "grace@example.com");
   const { id } = await keyOf(gateway, grace.id);
@@ -99,58 +149,28 @@ browserTest("all invalid limits are reported at once, each at its field", async 
   await save.click();
   await page.getByText("Limits saved.").waitFor();
   t.is((await gateway.admin.keys.get.query({ id })).limits.requestsPerMinute, 1_000);
-});
 
-browserTest("models that no budget covers are named at the budget and the selection", async (t) => {
-  const gateway = await startTestGateway(t);
   const { admin } = gateway;
-  const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
-  await admin.models.update.mutate({ id: modelId, prices: { input: null, output: null } });
-  const { id } = await createKey(gateway);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}?tab=limits` });
-  const warning = page.getByText("demo/echo is unpriced and won't count toward budgets.");
-  const budget = page.getByLabel("Monthly budget");
-  await budget.waitFor();
-  t.is(await warning.count(), 0, "there is no budget");
-  await budget.fill("5");
-  await warning.waitFor();
-  await assertAccessible(t, page);
-  await budget.fill("");
-  await page.goto(`/keys/${id}`);
-  await page.getByRole("button", { name: "Edit models" }).click();
-  await page.getByText("unpriced", { exact: true }).first().waitFor();
-  await page.goto(`/keys/${id}?tab=limits`);
-  await admin.models.update.mutate({ id: modelId, prices: { input: 0, output: 0 } });
-  await page.reload();
-  await budget.fill("5");
-  await page.waitForLoadState("networkidle");
-  t.is(await warning.count(), 0, "it is free");
-});
-
-browserTest("a budget below the current spending is marked as spent on the key's page", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { admin } = gateway;
-  const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
-  await admin.models.update.mutate({ id: modelId, prices: { input: 1000, output: 3000 } });
-  const { id, value } = await createKey(gateway);
-  await postChat(gateway, value, chatBody("demo/echo"));
-  await eventually(async () => (await usageOf(gateway, id)).length === 1);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}?tab=limits` });
-  await page.getByLabel("Daily budget").fill("0.001");
-  await page.getByLabel("Lifetime budget").fill("1000");
-  await page.getByRole("button", { name: "Save limits" }).click();
+  const criteria = { name: "Raised", models: ["demo/echo"], limits: { budgetsUsd: { day: 0.01 } } };
+  const { key, value } = await admin.keys.create.mutate(criteria);
+  t.is((await spendCent(gateway, value)).status, 200);
+  const warned = async () => (await admin.keys.usage.query({ id: key.id })).warnings.length > 0;
+  await eventually(warned);
+  await becomePerson(page, administrator, `/keys/${key.id}`);
   await page.getByText("This key exceeded a budget.").waitFor();
-  await page.getByText("of $0.001 per day.").waitFor();
-  await page.locator("header").getByText("Budget exceeded").waitFor();
-  t.regex((await page.getByText(/of \$0\.001 spent/).getAttribute("class")) ?? "", /warn/);
-  t.notRegex((await page.getByText(/of \$1,000\.00 spent/).getAttribute("class")) ?? "", /warn/);
-  await assertAccessible(t, page);
-  await page.goto("/keys");
-  await page.getByRole("row", { name: "Test key" }).getByText("Budget exceeded").click();
-  await page.getByLabel("Daily budget").fill("");
+  await page
+    .getByRole("main")
+    .getByText("Change budgets under")
+    .getByRole("link", { name: "Limits" })
+    .click();
+  await page.getByLabel("Daily budget").fill("5");
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("This key exceeded a budget.").waitFor({ state: "detached" });
-  t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
+  const warnings = page.getByRole("region", { name: "Budget warnings" });
+  await warnings.getByText("Spending reached 100% of the $0.01 daily budget").waitFor();
+  await page.setViewportSize({ width: 360, height: 700 });
+  t.true(await page.evaluate("document.documentElement.scrollWidth <= 360"));
+  await assertAccessible(t, page);
 });
 
 browserTest("a key shows when its owner's or the gateway's budget is spent", async (t) => {
@@ -175,31 +195,6 @@ browserTest("a key shows when its owner's or the gateway's budget is spent", asy
   await page.getByText("The gateway exceeded its budget.").waitFor();
   await page.getByText("Spent $0.02 of $0.02 per month.").waitFor();
   await page.locator("header").getByText("Budget exceeded").waitFor();
-});
-
-browserTest("warnings show the budget that they were sent for", async (t) => {
-  const gateway = await startPriced(t, {});
-  const { admin } = gateway;
-  const criteria = { name: "Raised", models: ["demo/echo"], limits: { budgetsUsd: { day: 0.01 } } };
-  const { key, value } = await admin.keys.create.mutate(criteria);
-  t.is((await spendCent(gateway, value)).status, 200);
-  const warned = async () => (await admin.keys.usage.query({ id: key.id })).warnings.length > 0;
-  await eventually(warned);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}` });
-  await page.getByText("This key exceeded a budget.").waitFor();
-  await page
-    .getByRole("main")
-    .getByText("Change budgets under")
-    .getByRole("link", { name: "Limits" })
-    .click();
-  await page.getByLabel("Daily budget").fill("5");
-  await page.getByRole("button", { name: "Save limits" }).click();
-  await page.getByText("This key exceeded a budget.").waitFor({ state: "detached" });
-  const warnings = page.getByRole("region", { name: "Budget warnings" });
-  await warnings.getByText("Spending reached 100% of the $0.01 daily budget").waitFor();
-  await page.setViewportSize({ width: 360, height: 700 });
-  t.true(await page.evaluate("document.documentElement.scrollWidth <= 360"));
-  await assertAccessible(t, page);
 });
 
 browserTest("models are connected and removed, and leaving warns about unsaved changes", async (t) => {
@@ -246,16 +241,17 @@ browserTest("models are connected and removed, and leaving warns about unsaved c
   }
 });
 
-browserTest("of two tabs that change a key's models, the later decides", async (t) => {
+browserTest("of two editors of a key, the later decides, and only about the same part", async (t) => {
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 3);
+  const page = await openSignedIn(t, { browser: browser(), gateway });
   for (const [choice, expected] of [
     ["Keep both", ["many/model-1", "many/model-2"]],
     ["Keep mine", ["demo/echo", "many/model-2"]],
     ["Discard my changes", ["many/model-1"]],
   ] as const) {
     const { id } = await createKey(gateway, ["demo/echo"]);
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+    await visit(page, `/keys/${id}`);
     await page.getByRole("button", { name: "Edit models" }).click();
     await page.getByRole("checkbox", { name: "many/model-2" }).check();
     await gateway.admin.keys.setModels.mutate({ id, models: ["many/model-1"] });
@@ -271,13 +267,9 @@ browserTest("of two tabs that change a key's models, the later decides", async (
     await page.getByRole("button", { name: "Edit models" }).waitFor();
     t.deepEqual((await gateway.admin.keys.get.query({ id })).models, expected, choice);
   }
-});
 
-browserTest("another person's change elsewhere in the key does not block saving", async (t) => {
-  const gateway = await startTestGateway(t);
-  await addModels(gateway, "many", 3);
   const { id } = await createKey(gateway, ["demo/echo"]);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await visit(page, `/keys/${id}`);
   await page.getByRole("button", { name: "Edit models" }).click();
   await page.getByRole("checkbox", { name: "many/model-1" }).check();
   await gateway.admin.keys.rename.mutate({ id, name: "Renamed meanwhile" });
@@ -285,12 +277,7 @@ browserTest("another person's change elsewhere in the key does not block saving"
   await page.getByText("Models saved").waitFor();
   await page.getByRole("heading", { name: "Renamed meanwhile" }).waitFor();
   t.deepEqual((await gateway.admin.keys.get.query({ id })).models, ["demo/echo", "many/model-1"]);
-});
 
-browserTest("a conflicting name overwrites only after the other one was seen", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { id } = await createKey(gateway);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
   await page.getByRole("button", { name: "Rename" }).click();
   await page.keyboard.type("Mine");
   await gateway.admin.keys.rename.mutate({ id, name: "<b>Theirs</b>" });
@@ -304,8 +291,7 @@ browserTest("a conflicting name overwrites only after the other one was seen", a
   t.is((await gateway.admin.keys.get.query({ id })).name, "Mine");
 });
 
-/** Creates a member's key with three models of the demo provider. */
-async function addHers(t: ExecutionContext<unknown>) {
+browserTest("members see what an administrator decided, and only administrators revert it", async (t) => {
   const gateway = await startTestGateway(t);
   const { models, providers, keys } = gateway.admin;
   const [demo] = await providers.list.query();
@@ -314,54 +300,62 @@ async function addHers(t: ExecutionContext<unknown>) {
   }
   const grace = await addPerson(gateway, "grace@example.com");
   const connected = ["demo/echo", "demo/second", "demo/third"];
-  const criteria = { name: "Hers", ownerId: grace.id, models: connected };
-  const { id } = (await keys.create.mutate(criteria)).key;
-  const open = (path: string, person = {}) =>
-    openSignedIn(t, { browser: browser(), gateway, path, ...person });
-  return { id, keys, grace, open };
-}
+  const add = async () =>
+    (await keys.create.mutate({ name: "Hers", ownerId: grace.id, models: connected })).key.id;
 
-browserTest("a member sees that an administrator deactivated the key", async (t) => {
-  const { id, keys, grace, open } = await addHers(t);
+  let id = await add();
   await keys.deactivate.mutate({ id });
-  const page = await open(`/keys/${id}`, grace);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}`, ...grace });
   await page.getByText("An administrator deactivated this key.").waitFor();
   await page.getByText("Deactivated by administrator").waitFor();
   await page.getByRole("button", { name: "Rotate" }).waitFor();
   t.is(await page.getByRole("button", { name: "Activate" }).count(), 0);
   await assertAccessible(t, page);
 
-  await page.goto("/keys");
+  await visit(page, "/keys");
   await page.getByText("Deactivated by administrator").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Actions for Hers" }).click();
   const item = page.getByRole("menuitem", { name: "Activate" });
   t.is(await item.getAttribute("aria-disabled"), "true");
 
-  const admins = await open(`/keys/${id}`);
-  await admins.getByRole("button", { name: "Activate" }).click();
-  await admins.getByText("An administrator deactivated this key.").waitFor({ state: "detached" });
+  await becomePerson(page, administrator, `/keys/${id}`);
+  await page.getByRole("button", { name: "Activate" }).click();
+  await page.getByText("An administrator deactivated this key.").waitFor({ state: "detached" });
   t.is((await keys.get.query({ id })).status, "active");
-});
 
-browserTest("a refused activation shows who decided and what to do", async (t) => {
-  const { id, keys, grace, open } = await addHers(t);
+  await page.getByRole("button", { name: "Deactivate" }).click();
+  await page.getByRole("dialog").getByText("Only an administrator can reactivate the key.").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+
+  const notice = page.getByText("Only an administrator can reconnect these models.");
+  for (const isRemoved of [true, false]) {
+    await page.getByRole("button", { name: "Edit models" }).click();
+    await page.getByRole("checkbox", { name: "demo/second" }).setChecked(!isRemoved);
+    const warning = page.getByText("Only an administrator can reconnect removed models.");
+    await warning.waitFor({ state: isRemoved ? "visible" : "detached" });
+    await assertAccessible(t, page);
+    await page.getByRole("button", { name: "Save models" }).click();
+    await page.getByRole("button", { name: "Edit models" }).waitFor();
+    await notice.waitFor({ state: isRemoved ? "visible" : "detached" });
+    t.deepEqual((await keys.get.query({ id })).withheldModels, isRemoved ? ["demo/second"] : []);
+  }
+
+  id = await add();
   await grace.console.keys.deactivate.mutate({ id });
-  const page = await open(`/keys/${id}`, grace);
+  await becomePerson(page, grace, `/keys/${id}`);
   const activate = page.getByRole("button", { name: "Activate" });
   await activate.waitFor();
   await keys.deactivate.mutate({ id });
   await activate.click();
   await page.getByText("Ask an administrator to activate it.").waitFor();
   t.is((await keys.get.query({ id })).status, "disabled");
-});
 
-browserTest("a member cannot select a model that an administrator removed", async (t) => {
-  const { id, keys, grace, open } = await addHers(t);
+  id = await add();
   await keys.setModels.mutate({ id, models: ["demo/echo"] });
   await grace.console.keys.setModels.mutate({ id, models: [] });
   await keys.setModels.mutate({ id, models: ["demo/third"] });
-  const page = await open(`/keys/${id}`, grace);
+  await visit(page, `/keys/${id}`);
   await page.getByText("Only an administrator can reconnect these models.").waitFor();
   await assertAccessible(t, page);
 
@@ -379,25 +373,4 @@ browserTest("a member cannot select a model that an administrator removed", asyn
   await page.getByRole("button", { name: "Save models" }).click();
   await page.getByText("Models saved").waitFor();
   t.deepEqual((await keys.get.query({ id })).models, ["demo/echo", "demo/third"]);
-});
-
-browserTest("an administrator sees and reverts what the owner cannot", async (t) => {
-  const { id, keys, open } = await addHers(t);
-  const page = await open(`/keys/${id}`);
-  await page.getByRole("button", { name: "Deactivate" }).click();
-  await page.getByRole("dialog").getByText("Only an administrator can reactivate the key.").waitFor();
-  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
-
-  const notice = page.getByText("Only an administrator can reconnect these models.");
-  for (const isRemoved of [true, false]) {
-    await page.getByRole("button", { name: "Edit models" }).click();
-    await page.getByRole("checkbox", { name: "demo/second" }).setChecked(!isRemoved);
-    const warning = page.getByText("Only an administrator can reconnect removed models.");
-    await warning.waitFor({ state: isRemoved ? "visible" : "detached" });
-    await assertAccessible(t, page);
-    await page.getByRole("button", { name: "Save models" }).click();
-    await page.getByRole("button", { name: "Edit models" }).waitFor();
-    await notice.waitFor({ state: isRemoved ? "visible" : "detached" });
-    t.deepEqual((await keys.get.query({ id })).withheldModels, isRemoved ? ["demo/second"] : []);
-  }
 });

@@ -2,7 +2,7 @@ import test from "ava";
 import type { Page } from "playwright-core";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
-import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { hostileNames } from "../helpers/hostile-names.ts";
 import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
@@ -81,9 +81,9 @@ browserTest("fallbacks are reordered by keyboard alone", async (t) => {
   t.deepEqual(fallbacks, ["house/third", "house/second"]);
 });
 
-browserTest("the later of two tabs sees the other's change and decides", async (t) => {
+browserTest("the later of two tabs decides, and an error about a selection ends with it", async (t) => {
   const gateway = await startTestGateway(t);
-  await addHouse(gateway, ["main", "spare"]);
+  await addHouse(gateway, ["main", "spare", "gone", "other"]);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
   await page.getByLabel("Input", { exact: true }).fill("3");
   await gateway.admin.models.update.mutate({
@@ -108,12 +108,9 @@ browserTest("the later of two tabs sees the other's change and decides", async (
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("alert").getByText("No model has this ID. Reload the list of models.").waitFor();
   t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "4");
-});
 
-browserTest("an error about a selection disappears with the next selection", async (t) => {
-  const gateway = await startTestGateway(t);
-  await addHouse(gateway, ["main", "spare", "gone"]);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
+  await page.getByRole("button", { name: "Undo changes" }).click();
+  await visit(page, "/models/house/other");
   const choose = async (label: string, option: string) => {
     await page.getByRole("combobox", { name: label, exact: true }).click();
     await page.getByRole("option", { name: option }).click();
@@ -129,7 +126,7 @@ browserTest("an error about a selection disappears with the next selection", asy
   await page.getByRole("button", { name: "Undo changes" }).click();
 
   const { id } = await gateway.admin.providers.create.mutate({ name: "leaving", kind: "demo" });
-  await page.goto(`/models/new?provider=${id}`);
+  await visit(page, `/models/new?provider=${id}`);
   await page.getByLabel("Provider model ID").fill("small");
   await gateway.admin.providers.delete.mutate({ id });
   await page.getByRole("button", { name: "Add model" }).click();
@@ -167,7 +164,7 @@ browserTest("deleting a model lists the keys that use it", async (t) => {
   await page.waitForURL("**/models");
   await page.getByText("house/main deleted").waitFor();
   await page.getByRole("link", { name: "house/main" }).waitFor({ state: "detached" });
-  await page.goto("/models/house/main");
+  await visit(page, "/models/house/main");
   await page.getByText("This model does not exist").waitFor();
 });
 
@@ -190,7 +187,7 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
     prices: { input: 0.3, output: 0.6, cachedInput: 0.075, cacheWrite: null },
   });
 
-  await page.goto("/models/new");
+  await visit(page, "/models/new");
   await page.getByRole("combobox", { name: "Provider", exact: true }).click();
   await page.getByRole("option", { name: "house" }).click();
   await page.getByLabel("Provider model ID").fill("something else");
@@ -338,7 +335,7 @@ browserTest("known tiers are shown for a new model and taken over for an old one
   t.is((await gateway.admin.models.get.query({ slug })).revision, revision);
 
   const { providerId } = await gateway.admin.models.get.query({ slug });
-  await page.goto(`/models/new?provider=${providerId}`);
+  await visit(page, `/models/new?provider=${providerId}`);
   await page.getByLabel("Provider model ID").fill("gpt-5.4-2026-03-05");
   await page.getByLabel("Model name").fill("dated");
   await page.getByLabel("Provider model ID").fill("gpt-5.4");
@@ -373,7 +370,7 @@ browserTest("a provider's and a key's charge factor are edited in their forms", 
   t.like(saved, { costSource: "provider", chargeFactor: 1.15, timeouts: provider?.timeouts });
 
   const { key } = await gateway.admin.keys.create.mutate({ name: "Charged", models: ["demo/echo"] });
-  await page.goto(`/keys/${key.id}?tab=limits`);
+  await visit(page, `/keys/${key.id}?tab=limits`);
   await factor.fill("0.9");
   await page.getByRole("button", { name: "Save charge" }).click();
   await page.getByText("Charge factor saved").waitFor();
@@ -405,7 +402,7 @@ browserTest("sums without a price read Unpriced, and other sums count the unpric
   await spending.getByRole("link", { name: "Unpriced", exact: true }).waitFor();
   await page.getByRole("region", { name: "Top models" }).getByText("2 requests").waitFor();
   const total = page.locator("dt", { hasText: /^Cost$/ });
-  await page.goto("/usage");
+  await visit(page, "/usage");
   await total.locator('+ dd:text-is("Unpriced")').waitFor();
   await page.getByRole("cell", { name: "Unpriced", exact: true }).waitFor();
   await assertAccessible(t, page);
