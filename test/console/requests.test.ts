@@ -4,7 +4,7 @@ import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
-import { type ConsolePage, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { becomePerson, type ConsolePage, openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { freePort } from "../helpers/free-port.ts";
 import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import {
@@ -71,7 +71,7 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
     t.is(await countOf(page), "1", period);
   }
 
-  await page.goto("/usage?by=person&sort=cost");
+  await visit(page, "/usage?by=person&sort=cost");
   await page.getByRole("link", { name: "View requests" }).click();
   await page.waitForURL(/\/requests$/);
   await page.getByRole("row").nth(3).waitFor();
@@ -120,7 +120,7 @@ browserTest("usage links to the requests of its filters, and Clear removes every
   await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("3")').waitFor();
   await page.getByRole("button", { name: "Clear" }).waitFor({ state: "detached" });
 
-  await page.goto(`/keys/${key.id}?tab=usage`);
+  await visit(page, `/keys/${key.id}?tab=usage`);
   await page.getByRole("link", { name: "View requests" }).click();
   await page.waitForURL(new RegExp(`/requests\\?key=${key.id}$`));
   await page.getByRole("row").nth(2).waitFor();
@@ -142,32 +142,7 @@ browserTest("a key's tab shows only that key and refreshes while it is open", as
   await page.waitForURL((url) => url.search === "?tab=usage&model=demo%2Fecho&by=tool");
 });
 
-browserTest("a cancelled stream is marked as cancelled, with estimated counts", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { slug } = await addModel(t, gateway, (response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    const chunk = {
-      object: "chat.completion.chunk",
-      choices: [{ index: 0, delta: { content: "Some words " } }],
-    };
-    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
-  });
-  const key = await createKey(gateway, [slug]);
-  const abort = new AbortController();
-  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key.value}`, "content-type": "application/json" },
-    body: JSON.stringify({ ...chatBody(slug), stream: true }),
-    signal: abort.signal,
-  });
-  await response.body?.getReader().read();
-  abort.abort();
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/requests?key=${key.id}` });
-  await page.getByRole("cell", { name: "Cancelled" }).waitFor();
-  t.true((await page.getByText("≈").count()) > 0);
-});
-
-browserTest("a refused request shows the reason, no provider and no cost", async (t) => {
+browserTest("refused, unpriced and cancelled requests show what is known of them", async (t) => {
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);
   t.is((await postChat(gateway, key.value, chatBody("nobody/nothing"))).status, 404);
@@ -184,8 +159,39 @@ browserTest("a refused request shows the reason, no provider and no cost", async
   t.is(await fact("Attempts"), "0");
   t.is(await fact("Cost"), "$0.00");
   await assertAccessible(t, page);
-  await page.goto("/usage");
+  await visit(page, "/usage");
   t.is(await unpricedIn(page, "nobody/nothing"), "0");
+
+  const { slug } = await gateway.admin.models.get.query({ slug: "demo/echo" });
+  await gateway.admin.models.update.mutate({ slug, prices: { input: null, output: null } });
+  const unpriced = await createKey(gateway, [slug]);
+  await postChat(gateway, unpriced.value, chatBody(slug));
+  const [record] = await usageOf(gateway, unpriced.id);
+  await visit(page, `/requests/${record?.id}`);
+  await page.getByText("The model has no price, or the token count is unknown.").waitFor();
+  t.is(await page.getByRole("region", { name: "Cost breakdown" }).getByRole("term").count(), 0);
+
+  const streaming = await addModel(t, gateway, (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const chunk = {
+      object: "chat.completion.chunk",
+      choices: [{ index: 0, delta: { content: "Some words " } }],
+    };
+    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+  });
+  const listener = await createKey(gateway, [streaming.slug]);
+  const abort = new AbortController();
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${listener.value}`, "content-type": "application/json" },
+    body: JSON.stringify({ ...chatBody(streaming.slug), stream: true }),
+    signal: abort.signal,
+  });
+  await response.body?.getReader().read();
+  abort.abort();
+  await visit(page, `/requests?key=${listener.id}`);
+  await page.getByRole("cell", { name: "Cancelled" }).waitFor();
+  t.true((await page.getByText("≈").count()) > 0);
 });
 
 browserTest("the table, the details and the export name the owner of a spent limit", async (t) => {
@@ -247,7 +253,7 @@ async function ask(gateway: TestGateway, value: string, content = "Hello", tool 
   return answer.headers.get("x-request-id") ?? "";
 }
 
-browserTest("a click anywhere on a row opens the request at its own address", async (t) => {
+browserTest("a request opens by a click, its ID or its error message, for who may see it", async (t) => {
   const gateway = await startTestGateway(t);
   const { id: keyId, value } = await createKey(gateway);
   const id = await ask(gateway, value);
@@ -274,41 +280,30 @@ browserTest("a click anywhere on a row opens the request at its own address", as
   t.false(curl.includes(value));
   await page.keyboard.press("Escape");
   await page.waitForURL(/\/requests\?status=SUCCEEDED$/);
-  await page.reload();
   await page.goto(`/requests/${id}`);
   await dialog.getByText("Succeeded").waitFor();
-});
 
-browserTest("a request is found by an ID or by the error message that contains it", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { value } = await createKey(gateway);
-  const id = await ask(gateway, value, "/fail 500");
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests" });
+  const failed = await ask(gateway, value, "/fail 500");
+  await visit(page, "/requests");
   const field = page.getByRole("searchbox", { name: "Request ID" });
   await field.fill("no id");
   await field.press("Enter");
   await page.getByRole("alert").filter({ hasText: "Enter an ID" }).waitFor();
   await assertAccessible(t, page);
-  await field.fill(`The provider failed. Request ${id}`);
+  await field.fill(`The provider failed. Request ${failed}`);
   await field.press("Enter");
-  await page.getByRole("dialog", { name: "Request" }).getByText("Failed").waitFor();
-  t.is(new URL(page.url()).pathname, `/requests/${id}`);
-});
+  await dialog.getByText("Failed").waitFor();
+  t.is(new URL(page.url()).pathname, `/requests/${failed}`);
 
-browserTest("a member finds requests of own keys only, by list and by ID", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { value } = await createKey(gateway);
-  const foreign = await ask(gateway, value);
-  const { email, password, console: member } = await addPerson(gateway, "grace@example.com");
-  const { value: ownValue } = await member.keys.create.mutate({ name: "Own", models: ["demo/echo"] });
+  const member = await addPerson(gateway, "grace@example.com");
+  const { value: ownValue } = await member.console.keys.create.mutate({ name: "Own", models: ["demo/echo"] });
   const own = await ask(gateway, ownValue);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests", email, password });
+  await becomePerson(page, member, "/requests");
   await page.getByRole("cell", { name: "Own" }).waitFor();
   t.is(await page.getByRole("row").count(), 2);
-  await page.goto(`/requests/${foreign}`);
-  const dialog = page.getByRole("dialog", { name: "Request" });
+  await visit(page, `/requests/${failed}`);
   await dialog.getByText("No request with this ID is visible to you.").waitFor();
-  await page.goto(`/requests/${own}`);
+  await visit(page, `/requests/${own}`);
   await dialog.getByText("Succeeded").waitFor();
 });
 
@@ -420,7 +415,7 @@ browserTest("a request's cost is explained line by line, with its source and cha
   await assertAccessible(t, page);
 
   await gateway.admin.providers.update.mutate({ id: providerId, costSource: "provider" });
-  await page.goto(`/requests/${await ask()}`);
+  await visit(page, `/requests/${await ask()}`);
   t.deepEqual((await lines()).slice(3), [
     "At model prices = $0.00408",
     "Reported by provider = $0.0071",
@@ -430,25 +425,13 @@ browserTest("a request's cost is explained line by line, with its source and cha
 
   await gateway.admin.providers.update.mutate({ id: providerId, costSource: null });
   tier = "ultrafast";
-  await page.goto(`/requests/${await ask()}`);
+  await visit(page, `/requests/${await ask()}`);
   t.deepEqual((await lines()).slice(-3), [
     "Reported by provider: For comparison = $0.0071",
     "Cost = unknown",
     "Counted by budgets: Known parts at usual prices = $0.00204",
   ]);
   await assertAccessible(t, page);
-});
-
-browserTest("a request without a price says so", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { slug } = await gateway.admin.models.get.query({ slug: "demo/echo" });
-  await gateway.admin.models.update.mutate({ slug, prices: { input: null, output: null } });
-  const { id: keyId, value } = await createKey(gateway, [slug]);
-  await postChat(gateway, value, chatBody(slug));
-  const [record] = await usageOf(gateway, keyId);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/requests/${record?.id}` });
-  await page.getByText("The model has no price, or the token count is unknown.").waitFor();
-  t.is(await page.getByRole("region", { name: "Cost breakdown" }).getByRole("term").count(), 0);
 });
 
 const viewport = { width: 360, height: 780 };
