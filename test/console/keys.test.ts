@@ -7,8 +7,9 @@ import { addModels } from "../helpers/add-models.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
-import { type ConsolePage, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { becomePerson, type ConsolePage, openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { findLeaks } from "../helpers/find-leaks.ts";
+import { hostileNames } from "../helpers/hostile-names.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -59,7 +60,7 @@ browserTest("a key is created by keyboard alone, out of 500 models", async (t) =
   t.is(items[0]?.expiresAt, null);
 });
 
-browserTest("the value is shown once, until its storage is confirmed", async (t) => {
+browserTest("the value is shown once, and a key expires as chosen for the chosen owner", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
   await page.getByRole("link", { name: "Create key" }).click();
@@ -100,12 +101,9 @@ browserTest("the value is shown once, until its storage is confirmed", async (t)
   t.true((await page.content()).includes(`sk-gateway-…${value.slice(-4)}`));
   await page.goBack();
   await page.getByRole("heading", { name: "API keys" }).waitFor();
-});
 
-browserTest("a key expires after days or on a date, and has the selected owner", async (t) => {
-  const gateway = await startTestGateway(t);
   const grace = await addPerson(gateway, "grace@example.com");
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
+  await visit(page, "/keys/new");
   await page.getByLabel("Name").fill("For a month");
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "In 30 days" }).click();
@@ -113,8 +111,10 @@ browserTest("a key expires after days or on a date, and has the selected owner",
   await page.getByRole("combobox", { name: "Owner" }).fill("grace");
   await page.getByRole("option", { name: "grace@example.com" }).click();
   await page.getByRole("button", { name: "Create key" }).click();
-  const dialog = page.getByRole("dialog", { name: "Key For a month created, but no models are connected" });
-  await dialog.getByText("Connect at least one model before using this key").waitFor();
+  const unconnected = page.getByRole("dialog", {
+    name: "Key For a month created, but no models are connected",
+  });
+  await unconnected.getByText("Connect at least one model before using this key").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByText("in 30 days", { exact: true }).waitFor();
@@ -122,7 +122,7 @@ browserTest("a key expires after days or on a date, and has the selected owner",
   t.is(month?.owner?.id, grace.id);
   t.true(Math.abs(Date.parse(month?.expiresAt ?? "") - Date.now() - 30 * 86_400_000) < 60_000);
 
-  await page.goto("/keys/new");
+  await visit(page, "/keys/new");
   await page.getByLabel("Name").fill("To the end of the year");
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "Custom date" }).click();
@@ -141,7 +141,7 @@ browserTest("a key expires after days or on a date, and has the selected owner",
   t.regex(localDay, /Dec 31 2090 23:59:59/);
 });
 
-browserTest("errors appear beside their fields, and the input is kept", async (t) => {
+browserTest("errors appear beside their fields, and a member reads what to do without models", async (t) => {
   const gateway = await startTestGateway(t);
   const [gone = "", stays = ""] = await addModels(gateway, "first", 2);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
@@ -165,13 +165,11 @@ browserTest("errors appear beside their fields, and the input is kept", async (t
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByRole("heading", { name: "Key Good created" }).waitFor();
   t.deepEqual((await gateway.admin.keys.list.query()).items[0]?.models, [stays]);
-});
+  await page.getByRole("button", { name: "Done", exact: true }).click();
 
-browserTest("a member creates their own keys, and reads what to do without models", async (t) => {
-  const gateway = await startTestGateway(t);
-  await gateway.admin.models.delete.mutate({ slug: "demo/echo" });
   const grace = await addPerson(gateway, "grace@example.com");
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new", ...grace });
+  for (const slug of [stays, "demo/echo"]) await gateway.admin.models.delete.mutate({ slug });
+  await becomePerson(page, grace, "/keys/new");
   await page.getByText("Ask an administrator to add models").waitFor();
   t.is(await page.getByRole("combobox", { name: "Owner" }).count(), 0);
   await assertAccessible(t, page);
@@ -186,7 +184,7 @@ const run = promisify(execFile);
 
 const focused = "document.activeElement.ariaLabel ?? document.activeElement.innerText";
 
-browserTest("a key is renamed in place by keyboard", async (t) => {
+browserTest("a key is renamed, rotated, deactivated and deleted, and keeps its usage", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
@@ -207,75 +205,10 @@ browserTest("a key is renamed in place by keyboard", async (t) => {
   t.is(await page.evaluate(focused), "Rename");
   t.is(await page.title(), "Ada & Söhne 🔑 · Model Gateway");
   t.is((await gateway.admin.keys.get.query({ id })).name, "Ada & Söhne 🔑");
-});
 
-browserTest("deactivating and activating a key takes effect on its requests", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { id, value } = await createKey(gateway);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
-  const status = async () => (await postChat(gateway, value, chatBody("demo/echo"))).status;
-  await page.getByRole("button", { name: "Deactivate" }).click();
-  const dialog = page.getByRole("dialog", { name: "Deactivate Test key?" });
-  await dialog.waitFor();
-  await assertAccessible(t, page);
-  t.is(await status(), 200);
-  await dialog.getByRole("button", { name: "Deactivate" }).click();
-  await page.getByText("This key is deactivated.").waitFor();
-  t.is(await status(), 401);
-  await assertAccessible(t, page);
-  await dialog.waitFor({ state: "detached" });
-  t.is(
-    await page.getByRole("button", { name: "Activate", exact: true }).count(),
-    1,
-    "there is one place for it",
-  );
-  t.is(await page.evaluate(focused), "Activate");
-  await page.keyboard.press("Enter");
-  await page.getByText("This key is deactivated.").waitFor({ state: "detached" });
-  t.is(await status(), 200);
-});
-
-browserTest("a key is deleted only by typing its name, and its usage stays", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { id, value } = await createKey(gateway);
-  t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
-  await page.getByRole("button", { name: "Key actions" }).press("Enter");
-  await page.getByRole("menuitem", { name: "Copy ID" }).press("Enter");
-  await page.getByText("ID copied").waitFor();
-  t.is(await page.evaluate("navigator.clipboard.readText()"), id);
-  t.is(await page.evaluate(focused), "Key actions");
-
-  await page.keyboard.press("Enter");
-  await page.getByRole("menuitem", { name: "Delete" }).click();
-  const dialog = page.getByRole("dialog", { name: "Delete Test key?" });
-  await dialog.getByText("stays in the history").waitFor();
-  await assertAccessible(t, page);
-  const button = dialog.getByRole("button", { name: "Delete key" });
-  t.true(await button.isDisabled());
-  await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "detached" });
-  t.is(await page.evaluate(focused), "Key actions");
-
-  await page.keyboard.press("Enter");
-  await page.getByRole("menuitem", { name: "Delete" }).click();
-  await dialog.getByLabel("Type Test key to confirm").fill("Test key");
-  await button.click();
-  await page.waitForURL("**/keys");
-  await page.getByText("Key deleted").waitFor();
-  t.is(await page.getByRole("link", { name: "Test key" }).count(), 0);
-  t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 401);
-  t.is((await usageOf(gateway, id)).length, 1);
-  await page.goto(`/keys/${id}`);
-  await page.getByRole("heading", { name: "This key does not exist" }).waitFor();
-  await assertAccessible(t, page);
-});
-
-browserTest("a rotated key has a new value, and the old one expires as announced", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { id, value } = await createKey(gateway);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
-  const status = async (used: string) => (await postChat(gateway, used, chatBody("demo/echo"))).status;
+  const rotated = await createKey(gateway);
+  await visit(page, `/keys/${rotated.id}`);
+  const statusOf = async (used: string) => (await postChat(gateway, used, chatBody("demo/echo"))).status;
   const rotate = async (overlap: string, said: string) => {
     await page.getByRole("button", { name: "Rotate", exact: true }).click();
     await page.getByLabel("Old value expires").click();
@@ -295,12 +228,71 @@ browserTest("a rotated key has a new value, and the old one expires as announced
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Cancel" }).click();
   const second = await rotate("In 24 hours", "expires on");
-  t.deepEqual([await status(value), await status(second)], [200, 200]);
+  t.deepEqual([await statusOf(rotated.value), await statusOf(second)], [200, 200]);
   await page.getByText(`sk-gateway-…${second.slice(-4)}`).waitFor();
   await page.getByRole("term").filter({ hasText: "Old value expires" }).waitFor();
   const third = await rotate("Immediately", "has expired");
-  t.deepEqual([await status(value), await status(second), await status(third)], [401, 401, 200]);
+  t.deepEqual(
+    [await statusOf(rotated.value), await statusOf(second), await statusOf(third)],
+    [401, 401, 200],
+  );
   t.is(await page.getByRole("term").filter({ hasText: "Old value expires" }).count(), 0);
+
+  const paused = await createKey(gateway);
+  await visit(page, `/keys/${paused.id}`);
+  const status = async () => (await postChat(gateway, paused.value, chatBody("demo/echo"))).status;
+  await page.getByRole("button", { name: "Deactivate" }).click();
+  const dialog = page.getByRole("dialog", { name: "Deactivate Test key?" });
+  await dialog.waitFor();
+  await assertAccessible(t, page);
+  t.is(await status(), 200);
+  await dialog.getByRole("button", { name: "Deactivate" }).click();
+  await page.getByText("This key is deactivated.").waitFor();
+  t.is(await status(), 401);
+  await assertAccessible(t, page);
+  await dialog.waitFor({ state: "detached" });
+  t.is(
+    await page.getByRole("button", { name: "Activate", exact: true }).count(),
+    1,
+    "there is one place for it",
+  );
+  t.is(await page.evaluate(focused), "Activate");
+  await page.keyboard.press("Enter");
+  await page.getByText("This key is deactivated.").waitFor({ state: "detached" });
+  t.is(await status(), 200);
+
+  const deleted = await createKey(gateway);
+  t.is((await postChat(gateway, deleted.value, chatBody("demo/echo"))).status, 200);
+  await visit(page, `/keys/${deleted.id}`);
+  await page.getByRole("button", { name: "Key actions" }).press("Enter");
+  await page.getByRole("menuitem", { name: "Copy ID" }).press("Enter");
+  await page.getByText("ID copied").waitFor();
+  t.is(await page.evaluate("navigator.clipboard.readText()"), deleted.id);
+  t.is(await page.evaluate(focused), "Key actions");
+
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  const deletion = page.getByRole("dialog", { name: "Delete Test key?" });
+  await deletion.getByText("stays in the history").waitFor();
+  await assertAccessible(t, page);
+  const button = deletion.getByRole("button", { name: "Delete key" });
+  t.true(await button.isDisabled());
+  await page.keyboard.press("Escape");
+  await deletion.waitFor({ state: "detached" });
+  t.is(await page.evaluate(focused), "Key actions");
+
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await deletion.getByLabel("Type Test key to confirm").fill("Test key");
+  await button.click();
+  await page.waitForURL("**/keys");
+  await page.getByText("Key deleted").waitFor();
+  t.is(await page.getByRole("link", { name: "Test key" }).count(), 2, "the others stay");
+  t.is((await postChat(gateway, deleted.value, chatBody("demo/echo"))).status, 401);
+  t.is((await usageOf(gateway, deleted.id)).length, 1);
+  await visit(page, `/keys/${deleted.id}`);
+  await page.getByRole("heading", { name: "This key does not exist" }).waitFor();
+  await assertAccessible(t, page);
 });
 
 browserTest("the snippets work as copied", async (t) => {
@@ -427,4 +419,27 @@ browserTest("an administrator pastes a leaked value and deactivates its key", as
   const bare = [value, next].map((each) => each.slice("sk-gateway-".length, -8));
   t.deepEqual(findLeaks(urls.join("\n"), { old: bare[0] ?? "", next: bare[1] ?? "" }), []);
   t.deepEqual(findLeaks(gateway.log.join(""), { old: bare[0] ?? "", next: bare[1] ?? "" }), []);
+});
+
+browserTest("names that look like code are shown as text everywhere", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
+  const [name = "", ...others] = hostileNames;
+  for (const other of others) await gateway.admin.keys.create.mutate({ name: other });
+  await page.getByRole("textbox", { name: "Name" }).fill(name);
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("dialog", { name: `${name} created, but no models are connected` }).waitFor();
+  await page.getByRole("button", { name: "Done", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name }).waitFor();
+  await page.getByRole("button", { name: "Key actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await page.getByRole("dialog", { name: `Delete ${name}?` }).waitFor();
+  await assertAccessible(t, page);
+  await page.goto("/keys");
+  for (const each of hostileNames) await page.getByRole("link", { name: each, exact: true }).waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("searchbox", { name: "Search keys" }).fill("<script>");
+  await page.getByRole("link", { name: hostileNames.at(-1) ?? "" }).waitFor({ state: "detached" });
+  t.is(await page.getByRole("table").getByRole("link").count(), 1);
+  t.deepEqual(page.complaints, []);
 });

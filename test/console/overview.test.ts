@@ -9,7 +9,7 @@ import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
-import { openConsole, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { becomePerson, openConsole, openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { freePort } from "../helpers/free-port.ts";
 import { providerRow, usageRow, userRow } from "../helpers/open-test-database.ts";
@@ -77,19 +77,29 @@ browserTest("a long-time user sees no newcomer's steps after deleting the only k
   t.is(await page.getByRole("heading", { name: "Next steps" }).count(), 0);
 });
 
-browserTest("a member's overview covers their own keys and hides providers", async (t) => {
-  const gateway = await startTestGateway(t);
-  const key = await createKey(gateway);
-  await postChat(gateway, key.value, { model: "demo/echo", messages: [{ role: "user", content: "Hello" }] });
-  await gateway.services.recorder.flush();
-  const { email, password } = await addPerson(gateway, "grace@example.com");
-  const page = await openSignedIn(t, { browser: browser(), gateway, email, password });
-  await page.getByRole("link", { name: /^Requests 0/ }).waitFor();
-  await page.getByRole("link", { name: "Create API key" }).waitFor();
-  t.is(await page.getByRole("link", { name: "Add a provider" }).count(), 0);
-  t.is(await page.getByRole("heading", { name: "Provider health" }).count(), 0);
-  await assertAccessible(t, page);
-});
+browserTest(
+  "a member's overview covers their own keys, hides providers and leads to the reference",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    const key = await createKey(gateway);
+    await postChat(gateway, key.value, {
+      model: "demo/echo",
+      messages: [{ role: "user", content: "Hello" }],
+    });
+    await gateway.services.recorder.flush();
+    const { email, password } = await addPerson(gateway, "grace@example.com");
+    const page = await openSignedIn(t, { browser: browser(), gateway, email, password });
+    await page.getByRole("link", { name: /^Requests 0/ }).waitFor();
+    await page.getByRole("link", { name: "Create API key" }).waitFor();
+    t.is(await page.getByRole("link", { name: "Add a provider" }).count(), 0);
+    t.is(await page.getByRole("heading", { name: "Provider health" }).count(), 0);
+    await assertAccessible(t, page);
+    await page.getByRole("link", { name: "API reference" }).click();
+    await page.getByRole("heading", { name: "API reference" }).waitFor();
+    await page.getByRole("link", { name: "Open console" }).click();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+  },
+);
 
 browserTest("spending of shared budgets is shown, to members only for their own keys", async (t) => {
   const now = Date.UTC(2027, 0, 30, 12);
@@ -118,12 +128,12 @@ browserTest("spending of shared budgets is shown, to members only for their own 
   }
   await assertAccessible(t, page);
 
-  const members = await openSignedIn(t, { browser: browser(), gateway, email, password });
-  const item = members.getByRole("region", { name: "Budgets" }).getByRole("listitem");
+  await becomePerson(page, { email, password }, "/");
+  const item = page.getByRole("region", { name: "Budgets" }).getByRole("listitem");
   await item.getByText("Budget exceeded", { exact: true }).waitFor();
   await item.getByText("$0.02 of $0.02 spent · resets on 2027-01-31").waitFor();
   t.is(await item.count(), 1);
-  await assertAccessible(t, members);
+  await assertAccessible(t, page);
 });
 
 const { randomBytes } = systemRuntime(createLog("silent", { write: () => {} }));
@@ -335,42 +345,50 @@ browserTest("a playground key is created by a click and expires automatically", 
   await page.getByRole("button", { name: "Create temporary key" }).waitFor();
 });
 
-browserTest("the API reference is readable without signing in, and its examples run", async (t) => {
-  const gateway = await startTestGateway(t);
-  const page = await openConsole(t, { browser: browser(), gateway, path: "/docs" });
-  await page.getByRole("heading", { name: "Chat completions" }).waitFor();
-  t.is(await page.title(), "API reference · Model Gateway");
-  t.is(new URL(page.url()).pathname, "/docs");
-  const chat = page.getByRole("region", { name: "Chat completions", exact: true });
-  t.regex(await chat.innerText(), /max_completion_tokens\s*integer or null, 1 or more/);
-  for (const summary of await chat.locator("summary").all()) await summary.click();
-  await chat.getByText("A budget of the key, its owner or the gateway is exceeded.").waitFor();
-  await assertAccessible(t, page);
+browserTest(
+  "the API reference is readable without signing in, in both themes, and its examples run",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    const page = await openConsole(t, { browser: browser(), gateway, path: "/docs" });
+    await page.getByRole("heading", { name: "Chat completions" }).waitFor();
+    t.is(await page.title(), "API reference · Model Gateway");
+    t.is(new URL(page.url()).pathname, "/docs");
+    const chat = page.getByRole("region", { name: "Chat completions", exact: true });
+    t.regex(await chat.innerText(), /max_completion_tokens\s*integer or null, 1 or more/);
+    for (const summary of await chat.locator("summary").all()) await summary.click();
+    await chat.getByText("A budget of the key, its owner or the gateway is exceeded.").waitFor();
+    await assertAccessible(t, page);
 
-  const { value } = await createKey(gateway);
-  const example = await page.getByRole("region", { name: "example for Messages" }).innerText();
-  const [, address = ""] = /^curl (\S+)/.exec(example) ?? [];
-  const [, body = ""] = /-d '(.*)'/.exec(example) ?? [];
-  t.is(address, `${gateway.url}/v1/messages`);
-  const headers = { authorization: `Bearer ${value}`, "content-type": "application/json" };
-  t.is((await fetch(address, { method: "POST", headers, body })).status, 200, "it runs as written");
+    const { value } = await createKey(gateway);
+    const example = await page.getByRole("region", { name: "example for Messages" }).innerText();
+    const [, address = ""] = /^curl (\S+)/.exec(example) ?? [];
+    const [, body = ""] = /-d '(.*)'/.exec(example) ?? [];
+    t.is(address, `${gateway.url}/v1/messages`);
+    const headers = { authorization: `Bearer ${value}`, "content-type": "application/json" };
+    t.is((await fetch(address, { method: "POST", headers, body })).status, 200, "it runs as written");
 
-  await page.getByRole("navigation").getByRole("link", { name: "Count tokens" }).click();
-  await page.waitForURL(/#countTokens$/);
-  await page.getByRole("link", { name: "openapi.json" }).click();
-  await page.waitForURL("**/openapi.json");
-  t.regex(await page.content(), /"openapi":"3\.1/);
-});
+    await page.getByRole("button", { name: "Dark theme" }).waitFor();
+    const isDark = () => page.locator("html").evaluate((element) => element.classList.contains("dark"));
+    for (const colorScheme of ["dark", "light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page
+        .getByRole("button", { name: colorScheme === "dark" ? "Light theme" : "Dark theme" })
+        .waitFor();
+      t.is(await isDark(), colorScheme === "dark");
+    }
+    await page.getByRole("button", { name: "Light theme" }).click();
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.getByRole("button", { name: "Dark theme" }).waitFor();
+    t.false(await isDark());
 
-browserTest("a signed-in person finds the reference and the way back", async (t) => {
-  const gateway = await startTestGateway(t);
-  const page = await openSignedIn(t, { browser: browser(), gateway });
-  await page.getByRole("link", { name: "API reference" }).click();
-  await page.getByRole("heading", { name: "API reference" }).waitFor();
-  await page.getByRole("link", { name: "Open console" }).click();
-  await page.getByRole("heading", { name: "Overview" }).waitFor();
-  t.pass();
-});
+    await page.getByRole("navigation").getByRole("link", { name: "Count tokens" }).click();
+    await page.waitForURL(/#countTokens$/);
+    await page.getByRole("link", { name: "openapi.json" }).click();
+    await page.waitForURL("**/openapi.json");
+    t.regex(await page.content(), /"openapi":"3\.1/);
+  },
+);
 
 test("every operation and parameter of the document is shown", (t) => {
   const file = new URL("../../gateway/v1/open-api/openapi.json", import.meta.url);
@@ -404,7 +422,7 @@ browserTest("the overview and the provider's page show the last failure", async 
     .getByText(/Last error HTTP 429, (?:just now|\d+ seconds ago)/)
     .waitFor();
   await assertAccessible(t, page);
-  await page.goto(`/providers/${down.providerId}`);
+  await visit(page, `/providers/${down.providerId}`);
   await page.getByText(refused).waitFor();
   await assertAccessible(t, page);
 });

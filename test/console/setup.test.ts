@@ -7,14 +7,14 @@ import { createSetupHome } from "../setup/setup-home.ts";
 import { addModels } from "../helpers/add-models.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
-import { openConsole, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { openConsole, openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { isFull } from "../helpers/scale.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest("a newcomer creates, uses, inspects and deletes a key in the first hour", async (t) => {
+browserTest("the printed link makes one administrator, who uses a first key within the hour", async (t) => {
   const upstream = await createUpstream(t, ({ url }, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     const message = { role: "assistant", content: "Hello from upstream." };
@@ -34,14 +34,38 @@ browserTest("a newcomer creates, uses, inspects and deletes a key in the first h
   const gateway = await startTestGateway(t, { withoutAdministrator: true });
 
   const path = `/set-up?token=${gateway.services.accounts.setUpToken}`;
-  const page = await openConsole(t, { browser: browser(), gateway, path });
-  await page.getByLabel("Name").fill("Ada");
+  const page = await openConsole(t, { browser: browser(), gateway, path: "/set-up?token=wrong" });
+  await page.getByRole("heading", { name: "This link is invalid" }).waitFor();
+  t.is(await page.getByRole("textbox").count(), 0, "nobody fills a form in for nothing");
+  await assertAccessible(t, page);
+  await page.goto(path);
+  await page.getByLabel("Name").and(page.locator(":focus")).waitFor();
+  await page.keyboard.type("Ada");
+  await assertAccessible(t, page);
+  const slow = await openConsole(t, { browser: browser(), gateway, path });
+  await slow.getByLabel("Name").fill("Eve");
+  await slow.getByLabel("Email").fill("eve@example.com");
+  await slow.getByLabel("Password").fill("correct horse battery");
   await page.getByLabel("Email").fill("ada@example.com");
+  await page.getByLabel("Password").pressSequentially("short");
+  await page.getByRole("button", { name: "Create administrator" }).click();
+  await page.locator("[aria-invalid=true]").waitFor();
+  t.is(await page.getByText("Use at least 10 characters.").count(), 1, "what is wrong, in place of the hint");
   await page.getByLabel("Password").fill("correct horse battery");
   await page.getByRole("button", { name: "Create administrator" }).click();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+
+  await slow.getByRole("button", { name: "Create administrator" }).click();
+  await slow.getByText(/administrator already exists/).waitFor();
+  await slow.reload();
+  await slow.getByText(/administrator already exists/).waitFor();
+  await assertAccessible(t, slow);
+  t.is(await slow.getByRole("button", { name: "Create administrator" }).count(), 0);
+  await slow.getByRole("link", { name: "Sign in" }).click();
+  await slow.getByRole("button", { name: "Sign in" }).waitFor();
 
   await page.getByRole("link", { name: "Add a provider" }).click();
-  await page.goto("/providers/new?from=other");
+  await visit(page, "/providers/new?from=other");
   await page.getByLabel("Base URL").fill(`${upstream.url}/v1`);
   await page.getByLabel("API key").fill("upstream-key-0123456789");
   await page.getByLabel("Name").fill("house");
@@ -150,49 +174,47 @@ browserTest("a tool shows changes, verification and undo for both systems", asyn
   await page.getByRole("radio", { name: "Other", checked: true }).waitFor();
 });
 
-browserTest("the tool picker is searched and used with the keyboard alone", async (t) => {
-  const gateway = await startTestGateway(t);
-  const key = await createKey(gateway);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=setup` });
-  const tools = page.getByRole("radiogroup", { name: "Tool" }).getByRole("radio");
-  await tools.first().waitFor();
-  t.is(await tools.count(), 10);
-  await page.getByLabel("Search tools").focus();
-  await page.keyboard.type("gro");
-  t.is(await tools.count(), 1);
-  await page.keyboard.press("Enter");
-  await page.getByRole("radio", { name: "Grok Build", checked: true }).waitFor();
-  await page.keyboard.press("ControlOrMeta+A");
-  await page.keyboard.press("Delete");
-  // The list shows ten tools and then the selected tool.
-  t.is(await tools.count(), 11);
-  await page.keyboard.press("Tab");
-  await page.keyboard.press("ArrowUp");
-  await page.getByRole("radio", { name: "Qwen Code", checked: true }).waitFor();
-  await page.getByLabel("Search tools").fill("LibreChat");
-  await page.getByRole("radio", { name: "Chat apps" }).waitFor();
-  await page.getByLabel("Search tools").fill("nothing has this name");
-  await page.getByText("No tools match. Search").waitFor();
-  await assertAccessible(t, page);
-});
-
-browserTest("a tool without a script shows the fields to fill in, with the key", async (t) => {
-  const gateway = await startTestGateway(t);
-  const key = await createKey(gateway);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: null });
-  for (const [tool, texts] of [
-    ["chat-apps", ["Open WebUI", "LibreChat", "Cherry Studio", "Chatbox", `${gateway.url}/v1`]],
-    ["claude-desktop", ["Gateway base URL", gateway.url]],
-    ["vscode-copilot", ["chatLanguageModels.json"]],
-    ["claude-code", ["VS Code extension", "GitHub Action"]],
-  ] as const) {
-    await page.goto(`/keys/${key.id}?tab=setup&tool=${tool}`);
-    for (const text of texts) await page.getByText(text, { exact: true }).first().waitFor();
-    await page.getByLabel("API key (optional)").fill(key.value);
-    await page.getByText(key.value).filter({ visible: true }).first().waitFor();
+browserTest(
+  "the tool picker is used by keyboard, and tools without a script show their fields",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    const key = await createKey(gateway);
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=setup` });
+    const tools = page.getByRole("radiogroup", { name: "Tool" }).getByRole("radio");
+    await tools.first().waitFor();
+    t.is(await tools.count(), 10);
+    await page.getByLabel("Search tools").focus();
+    await page.keyboard.type("gro");
+    t.is(await tools.count(), 1);
+    await page.keyboard.press("Enter");
+    await page.getByRole("radio", { name: "Grok Build", checked: true }).waitFor();
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.press("Delete");
+    // The list shows ten tools and then the selected tool.
+    t.is(await tools.count(), 11);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("ArrowUp");
+    await page.getByRole("radio", { name: "Qwen Code", checked: true }).waitFor();
+    await page.getByLabel("Search tools").fill("LibreChat");
+    await page.getByRole("radio", { name: "Chat apps" }).waitFor();
+    await page.getByLabel("Search tools").fill("nothing has this name");
+    await page.getByText("No tools match. Search").waitFor();
     await assertAccessible(t, page);
-  }
-});
+
+    for (const [tool, texts] of [
+      ["chat-apps", ["Open WebUI", "LibreChat", "Cherry Studio", "Chatbox", `${gateway.url}/v1`]],
+      ["claude-desktop", ["Gateway base URL", gateway.url]],
+      ["vscode-copilot", ["chatLanguageModels.json"]],
+      ["claude-code", ["VS Code extension", "GitHub Action"]],
+    ] as const) {
+      await page.goto(`/keys/${key.id}?tab=setup&tool=${tool}`);
+      for (const text of texts) await page.getByText(text, { exact: true }).first().waitFor();
+      await page.getByLabel("API key (optional)").fill(key.value);
+      await page.getByText(key.value).filter({ visible: true }).first().waitFor();
+      await assertAccessible(t, page);
+    }
+  },
+);
 
 browserTest("a key may have all models of a large provider", async (t) => {
   const gateway = await startTestGateway(t);
