@@ -3,7 +3,7 @@ import test from "ava";
 import { addModel, answersWith } from "../helpers/add-model.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
-import { type ConsolePage, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { type ConsolePage, openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { userRow } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
@@ -113,29 +113,14 @@ browserTest("the chart lists an interval's values, opens the whole table, and zo
   await assertAccessible(t, page);
 });
 
-browserTest("an unknown period is reported, and UTC applies to days and hours", async (t) => {
-  const gateway = await startTestGateway(t);
-  await addRequests(gateway, 20, Date.parse("2026-01-10T00:00:00Z"), Date.parse("2026-01-10T01:00:00Z"));
-  const timezoneId = "America/St_Johns";
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage?period=12m", timezoneId });
-  await page.getByText("The period “12m” in the URL is invalid").waitFor();
-  await page.goto("/usage?period=custom&from=2026-01-10&to=2026-01-10&zone=utc");
-  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("20")').waitFor();
-  await page.getByText("Hours in UTC").waitFor();
-  await page.getByLabel("Time zone").click();
-  await page.getByRole("option", { name: "Local time" }).click();
-  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("0")').waitFor();
-  t.notRegex(page.url(), /zone=/);
-});
-
 browserTest("key and model stay readable, and nothing overflows, at every width", async (t) => {
   const gateway = await startTestGateway(t);
   const now = Date.now();
   await addRequests(gateway, 60, now - 20 * 3_600_000, now - 60_000);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: null });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
   for (const width of [1440, 1024, 768, 360]) {
     await page.setViewportSize({ width, height: 900 });
-    await page.goto("/usage");
+    await visit(page, "/usage");
     await table(page, "by model").waitFor();
     const sideways = await page.evaluate<number>(
       "document.documentElement.scrollWidth - document.documentElement.clientWidth",
@@ -144,7 +129,7 @@ browserTest("key and model stay readable, and nothing overflows, at every width"
     const name = await table(page, "by model").getByRole("rowheader").first().boundingBox();
     t.true((name?.width ?? 0) >= 110, `${width}: ${name?.width}`);
 
-    await page.goto("/requests");
+    await visit(page, "/requests");
     const requests = page.getByRole("region", { name: "Requests" });
     await requests.getByRole("row").nth(1).waitFor();
     const lost = await page.evaluate<number>(
@@ -171,7 +156,7 @@ async function factsOf(page: ConsolePage, cell: string): Promise<Record<string, 
   return Object.fromEntries(labels.map((label, place) => [label, values[place] ?? ""]));
 }
 
-browserTest("missing models show the requested name, and requests without one are grouped", async (t) => {
+browserTest("requests show the requested, the answering or no model", async (t) => {
   const gateway = await startTestGateway(t);
   const { value } = await createKey(gateway);
   await postChat(gateway, value, chatBody("demo/echo"));
@@ -183,11 +168,11 @@ browserTest("missing models show the requested name, and requests without one ar
   await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(3).waitFor();
   t.is((await factsOf(page, "echo"))["Model"], "echo");
   t.is((await factsOf(page, "none recorded"))["Model"], "none recorded");
-  await page.goto("/usage");
+  await visit(page, "/usage");
   const chart = page.getByRole("region", { name: "Chart" });
   for (const name of ["demo/echo", "echo", "none recorded"])
     await chart.getByText(name, { exact: true }).first().waitFor();
-  await page.goto("/requests");
+  await visit(page, "/requests");
 
   for (const [choice, address] of [
     ["echo", "model=echo"],
@@ -213,19 +198,16 @@ browserTest("missing models show the requested name, and requests without one ar
     .getByRole("cell", { name: "none recorded", exact: true })
     .waitFor();
   t.is(await page.getByLabel("Model", { exact: true }).innerText(), "none recorded");
-});
 
-browserTest("the answering model is shown where one answered, otherwise the requested one", async (t) => {
-  const gateway = await startTestGateway(t);
   const answering = await addModel(t, gateway, sendCompletion);
   const refusing = await addModel(t, gateway, answersWith(500));
   const away = await addModel(t, gateway, { url: "http://127.0.0.1:1" });
-  const { value } = await createKey(gateway, [answering.slug, refusing.slug, away.slug]);
-  for (const { slug } of [answering, refusing, away]) await postChat(gateway, value, chatBody(slug));
+  const routed = await createKey(gateway, [answering.slug, refusing.slug, away.slug]);
+  for (const { slug } of [answering, refusing, away]) await postChat(gateway, routed.value, chatBody(slug));
   await gateway.services.recorder.flush();
 
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests" });
-  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(3).waitFor();
+  await visit(page, "/requests");
+  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(6).waitFor();
   for (const [{ slug, name }, label, other] of [
     [answering, "Served by", "Routed to"],
     [refusing, "Routed to", "Served by"],
@@ -259,7 +241,7 @@ async function exportedTimes(page: ConsolePage): Promise<{ name: string; times: 
   return { name: download.suggestedFilename(), times: lines.map((line) => line.split(",")[1] ?? "") };
 }
 
-browserTest("a custom period covers whole days of the page's time zone everywhere", async (t) => {
+browserTest("a custom period covers whole days of the page's time zone, and wrong ones say so", async (t) => {
   const gateway = await startTestGateway(t);
   const [first, last] = ["2026-01-10T03:30:00.000Z", "2026-01-13T03:29:59.999Z"];
   const outside = ["2026-01-10T03:29:59.999Z", "2026-01-13T03:30:00.000Z"];
@@ -293,6 +275,41 @@ browserTest("a custom period covers whole days of the page's time zone everywher
   await page.getByRole("option", { name: "Failed" }).click();
   await page.waitForURL(/status=/);
   t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-09", "what is typed stays");
+
+  await addRequests(gateway, 20, Date.parse("2025-01-10T00:00:00Z"), Date.parse("2025-01-10T01:00:00Z"));
+  await visit(page, "/usage?period=12m");
+  await page.getByText("The period “12m” in the URL is invalid").waitFor();
+  await visit(page, "/usage?period=custom&from=2025-01-10&to=2025-01-10&zone=utc");
+  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("20")').waitFor();
+  await page.getByText("Hours in UTC").waitFor();
+  await page.getByLabel("Time zone").click();
+  await page.getByRole("option", { name: "Local time" }).click();
+  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("0")').waitFor();
+  t.notRegex(page.url(), /zone=/);
+
+  await visit(page, "/usage?period=custom&from=2026-01-10&to=tomorrow");
+  await page.getByText("The end date is missing or invalid. Choose a date.").waitFor();
+  t.is(await page.getByRole("figure").count(), 0);
+  t.is(await page.getByRole("link", { name: "View requests" }).count(), 0);
+  await assertAccessible(t, page);
+
+  await page.getByLabel("From", { exact: true }).fill("2026-01-12");
+  await page.getByLabel("To", { exact: true }).fill("2026-01-10");
+  for (let time = 0; time < 2; time++) {
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByText("The end 2026-01-10 is not after the start. Choose a later end.").waitFor();
+    await page
+      .locator("input:focus")
+      .and(page.getByLabel("To", { exact: true }))
+      .waitFor();
+  }
+  t.regex(page.url(), /to=tomorrow$/, "the address keeps what is shown");
+  await page.getByLabel("From", { exact: true }).fill("2020-01-02");
+  await page.getByLabel("To", { exact: true }).fill("2023-01-01");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.waitForURL(/from=2020-01-02&to=2023-01-01$/);
+  await page.getByRole("figure", { name: "2020-01-02 to 2023-01-01" }).waitFor();
+  await page.getByText("Months in UTC").waitFor();
 });
 
 browserTest("a custom period is selected by keyboard, starts from the current one and ends", async (t) => {
@@ -334,34 +351,6 @@ browserTest("a custom period is selected by keyboard, starts from the current on
   await page.getByLabel("From", { exact: true }).waitFor({ state: "detached" });
 });
 
-browserTest("invalid days are reported, and no data is shown for them", async (t) => {
-  const gateway = await startTestGateway(t);
-  const path = "/usage?period=custom&from=2026-01-10&to=tomorrow";
-  const page = await openSignedIn(t, { browser: browser(), gateway, path });
-  await page.getByText("The end date is missing or invalid. Choose a date.").waitFor();
-  t.is(await page.getByRole("figure").count(), 0);
-  t.is(await page.getByRole("link", { name: "View requests" }).count(), 0);
-  await assertAccessible(t, page);
-
-  await page.getByLabel("From", { exact: true }).fill("2026-01-12");
-  await page.getByLabel("To", { exact: true }).fill("2026-01-10");
-  for (let time = 0; time < 2; time++) {
-    await page.getByRole("button", { name: "Show" }).click();
-    await page.getByText("The end 2026-01-10 is not after the start. Choose a later end.").waitFor();
-    await page
-      .locator("input:focus")
-      .and(page.getByLabel("To", { exact: true }))
-      .waitFor();
-  }
-  t.regex(page.url(), /to=tomorrow$/, "the address keeps what is shown");
-  await page.getByLabel("From", { exact: true }).fill("2020-01-02");
-  await page.getByLabel("To", { exact: true }).fill("2023-01-01");
-  await page.getByRole("button", { name: "Show" }).click();
-  await page.waitForURL(/from=2020-01-02&to=2023-01-01$/);
-  await page.getByRole("figure", { name: "2020-01-02 to 2023-01-01" }).waitFor();
-  await page.getByText("Months in UTC").waitFor();
-});
-
 async function choose(page: ConsolePage, label: string, option: string) {
   await page.getByLabel(label, { exact: true }).click();
   await page.getByRole("option", { name: option, exact: true }).click();
@@ -370,7 +359,31 @@ async function choose(page: ConsolePage, label: string, option: string) {
 const waitForRequestCount = (page: ConsolePage, count: number) =>
   page.locator("dt", { hasText: "Requests" }).locator(`+ dd:text-is("${count}")`).waitFor();
 
-browserTest("usage of a deleted key is selectable, and Back undoes one selection at a time", async (t) => {
+browserTest("the filters load their further options after the table of each period", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addRequestsAt(gateway, [new Date(Date.now() - 7_200_000).toISOString()], "key_deleted");
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  const order: string[] = [];
+  page.on("request", (request) => {
+    if (request.postData()?.includes('"interval":null')) order.push("options");
+  });
+  page.on("response", (response) => {
+    if (response.request().postData()?.includes("UsageBreakdown")) order.push("table");
+  });
+  await page.goto("/usage?period=7d");
+  for (const period of ["", "30d"]) {
+    if (period) {
+      await page.getByLabel("Period").click();
+      await page.getByRole("option", { name: "Last 30 days" }).click();
+    }
+    await eventually(() => order.length >= 3);
+    t.deepEqual(order.splice(0), ["table", "options", "options"], period);
+  }
+  await page.getByLabel("API key").click();
+  await page.getByRole("option", { name: /\(deleted\)$/ }).waitFor();
+});
+
+browserTest("deleted and equally named keys are selectable, and Back undoes one selection", async (t) => {
   const gateway = await startTestGateway(t);
   const [gone, kept] = [await createKey(gateway), await createKey(gateway)];
   await gateway.admin.keys.rename.mutate({ id: gone.id, name: "Old laptop" });
@@ -399,13 +412,10 @@ browserTest("usage of a deleted key is selectable, and Back undoes one selection
   t.is(new URL(page.url()).search, "");
   await page.getByLabel("API key", { exact: true }).click();
   t.is(await page.getByRole("option", { name: "(deleted)" }).count(), 1);
-});
 
-browserTest("keys of the same name are distinguished by the end of their values", async (t) => {
-  const gateway = await startTestGateway(t);
   const [one, other, alone] = [await createKey(gateway), await createKey(gateway), await createKey(gateway)];
   await gateway.admin.keys.rename.mutate({ id: alone.id, name: "Laptop" });
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  await page.goto("/usage");
   for (const key of [one, other]) {
     await choose(page, "API key", `Test key …${key.value.slice(-4)}`);
     await page.waitForURL(`**/usage?key=${key.id}`);
@@ -413,30 +423,6 @@ browserTest("keys of the same name are distinguished by the end of their values"
   await choose(page, "API key", "Laptop");
   await page.waitForURL(`**/usage?key=${alone.id}`);
   await assertAccessible(t, page);
-});
-
-browserTest("the filters load their further options after the table of each period", async (t) => {
-  const gateway = await startTestGateway(t);
-  await addRequestsAt(gateway, [new Date(Date.now() - 7_200_000).toISOString()], "key_deleted");
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
-  const order: string[] = [];
-  page.on("request", (request) => {
-    if (request.postData()?.includes('"interval":null')) order.push("options");
-  });
-  page.on("response", (response) => {
-    if (response.request().postData()?.includes("UsageBreakdown")) order.push("table");
-  });
-  await page.goto("/usage?period=7d");
-  for (const period of ["", "30d"]) {
-    if (period) {
-      await page.getByLabel("Period").click();
-      await page.getByRole("option", { name: "Last 30 days" }).click();
-    }
-    await eventually(() => order.length >= 3);
-    t.deepEqual(order.splice(0), ["table", "options", "options"], period);
-  }
-  await page.getByLabel("API key").click();
-  await page.getByRole("option", { name: /\(deleted\)$/ }).waitFor();
 });
 
 browserTest("figures of the earlier period are marked until the new ones arrive", async (t) => {
