@@ -1,7 +1,7 @@
 import test from "ava";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
-import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { hostileNames } from "../helpers/hostile-names.ts";
 import { badKey, createListingUpstream, goodKey } from "../helpers/listing-upstream.ts";
@@ -224,10 +224,10 @@ browserTest("the list shows what each provider has and lacks", async (t) => {
   await row("demo").getByRole("link", { name: "1 model of demo" }).click();
   await page.waitForURL(/\/models\?provider=prv_/);
   await page.getByRole("link", { name: "demo/echo" }).waitFor();
-  await page.goto(`/providers/${id}`);
+  await visit(page, `/providers/${id}`);
   await page.getByText("No key yet. Requests fail until you add a key.").waitFor();
   await page.getByText("No requests in the last hour").waitFor();
-  await page.goto("/providers/prv_nothing");
+  await visit(page, "/providers/prv_nothing");
   await page.getByText("This provider does not exist").waitFor();
 });
 
@@ -353,26 +353,6 @@ function addProvider(gateway: TestGateway, url: string) {
   return gateway.admin.providers.create.mutate({ ...settings, apiKey: goodKey });
 }
 
-browserTest("the rules for a provider's name are shown before and after an error", async (t) => {
-  const gateway = await startTestGateway(t);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=openai" });
-  const name = page.getByLabel("Name");
-  await page
-    .getByText("The name cannot be changed later, because slugs such as openai/model contain it.")
-    .waitFor();
-  await page.getByLabel("API key").fill(goodKey);
-  for (const wrong of ["My House", "-house"]) {
-    await name.fill(wrong);
-    t.is(await name.getAttribute("aria-invalid"), null, "the error was about another name");
-    await page.getByRole("button", { name: "Save and test" }).click();
-    await page.getByText("Use lower-case letters, digits and hyphens, and no hyphen at the start.").waitFor();
-    t.is(await page.getByText("because slugs such as").count(), 0, "an invalid name is in no slug");
-    t.is(await name.getAttribute("aria-invalid"), "true");
-  }
-  await assertAccessible(t, page);
-  t.is((await gateway.admin.providers.list.query()).length, 1);
-});
-
 browserTest("a refused private address is reported beside its field with the remedy", async (t) => {
   const gateway = await startTestGateway(t, { environment: { UPSTREAM_PRIVATE_HOSTS: "" } });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=ollama" });
@@ -420,27 +400,49 @@ browserTest("only private addresses that are not allowed show how to allow them"
   t.is(await howTo.count(), 0);
 });
 
-browserTest("AWS requires a region and one or two keys, and Azure its endpoint", async (t) => {
-  const gateway = await startTestGateway(t);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=bedrock" });
-  await page.getByLabel("Credential type").click();
-  await page.getByRole("option", { name: "AWS access key" }).click();
-  await page.getByLabel("Region").fill("eu-central-1");
-  await page.getByLabel("Access key ID").fill("AKIAEXAMPLE");
-  await page.getByLabel("Secret access key").fill("secret-of-aws-0123456789");
-  await assertAccessible(t, page);
-  // `providers.test` would call AWS. The console saves the provider before this call.
-  await page.route("**/trpc/providers.test*", (route) => route.abort());
-  await page.getByRole("button", { name: "Save and test" }).click();
-  await page.waitForURL(/\?provider=/);
-  const [made] = (await gateway.admin.providers.list.query()).filter(({ kind }) => kind === "bedrock");
-  t.like(made, { name: "bedrock", baseUrl: "https://bedrock-runtime.eu-central-1.amazonaws.com" });
-  t.is(made?.credentials[0]?.lastFour, "6789");
+browserTest(
+  "the rules for a name stay visible, AWS needs a region and a key, Azure its endpoint",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=openai" });
+    const name = page.getByLabel("Name");
+    await page
+      .getByText("The name cannot be changed later, because slugs such as openai/model contain it.")
+      .waitFor();
+    await page.getByLabel("API key").fill(goodKey);
+    for (const wrong of ["My House", "-house"]) {
+      await name.fill(wrong);
+      t.is(await name.getAttribute("aria-invalid"), null, "the error was about another name");
+      await page.getByRole("button", { name: "Save and test" }).click();
+      await page
+        .getByText("Use lower-case letters, digits and hyphens, and no hyphen at the start.")
+        .waitFor();
+      t.is(await page.getByText("because slugs such as").count(), 0, "an invalid name is in no slug");
+      t.is(await name.getAttribute("aria-invalid"), "true");
+    }
+    await assertAccessible(t, page);
+    t.is((await gateway.admin.providers.list.query()).length, 1);
 
-  await page.goto("/providers/new?from=azure-openai");
-  await page.getByText("The endpoint of your resource").waitFor();
-  t.is(await page.getByLabel("Base URL").inputValue(), "");
-  await page.goto("/providers/new?from=bedrock");
-  await page.getByLabel("Region").waitFor();
-  t.is(await page.getByLabel("Name").inputValue(), "bedrock-2", "the name is free");
-});
+    await visit(page, "/providers/new?from=bedrock");
+    await page.getByLabel("Credential type").click();
+    await page.getByRole("option", { name: "AWS access key" }).click();
+    await page.getByLabel("Region").fill("eu-central-1");
+    await page.getByLabel("Access key ID").fill("AKIAEXAMPLE");
+    await page.getByLabel("Secret access key").fill("secret-of-aws-0123456789");
+    await assertAccessible(t, page);
+    // `providers.test` would call AWS. The console saves the provider before this call.
+    await page.route("**/trpc/providers.test*", (route) => route.abort());
+    await page.getByRole("button", { name: "Save and test" }).click();
+    await page.waitForURL(/\?provider=/);
+    const [made] = (await gateway.admin.providers.list.query()).filter(({ kind }) => kind === "bedrock");
+    t.like(made, { name: "bedrock", baseUrl: "https://bedrock-runtime.eu-central-1.amazonaws.com" });
+    t.is(made?.credentials[0]?.lastFour, "6789");
+
+    await visit(page, "/providers/new?from=azure-openai");
+    await page.getByText("The endpoint of your resource").waitFor();
+    t.is(await page.getByLabel("Base URL").inputValue(), "");
+    await visit(page, "/providers/new?from=bedrock");
+    await page.getByLabel("Region").waitFor();
+    t.is(await page.getByLabel("Name").inputValue(), "bedrock-2", "the name is free");
+  },
+);
