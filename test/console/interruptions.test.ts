@@ -242,7 +242,7 @@ browserTest("leaving warns about unsaved settings, except after a deletion", asy
     ["/models/test/model", "Context window"],
     [`/providers/${id}`, "Total timeout"],
   ] as const) {
-    await visit(page, path);
+    await page.goto(path);
     await page.getByLabel(field).fill("7");
     await page.getByRole("link", { name: "Overview" }).click();
     await guard.getByRole("button", { name: "Stay" }).click();
