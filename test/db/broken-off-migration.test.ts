@@ -5,7 +5,7 @@ import { migrate } from "../../db/migrate.ts";
 import { migrations } from "../../db/migrations/migrations.ts";
 import { stepKit } from "../../db/migrations/steps.ts";
 import { dumpDatabase } from "../helpers/dump-database.ts";
-import { eventually } from "../helpers/eventually.ts";
+import { eventually, hangMs } from "../helpers/eventually.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { openDatabaseAt, usageRow } from "../helpers/open-test-database.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
@@ -22,7 +22,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 type DataSource = Awaited<ReturnType<typeof openDataSource>>;
 type QueryRunner = ReturnType<DataSource["createQueryRunner"]>;
 
-const limits = { connectionsMax: 4, connectTimeoutMs: 5_000 };
+const limits = { connectionsMax: 4, connectTimeoutMs: hangMs };
 
 for (const kind of allDatabaseKinds) {
   test(`${kind}: a first start killed after any statement is finished by the next`, async (t) => {

@@ -7,7 +7,7 @@ import { rename } from "node:fs/promises";
 import test, { type ExecutionContext } from "ava";
 import Sqlite from "better-sqlite3";
 import { Database } from "../../db/database.ts";
-import { eventually } from "../helpers/eventually.ts";
+import { eventually, hangMs } from "../helpers/eventually.ts";
 import { openDatabaseAt, openTestDatabase, usageRow, userRow } from "../helpers/open-test-database.ts";
 import { createMigratedDatabase, createTestDatabase } from "../helpers/test-database.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
@@ -80,14 +80,14 @@ test.serial("sqlite: a small write clears the failure without other writes", asy
     await t.throwsAsync(database.write(({ users }) => users.insert(userRow("usr_1"))));
   }
   other.exec("ROLLBACK");
-  await eventually(() => database.writeHealth.trouble === null, 20_000);
+  await eventually(() => database.writeHealth.trouble === null);
   t.is(changes.length, 2, "one report each, not one per write");
 });
 
 test.serial("sqlite: an opening and migrating process waits for a foreign lock", async (t) => {
   const url = await createTestDatabase(t, "sqlite");
   new Sqlite(url.slice("sqlite:".length)).pragma("journal_mode = WAL");
-  const limits = { connectionsMax: 1, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
+  const limits = { connectionsMax: 1, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
   const other = lock(t, url);
   const blockedMs = await longestBlockMs(async () => {
     const opening = Database.open(url, limits).then(async (database) => {
@@ -251,7 +251,7 @@ test("a thread that cannot open the file fails its question only", async (t) => 
 
 test("a closed database refuses questions", async (t) => {
   const url = await createMigratedDatabase(t, "sqlite");
-  const limits = { connectionsMax: 1, connectTimeoutMs: 20_000, operationTimeoutMs: 20_000 };
+  const limits = { connectionsMax: 1, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
   const database = await Database.open(url, limits);
   await database.migrate();
   t.is(await database.ask(null, ({ users }) => users.count()), 0);

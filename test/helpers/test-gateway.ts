@@ -28,7 +28,8 @@ export async function startTestGateway(
     UPSTREAM_PRIVATE_HOSTS: "*",
     USAGE_FLUSH_INTERVAL_MS: "20",
     DRAIN_TIMEOUT_MS: "2000",
-    // Test files share a machine, so a slow server must not count as unavailable.
+    // Test files share a machine, so a slow server must not count as unavailable, nor a slow stream as silent.
+    STREAM_PING_INTERVAL_MS: String(hangMs),
     DATABASE_TIMEOUT_MS: String(hangMs),
     DATABASE_CONNECT_TIMEOUT_MS: String(hangMs),
     VALKEY_TIMEOUT_MS: String(hangMs),

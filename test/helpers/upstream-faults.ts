@@ -114,14 +114,13 @@ export const faults: Fault[] = [
     },
   },
   {
-    kind: "takes its time, but not too much at once",
-    isSlow: true,
+    kind: "sends a few bytes at a time",
     error: null,
     async play({ begin, response, rest }) {
       begin();
       const step = Math.ceil(rest.length / 6);
       for (let from = 0; from < rest.length; from += step) {
-        await wait(250);
+        await wait(20);
         response.write(rest.slice(from, from + step));
       }
       response.end();

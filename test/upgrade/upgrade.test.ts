@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import Sqlite from "better-sqlite3";
 import test, { type ExecutionContext } from "ava";
+import { hangMs } from "../helpers/eventually.ts";
 import { openDataSource } from "../../db/data-source.ts";
 import { Database } from "../../db/database.ts";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
@@ -62,7 +63,7 @@ async function readTables(url: string): Promise<Map<string, Row[]>> {
 }
 
 async function migrate(url: string): Promise<string[]> {
-  const limits = { connectionsMax: 2, connectTimeoutMs: 20_000, operationTimeoutMs: 20_000 };
+  const limits = { connectionsMax: 2, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
   const database = await Database.open(url, limits);
   try {
     return await database.migrate();
@@ -137,7 +138,7 @@ for (const kind of allDatabaseKinds) {
   test(`${kind}: a database from before the first release stops the start with one sentence`, async (t) => {
     const url = await createTestDatabase(t, kind);
     await migrate(url);
-    const dataSource = await openDataSource(url, { connectionsMax: 1, connectTimeoutMs: 20_000 });
+    const dataSource = await openDataSource(url, { connectionsMax: 1, connectTimeoutMs: hangMs });
     await dataSource.query("UPDATE migrations SET name = 'InitialSchema1763683200000'");
     await dataSource.destroy();
     const before = await readTables(url);

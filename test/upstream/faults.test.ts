@@ -126,7 +126,7 @@ test("endless chunks are cut off at the timeout", async (t) => {
   const events = text.split("\n\n").slice(0, -1);
   const last = events.pop() ?? "";
   t.is(JSON.parse(last.slice("data: ".length)).error.code, "upstream_timeout");
-  t.true(events.length > 10);
+  t.true(events.length > 0);
   t.true(events.every((event) => `${event}\n\n` === ours(chunkEvent("on "), "hasty/model")));
   t.like((await usageOf(gateway, key.id))[0], {
     status: "FAILED",

@@ -1,6 +1,10 @@
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { createServer as createNetServer, type LookupFunction } from "node:net";
+import {
+  createServer as createNetServer,
+  type LookupFunction,
+  setDefaultAutoSelectFamilyAttemptTimeout,
+} from "node:net";
 import path from "node:path";
 import { createServer, type Server, setDefaultCACertificates, type TlsOptions } from "node:tls";
 import { promisify } from "node:util";
@@ -8,7 +12,7 @@ import test, { type ExecutionContext } from "ava";
 import { AddressGuard } from "../../gateway/upstream/address-guard.ts";
 import { callUpstream, createUpstreams } from "../helpers/call-upstream.ts";
 import { makeCertificate } from "../helpers/make-certificate.ts";
-import { eventually } from "../helpers/eventually.ts";
+import { eventually, hangMs } from "../helpers/eventually.ts";
 import { createRawUpstream } from "../helpers/raw-upstream.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
@@ -16,6 +20,8 @@ const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 const authority = makeCertificate({ name: "Test authority" });
 // Unlike NODE_EXTRA_CA_CERTS, this function needs no new process.
 setDefaultCACertificates([authority.certificate]);
+// By default, Node gives each address but the last a quarter of a second.
+setDefaultAutoSelectFamilyAttemptTimeout(hangMs);
 
 function identify(hosts: string[], { issuer = authority, days = 1 } = {}) {
   const { certificate, key } = makeCertificate({ name: "server", hosts, issuer, days });

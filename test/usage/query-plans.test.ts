@@ -30,7 +30,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { administrator, createConsoleClient } from "../helpers/test-gateway.ts";
 
 const rows = 8_000;
-const limits = { connectionsMax: 4, connectTimeoutMs: 30_000, operationTimeoutMs: 30_000 };
+const limits = { connectionsMax: 4, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
 
 async function createHistory(t: ExecutionContext, kind: DatabaseKind): Promise<string> {
   const url = await createMigratedDatabase(t, kind);

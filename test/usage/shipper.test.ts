@@ -2,6 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import test, { type ExecutionContext } from "ava";
+import { hangMs } from "../helpers/eventually.ts";
 import { Database } from "../../db/database.ts";
 import { firstIdAt } from "../../gateway/ids.ts";
 import { createLog } from "../../gateway/log.ts";
@@ -95,7 +96,7 @@ test("a flush ships every record, even with concurrent readers", async (t) => {
   await read;
 });
 
-const limits = { connectionsMax: 4, connectTimeoutMs: 60_000, operationTimeoutMs: 60_000 };
+const limits = { connectionsMax: 4, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
 const dayMs = 86_400_000;
 const now = Date.UTC(2026, 10, 21, 12);
 
