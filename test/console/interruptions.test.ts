@@ -252,7 +252,7 @@ browserTest("leaving warns about unsaved settings, except after a deletion", asy
     const dialog = page.getByRole("dialog", { name: /^Delete/ });
     await dialog.getByLabel(/to confirm$/).fill(path.startsWith("/models") ? "test/model" : "test");
     await dialog.getByRole("button", { name: /^Delete/ }).click();
-    await page.getByText(" deleted").waitFor();
+    await page.waitForURL(path.startsWith("/models") ? "**/models" : "**/providers");
     t.is(await guard.count(), 0);
   }
 });

@@ -274,7 +274,7 @@ browserTest("of two editors of a key, the later decides, and only about the same
   await page.getByRole("checkbox", { name: "many/model-1" }).check();
   await gateway.admin.keys.rename.mutate({ id, name: "Renamed meanwhile" });
   await page.getByRole("button", { name: "Save models" }).click();
-  await page.getByText("Models saved").waitFor();
+  await page.getByRole("button", { name: "Edit models" }).waitFor();
   await page.getByRole("heading", { name: "Renamed meanwhile" }).waitFor();
   t.deepEqual((await gateway.admin.keys.get.query({ id })).models, ["demo/echo", "many/model-1"]);
 

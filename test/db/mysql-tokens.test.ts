@@ -3,7 +3,7 @@ import path from "node:path";
 import test from "ava";
 import { Database } from "../../db/database.ts";
 import { DatabaseUnavailableError } from "../../db/database-errors.ts";
-import { eventually, hangMs } from "../helpers/eventually.ts";
+import { eventually } from "../helpers/eventually.ts";
 import { makeCertificate } from "../helpers/make-certificate.ts";
 import { openDatabaseAt, userRow } from "../helpers/open-test-database.ts";
 import { createServerDatabase, serverKind } from "../helpers/test-database.ts";
@@ -11,7 +11,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { startTokenDatabase } from "../helpers/token-database.ts";
 import { skipUnless } from "../helpers/skip-unless.ts";
 
-const limits = { connectionsMax: 3, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
+const limits = { connectionsMax: 3, connectTimeoutMs: 5_000, operationTimeoutMs: 5_000 };
 const credentials = {
   AWS_REGION: "eu-central-1",
   AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE",

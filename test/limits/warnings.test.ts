@@ -163,31 +163,30 @@ for (const kind of databaseKinds) {
     await one.close();
     t.is(receiver.requests.length, 6);
   });
-
-  test("joint spending of several processes triggers warnings while idle", async (t) => {
-    const environment = { BUDGET_REFRESH_INTERVAL_MS: "50", GATEWAY_BUDGET_USD_PER_DAY_MAX: "0.02" };
-    const one = await startPriced(t, environment);
-    const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
-    const other = await startTestGateway(t, { environment: { ...environment, DATABASE_URL } });
-    const { key, value } = await one.admin.keys.create.mutate({
-      name: "Own",
-      models: ["demo/echo"],
-      limits: { budgetsUsd: { month: 0.02 } },
-    });
-    // Both gateways cache the key and its spending in advance.
-    for (const each of [one, other])
-      t.is((await each.services.keyCache.find(hashKeyValue(value)))?.id, key.id);
-    t.is((await spendCent(other, value)).status, 200);
-    t.deepEqual(await warningsOf(one), []);
-    await other.services.recorder.flush();
-    t.is((await spendCent(one, value)).status, 200);
-    await eventually(async () => (await warningsOf(one)).join() === "gateway 100 day");
-    await eventually(async () => {
-      const { warnings } = await one.admin.keys.usage.query({ id: key.id });
-      return warnings.some(({ percent }) => percent === 100);
-    });
-  });
 }
+
+test("joint spending of several processes triggers warnings while idle", async (t) => {
+  const environment = { BUDGET_REFRESH_INTERVAL_MS: "50", GATEWAY_BUDGET_USD_PER_DAY_MAX: "0.02" };
+  const one = await startPriced(t, environment);
+  const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
+  const other = await startTestGateway(t, { environment: { ...environment, DATABASE_URL } });
+  const { key, value } = await one.admin.keys.create.mutate({
+    name: "Own",
+    models: ["demo/echo"],
+    limits: { budgetsUsd: { month: 0.02 } },
+  });
+  // Both gateways cache the key and its spending in advance.
+  for (const each of [one, other]) t.is((await each.services.keyCache.find(hashKeyValue(value)))?.id, key.id);
+  t.is((await spendCent(other, value)).status, 200);
+  t.deepEqual(await warningsOf(one), []);
+  await other.services.recorder.flush();
+  t.is((await spendCent(one, value)).status, 200);
+  await eventually(async () => (await warningsOf(one)).join() === "gateway 100 day");
+  await eventually(async () => {
+    const { warnings } = await one.admin.keys.usage.query({ id: key.id });
+    return warnings.some(({ percent }) => percent === 100);
+  });
+});
 
 test("a budget that resets is warned about again", async (t) => {
   let now = Date.UTC(2027, 0, 30, 12);
