@@ -1,5 +1,8 @@
+import { createHash } from "node:crypto";
 import test from "ava";
 import { addPerson } from "../helpers/call-procedure.ts";
+import { dumpDatabase } from "../helpers/dump-database.ts";
+import { findLeaks } from "../helpers/find-leaks.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { lockingKinds } from "../helpers/test-database.ts";
@@ -28,6 +31,21 @@ test("a new key works at once, and its value is shown only once", async (t) => {
   t.false(JSON.stringify(answers).includes(value));
   t.deepEqual(answers[0], key);
   t.is(await statusWith(value), 200);
+});
+
+test("only the SHA-256 of a key's value is stored, and nothing is logged", async (t) => {
+  const { admin, environment, log } = shared();
+  const created = await createKey(shared());
+  const rotated = await admin.keys.rotate.mutate({ id: created.id, overlapSeconds: 60 });
+  await statusWith(rotated.value);
+
+  const dump = await dumpDatabase(environment["DATABASE_URL"] ?? "");
+  for (const { value } of [created, rotated]) {
+    t.true(dump.includes(createHash("sha256").update(value).digest("hex")));
+    const secrets = { value, bareValue: value.slice("sk-gateway-".length) };
+    t.deepEqual(findLeaks(dump, secrets), []);
+    t.deepEqual(findLeaks(log.join(""), secrets), []);
+  }
 });
 
 test("a key may use exactly its currently connected models", async (t) => {
