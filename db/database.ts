@@ -69,8 +69,12 @@ export class Database {
     }
   }
 
-  pendingMigrations(): Promise<string[]> {
-    return untilFree(performance.now() + this.#timeoutMs, () => pendingMigrations(this.#dataSource));
+  async pendingMigrations(): Promise<string[]> {
+    try {
+      return await untilFree(performance.now() + this.#timeoutMs, () => pendingMigrations(this.#dataSource));
+    } catch (error) {
+      throw fromDriverError(error);
+    }
   }
 
   read<Result>(work: (repositories: Repositories) => Promise<Result>): Promise<Result> {
