@@ -31,7 +31,7 @@ export async function compareFeatures(
   });
   await gateway.ask("useUndici", false);
   return [
-    `The gateway's own HTTP client saves ${(-client.more).toFixed(1)} ± ${client.error.toFixed(1)} of ${client.without.toFixed(1)} CPU µs/request with undici (${((-100 * client.more) / client.without).toFixed(0)} %; below 15 %, undici comes back).`,
+    `The gateway's own HTTP client saves ${(-client.more).toFixed(1)} ± ${client.error.toFixed(1)} of ${client.without.toFixed(1)} CPU µs/request with undici (${((-100 * client.more) / client.without).toFixed(0)} %).`,
     formatPairedCost("Limits of every kind", limits, 3, bareUs),
     formatPairedCost("Usage records", records, 15, bareUs),
   ].join("\n");
