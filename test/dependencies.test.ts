@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import test from "ava";
+import { hangMs } from "./helpers/eventually.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 import { installTool } from "./tools/install-tool.ts";
 import { runProgram } from "./tools/run-program.ts";
@@ -23,7 +24,7 @@ test("npm 10.9 accepts the lockfile", async (t) => {
   const folder = await createTestFolder(t);
   for (const name of ["package.json", "package-lock.json", ".npmrc"])
     await copyFile(path.join(root, name), path.join(folder, name));
-  const settings = { folder, environment: process.env, timeoutMs: 60_000 };
+  const settings = { folder, environment: process.env, timeoutMs: hangMs };
   const { code, stderr } = await runProgram(installed.command, ["ci", "--dry-run", "--offline"], settings);
   t.is(code, 0, stderr);
 });
@@ -37,7 +38,7 @@ test("commands run the Node of the folder, or another that is new enough", async
   const onPath = path.join(folder, "path");
   const environment = { PATH: `${onPath}:/usr/bin:/bin` };
   const run = () =>
-    runProgram(path.join(root, ".npm/node"), ["main.ts"], { folder, environment, timeoutMs: 10_000 });
+    runProgram(path.join(root, ".npm/node"), ["main.ts"], { folder, environment, timeoutMs: hangMs });
   await addNode(onPath, "v22.21.0");
   const tooOld = await run();
   t.is(tooOld.code, 1);

@@ -4,6 +4,7 @@ import { createServer, request } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import path from "node:path";
 import test, { type ExecutionContext } from "ava";
+import { hangMs } from "./helpers/eventually.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 import { createKey, startTestGateway } from "./helpers/test-gateway.ts";
 import { installTool } from "./tools/install-tool.ts";
@@ -59,7 +60,7 @@ async function run(t: ExecutionContext, command: string, file: string) {
   const result = await runProgram(command, [file], {
     folder: path.dirname(file),
     environment,
-    timeoutMs: 50_000,
+    timeoutMs: hangMs,
   });
   t.is(result.code, 0, result.stderr);
   t.is(result.stdout, "Hello, gateway!\n");
