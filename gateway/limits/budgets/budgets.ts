@@ -75,9 +75,9 @@ export class Budgets {
 
   /** Returns a function that ends the reservation, or null without a budget or a cost. */
   reserve(key: LimitedKey, cost: number): (() => void) | null {
-    if (cost === 0 || !this.applyTo(key)) return null;
+    if (cost === 0) return null;
     const ids = this.#holdersOf(key).map(({ id }) => id);
-    return this.#reserved.add(ids, cost);
+    return ids.length === 0 ? null : this.#reserved.add(ids, cost);
   }
 
   /** The lines in which requests of the key wait for a budget. */
