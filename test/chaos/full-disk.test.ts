@@ -36,7 +36,6 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
     const before = ledger.complete.length;
     return eventually(
       () => (ledger.errors.get(503) ?? 0) >= refusals || ledger.complete.length >= before + answers,
-      20_000,
     );
   };
   await refusedOrServed(5, 100 * plan.clients);

@@ -132,12 +132,7 @@ for (const own of ownServers) {
     `${own.kind}: an outage under load fails no request, loses no record, needs no restart`,
     async (t) => {
       const { url } = await setUp(t, server);
-      const environment = {
-        DATABASE_URL: url,
-        DATABASE_TIMEOUT_MS: "2000",
-        DATABASE_CONNECT_TIMEOUT_MS: "1000",
-      };
-      const gateway = await startTestGateway(t, { environment });
+      const gateway = await startTestGateway(t, { environment: { DATABASE_URL: url } });
       const key = await createKey(gateway);
       const statuses: number[] = [];
       let isLoaded = true;
@@ -161,23 +156,18 @@ for (const own of ownServers) {
       t.like(refused, { data: { httpStatus: 503 } });
       t.is((await fetch(`${gateway.url}/readyz`)).status, 200, "known keys are served");
       await server.start();
-      await eventually(
-        () =>
-          gateway.admin.keys.list.query({}).then(
-            () => true,
-            () => false,
-          ),
-        30_000,
+      await eventually(() =>
+        gateway.admin.keys.list.query({}).then(
+          () => true,
+          () => false,
+        ),
       );
       await more(20);
       isLoaded = false;
       await Promise.all(clients);
 
       t.deepEqual(new Set(statuses), new Set([200]));
-      await eventually(
-        async () => (await usageOf(gateway, key.id)).length >= Math.min(100, statuses.length),
-        30_000,
-      );
+      await eventually(async () => (await usageOf(gateway, key.id)).length >= Math.min(100, statuses.length));
       const counted = await gateway.services.database.read(({ usageRecords }) =>
         usageRecords.listByKey(key.id, statuses.length + 1),
       );

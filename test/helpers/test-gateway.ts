@@ -28,8 +28,11 @@ export async function startTestGateway(
     UPSTREAM_PRIVATE_HOSTS: "*",
     USAGE_FLUSH_INTERVAL_MS: "20",
     DRAIN_TIMEOUT_MS: "2000",
-    // Test files share a machine, so a slow server must not count as unavailable, nor a slow stream as silent.
+    // Test files share a machine, so a slow server must not count as unavailable, nor a slow stream as silent, nor a
+    // slow client as gone.
     STREAM_PING_INTERVAL_MS: String(hangMs),
+    REQUEST_HEADERS_TIMEOUT_MS: String(hangMs),
+    REQUEST_RECEIVE_TIMEOUT_MS: String(hangMs),
     DATABASE_TIMEOUT_MS: String(hangMs),
     DATABASE_CONNECT_TIMEOUT_MS: String(hangMs),
     VALKEY_TIMEOUT_MS: String(hangMs),

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import test, { type ExecutionContext } from "ava";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
+import { hangMs } from "../helpers/eventually.ts";
 import { type NativeFault, nativeFaults } from "../helpers/native-faults.ts";
 import { type NativeRecording, nativeRecordings } from "../helpers/native-recordings.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
@@ -22,14 +23,19 @@ test.before(async () => {
       const title = /"text":"(?:prompt )?([^"]*: [^"]*)"|"content":"([^"]*: [^"]*)"/.exec(body);
       await scripts.get(title?.[1] ?? title?.[2] ?? "")?.(response);
     });
-    const { id: providerId } = await gateway.admin.providers.create.mutate({
-      name: kind,
-      kind: kind as "demo",
-      baseUrl: `${upstream.url}${basePath}`,
-      apiKey: secret,
-      timeouts: { firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000, totalTimeoutMs: 60_000 },
-    });
-    await gateway.admin.models.create.mutate({ slug: `${kind}/model`, providerId });
+    for (const [name, timeoutMs] of [
+      [kind, hangMs],
+      [hurried(kind), 2_000],
+    ] as const) {
+      const { id: providerId } = await gateway.admin.providers.create.mutate({
+        name,
+        kind: kind as "demo",
+        baseUrl: `${upstream.url}${basePath}`,
+        apiKey: secret,
+        timeouts: { firstByteTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs, totalTimeoutMs: hangMs },
+      });
+      await gateway.admin.models.create.mutate({ slug: `${name}/model`, providerId });
+    }
   }
 });
 
@@ -40,7 +46,7 @@ for (const [row, recording] of nativeRecordings.entries()) {
       if (!isFull && ((index + row) % 2 === 0) !== stream) continue;
       const place = stream ? "stream" : "answer";
       test(`${recording.kind}, ${place}: an upstream that ${fault.what} is handled`, async (t) => {
-        const { answer, record } = await ask(t, recording, stream, fault.play);
+        const { answer, record } = await ask(t, recording, stream, fault);
         if (fault.error === null) {
           t.is(contentOf(answer.text, stream), stream ? recording.streamText : recording.answerText);
           t.like(record, { status: "SUCCEEDED", httpStatus: 200 });
@@ -54,10 +60,12 @@ for (const [row, recording] of nativeRecordings.entries()) {
   }
 
   test(`${recording.kind}: an error event mid-stream is an error`, async (t) => {
-    const { answer, record } = await ask(t, recording, true, ({ begin, response, pieces }) => {
-      begin();
-      response.write(Buffer.concat(pieces.slice(0, -2)));
-      response.end(recording.errorEvent(`Overloaded, ${recording.secret}.`));
+    const { answer, record } = await ask(t, recording, true, {
+      play({ begin, response, pieces }) {
+        begin();
+        response.write(Buffer.concat(pieces.slice(0, -2)));
+        response.end(recording.errorEvent(`Overloaded, ${recording.secret}.`));
+      },
     });
     assertFailed(t, answer, { status: 200, code: "upstream_error" }, recording);
     t.regex(answer.text, /Overloaded, /);
@@ -66,9 +74,11 @@ for (const [row, recording] of nativeRecordings.entries()) {
 
   for (const count of recording.events.keys()) {
     test(`${recording.kind}: a stream of ${count} events is complete or an error`, async (t) => {
-      const { answer, record } = await ask(t, recording, true, ({ begin, response, pieces }) => {
-        begin();
-        response.end(Buffer.concat(pieces.slice(0, count)));
+      const { answer, record } = await ask(t, recording, true, {
+        play({ begin, response, pieces }) {
+          begin();
+          response.end(Buffer.concat(pieces.slice(0, count)));
+        },
       });
       if (answer.text.endsWith("data: [DONE]\n\n")) {
         t.is(contentOf(answer.text, true), recording.streamText);
@@ -82,11 +92,16 @@ for (const [row, recording] of nativeRecordings.entries()) {
   }
 }
 
+/** The name of the provider whose timeouts end soon, for upstreams that stall. */
+function hurried(kind: string): string {
+  return `${kind}-hurried`;
+}
+
 async function ask(
   t: ExecutionContext,
   recording: NativeRecording,
   stream: boolean,
-  play: NativeFault["play"],
+  { play, error }: Pick<NativeFault, "play"> & Partial<Pick<NativeFault, "error">>,
 ): Promise<{
   answer: Awaited<ReturnType<typeof postChat>>;
   record: Pick<UsageRecordRow, "status" | "errorReason"> | undefined;
@@ -105,7 +120,8 @@ async function ask(
       pieces: stream ? recording.events : [recording.answer],
     });
   });
-  const slug = `${recording.kind}/model`;
+  const provider = error?.code === "upstream_timeout" ? hurried(recording.kind) : recording.kind;
+  const slug = `${provider}/model`;
   const key = await createKey(gateway, [slug]);
   const answer = await postChat(gateway, key.value, chatBody(slug, t.title, { stream }));
   const [record] = await usageOf(gateway, key.id);

@@ -17,7 +17,7 @@ const registry: PythonRegistry = { name: "pypi", pythonAtLeast: [3, 10], pythonB
  * Returns null if the installation fails.
  */
 export async function installPythonSdk(...packages: string[]): Promise<PythonSdk | null> {
-  const uv = await installTool({ package: "uv", version: "0.13.8", registry, command: "uv" });
+  const uv = await (installedUv ??= installUv());
   if ("said" in uv) return skip(packages, uv.said);
   const python = path.join(uv.folder, "bin/python");
   const folder = path.join(openTestCache(), `python-${packages.join("+")}`);
@@ -39,6 +39,13 @@ export async function installPythonSdk(...packages: string[]): Promise<PythonSdk
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
+}
+
+/** Shared, because two installations would delete each other's folder. */
+let installedUv: ReturnType<typeof installUv> | undefined;
+
+function installUv() {
+  return installTool({ package: "uv", version: "0.13.8", registry, command: "uv" });
 }
 
 export type PythonSdk = { python: string; packages: string };

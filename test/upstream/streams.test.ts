@@ -131,8 +131,8 @@ test.before(async () => {
   upstream = await createPromptedUpstream(shared);
   gateway = await startTestGateway(shared, { environment: { STREAM_PING_INTERVAL_MS: "50" } });
   key = await connectUpstream(gateway, upstream, {
-    firstByteTimeoutMs: 5_000,
-    idleTimeoutMs: 5_000,
+    firstByteTimeoutMs: 15_000,
+    idleTimeoutMs: 15_000,
   });
 });
 

@@ -28,7 +28,7 @@ let upstream: PromptedUpstream;
 test.before(async () => {
   upstream = await createPromptedUpstream(shared);
   gateway = await startTestGateway(shared);
-  await connectUpstream(gateway, upstream, { idleTimeoutMs: 5_000 });
+  await connectUpstream(gateway, upstream);
   for (const [name, kind] of [
     ["priced", "openai-compatible"],
     ["claude", "anthropic"],
@@ -58,7 +58,8 @@ test("a success is recorded with all its facts", async (t) => {
   const before = Date.now();
   const answer = await postChat(gateway, key.value, chatBody("test/model", t.title));
   const record = await onlyRecordOf(key.id);
-  const { createdAt, latencyMs, timeToFirstTokenMs, credentialId, ownerId, ...facts } = record;
+  // The phases have their own tests, and a busy machine may start the attempt late.
+  const { createdAt, latencyMs, timeToFirstTokenMs, credentialId, ownerId, timing: _, ...facts } = record;
   t.regex(ownerId ?? "", /^usr_/);
   t.regex(credentialId ?? "", /^crd_/);
   t.deepEqual(facts, {
@@ -79,7 +80,6 @@ test("a success is recorded with all its facts", async (t) => {
     limitedBy: null,
     errorReason: null,
     dropped: null,
-    timing: null,
     inputTokens: 5,
     outputTokens: 2,
     cachedInputTokens: null,

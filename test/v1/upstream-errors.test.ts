@@ -25,7 +25,7 @@ test.before(async () => {
   canary = await createUpstream(shared, (_request, response) => sendCompletion(response, "from the canary"));
   upstream = await createPromptedUpstream(shared);
   gateway = await startTestGateway(shared);
-  const timeouts = { firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 };
+  const timeouts = { firstByteTimeoutMs: 15_000, idleTimeoutMs: 15_000 };
   for (const { name, provider } of errorDialects)
     await connectUpstream(gateway, upstream, { name: name.replace("/", "-"), ...provider, ...timeouts });
 });
