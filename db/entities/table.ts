@@ -11,7 +11,10 @@ export function table<Columns extends Record<string, Column<unknown>>>(
   more: TableOptions = {},
 ): EntitySchema<Row<Columns>> {
   const named = Object.fromEntries(
-    Object.entries(columns).map(([property, column]) => [property, { ...column, name: snakeCase(property) }]),
+    Object.entries(columns).map(([property, column]) => [
+      property,
+      { ...column, name: toColumnName(property) },
+    ]),
   );
   // The cast is sound, because Row<Columns> is derived from these columns.
   return new EntitySchema<Row<Columns>>({
@@ -88,6 +91,6 @@ export function index(name: string, columns: string[]): EntitySchemaIndexOptions
   return { name, columns };
 }
 
-function snakeCase(property: string): string {
+export function toColumnName(property: string): string {
   return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

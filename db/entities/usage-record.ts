@@ -1,6 +1,7 @@
 import type { CostDetails } from "./price-details.ts";
 import {
   bigInteger,
+  type Column,
   flag,
   id,
   index,
@@ -8,10 +9,50 @@ import {
   json,
   moment,
   nullable,
+  type Row,
   type RowOf,
   table,
   text,
 } from "./table.ts";
+
+/**
+ * What usage is filtered and summed by. A dimension that a request may lack is null in records and empty in sums.
+ * The order is a guess: of several conditions, the first one probably matches the fewest records.
+ */
+export const usageDimensions = {
+  apiKeyId: { column: text(40), index: "usage_records_key" },
+  /** The error's reason, such as `http_429`. Without a reason, the gateway's own code. Null without an error. */
+  errorReason: { column: nullable(text(32)), index: "usage_records_reason", usual: "" },
+  /** The key's owner at the time of the request, who still sees the record after the key's deletion. */
+  ownerId: { column: nullable(text(40)), index: "usage_records_owner" },
+  status: { column: text<UsageStatus>(16), index: "usage_records_status", usual: "SUCCEEDED" },
+  /** The model name in the request, such as a slug. Empty if the name is missing or `RecordedModelNames` omits it. */
+  model: { column: text(255), index: "usage_records_model" },
+  /** Null if the request headers match no known tool. */
+  clientTool: { column: nullable(text(32)), index: "usage_records_tool", usual: "" },
+  /** The last attempted provider: the model's own or a fallback's. Empty without an attempt. */
+  provider: { column: text(63), index: "usage_records_provider" },
+} satisfies Record<string, DimensionOptions>;
+
+/** `usual`: the value of most records, whose condition matches too many for its index. */
+export type DimensionOptions = { column: Column<string | null>; index: string; usual?: string };
+
+export type UsageDimension = keyof typeof usageDimensions;
+
+export const dimensionNames = Object.keys(usageDimensions) as UsageDimension[];
+
+/** The counts that are summed. Null if unknown. */
+export const usageCounts = {
+  inputTokens: nullable(integer()),
+  outputTokens: nullable(integer()),
+  cachedInputTokens: nullable(integer()),
+  cacheWriteInputTokens: nullable(integer()),
+  reasoningTokens: nullable(integer()),
+};
+
+export type UsageCount = keyof typeof usageCounts;
+
+export const countNames = Object.keys(usageCounts) as UsageCount[];
 
 /**
  * The numbers, times and outcome of a request, without its content. There are no foreign keys, because records
@@ -23,36 +64,21 @@ export const UsageRecord = table(
     /** The `x-request-id` of the response. IDs are ordered by time. */
     id: id(),
     createdAt: moment(),
-    apiKeyId: text(40),
+    ...columnsOf(usageDimensions),
     apiKeyName: text(255),
-    /** The key's owner at the time of the request, who still sees the record after the key's deletion. */
-    ownerId: nullable(text(40)),
-    /** The model name in the request, such as a slug. Empty if the name is missing or `RecordedModelNames` omits it. */
-    model: text(255),
-    /** The last attempted provider: the model's own or a fallback's. Empty without an attempt. */
-    provider: text(63),
     upstreamModel: nullable(text(255)),
     credentialId: nullable(text(40)),
     /** Includes retries and fallbacks. */
     attempts: integer({ default: 1 }),
     endpoint: text(64),
-    /** Null if the request headers match no known tool. */
-    clientTool: nullable(text(32)),
     stream: flag(),
-    status: text<UsageStatus>(16),
     httpStatus: integer(),
     errorCode: nullable(text(64)),
     /** The holder of the limit or budget that rejected the request. Null for any other outcome. */
     limitedBy: nullable(text(16)),
-    /** The error's reason, such as `http_429`. Without a reason, the gateway's own code. Null without an error. */
-    errorReason: nullable(text(32)),
     /** The names of the request's parts that the gateway dropped, such as `tools.web_search`. */
     dropped: nullable(text(255)),
-    inputTokens: nullable(integer()),
-    outputTokens: nullable(integer()),
-    cachedInputTokens: nullable(integer()),
-    cacheWriteInputTokens: nullable(integer()),
-    reasoningTokens: nullable(integer()),
+    ...usageCounts,
     /** Whether a token count is the gateway's estimate. */
     estimated: flag(),
     /** Nano-dollars. Null if the cost is unknown. */
@@ -75,18 +101,19 @@ export const UsageRecord = table(
   },
   // A page lists the newest records of one index, so each index ends with the ID. `recordIndex` selects the index for
   // a filter.
-  [
-    index("usage_records_key", ["apiKeyId", "id"]),
-    index("usage_records_owner", ["ownerId", "id"]),
-    index("usage_records_model", ["model", "id"]),
-    index("usage_records_provider", ["provider", "id"]),
-    index("usage_records_status", ["status", "id"]),
-    index("usage_records_tool", ["clientTool", "id"]),
-    index("usage_records_reason", ["errorReason", "id"]),
-  ],
+  dimensionNames.map((name) => index(usageDimensions[name].index, [name, "id"])),
   // Without row IDs, SQLite writes one B-tree fewer per insert.
   { withoutRowid: true },
 );
+
+type ColumnsOf<Dimensions extends Record<string, DimensionOptions>> = {
+  [Name in keyof Dimensions]: Dimensions[Name]["column"];
+};
+
+function columnsOf<Dimensions extends Record<string, DimensionOptions>>(dimensions: Dimensions) {
+  const columns = Object.entries(dimensions).map(([name, { column }]) => [name, column]);
+  return Object.fromEntries(columns) as ColumnsOf<Dimensions>;
+}
 
 /** Whole milliseconds. `receivedMs` and `startMs` count from the start of the request. */
 export type RequestTiming = {
@@ -108,3 +135,8 @@ export type AttemptTiming = {
 
 export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
 export type UsageRecordRow = RowOf<typeof UsageRecord>;
+
+/** The values of the dimensions in sums. */
+export type UsageGroup = {
+  [Name in UsageDimension]: NonNullable<Row<ColumnsOf<typeof usageDimensions>>[Name]>;
+};

@@ -1,8 +1,15 @@
-import type { UsageRecordRow } from "../entities/usage-record.ts";
+import {
+  countNames,
+  dimensionNames,
+  type UsageDimension,
+  type UsageRecordRow,
+} from "../entities/usage-record.ts";
 import {
   allKeys,
+  type Bucket,
   firstTokenBoundsMs,
   latencyBoundsMs,
+  sumNames,
   type UsageResolution,
   type UsageRollUpRow,
 } from "../entities/usage-roll-up.ts";
@@ -23,24 +30,23 @@ function ofAllKeys(sum: UsageRollUpRow): UsageRollUpRow {
   return { ...sum, apiKeyId: allKeys, apiKeyName: allKeys, ownerId: "" };
 }
 
-type Dimensions = Pick<
-  UsageRecordRow,
-  "apiKeyId" | "apiKeyName" | "ownerId" | "model" | "provider" | "status" | "clientTool" | "errorReason"
-> &
-  ({ createdAt: Date } | { startsAt: Date });
+type Part = { [Name in UsageDimension]: UsageRecordRow[Name] } & { apiKeyName: string } & (
+    | { createdAt: Date }
+    | { startsAt: Date }
+  );
 
-function sumOf<Part extends Dimensions>(
+function sumOf<Given extends Part>(
   resolution: UsageResolution,
-  parts: readonly Part[],
-  add: (sum: UsageRollUpRow, part: Part) => void,
+  parts: readonly Given[],
+  add: (sum: UsageRollUpRow, part: Given) => void,
 ): Map<string, UsageRollUpRow> {
   const lengthMs = resolution === "day" ? 86_400_000 : 3_600_000;
   const sums = new Map<string, UsageRollUpRow>();
   for (const part of parts) {
     const moment = "createdAt" in part ? part.createdAt : part.startsAt;
     const startsAt = Math.floor(moment.getTime() / lengthMs) * lengthMs;
-    const { apiKeyId, ownerId, model, provider, status, clientTool, errorReason } = part;
-    const key = `${resolution}\n${startsAt}\n${apiKeyId}\n${ownerId ?? ""}\n${model}\n${provider}\n${status}\n${clientTool ?? ""}\n${errorReason ?? ""}`;
+    let key = `${resolution}\n${startsAt}`;
+    for (const name of dimensionNames) key += `\n${part[name] ?? ""}`;
     let sum = sums.get(key);
     if (sum === undefined) sums.set(key, (sum = nothing(resolution, new Date(startsAt), part)));
     sum.apiKeyName = part.apiKeyName;
@@ -51,11 +57,7 @@ function sumOf<Part extends Dimensions>(
 
 function addRecord(sum: UsageRollUpRow, record: UsageRecordRow): void {
   sum.requests++;
-  sum.inputTokens += record.inputTokens ?? 0;
-  sum.outputTokens += record.outputTokens ?? 0;
-  sum.cachedInputTokens += record.cachedInputTokens ?? 0;
-  sum.cacheWriteInputTokens += record.cacheWriteInputTokens ?? 0;
-  sum.reasoningTokens += record.reasoningTokens ?? 0;
+  for (const name of countNames) sum[name] += record[name] ?? 0;
   sum.cost += record.cost ?? 0;
   sum.markup += record.markup;
   sum.leastCost += record.costDetails?.least ?? 0;
@@ -70,70 +72,19 @@ function addSum(sum: UsageRollUpRow, part: UsageRollUpRow): void {
   for (const name of sumNames) sum[name] += part[name];
 }
 
-function nothing(resolution: UsageResolution, startsAt: Date, part: Dimensions): UsageRollUpRow {
-  const { apiKeyId, apiKeyName, model, provider, status } = part;
-  return {
-    resolution,
-    startsAt,
-    apiKeyId,
-    ownerId: part.ownerId ?? "",
-    model,
-    provider,
-    status,
-    clientTool: part.clientTool ?? "",
-    errorReason: part.errorReason ?? "",
-    apiKeyName,
-    requests: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    cachedInputTokens: 0,
-    cacheWriteInputTokens: 0,
-    reasoningTokens: 0,
-    cost: 0,
-    unknownCosts: 0,
-    latencyMs: 0,
-    latency0: 0,
-    latency1: 0,
-    latency2: 0,
-    latency3: 0,
-    latency4: 0,
-    latency5: 0,
-    latency6: 0,
-    latency7: 0,
-    latency8: 0,
-    latency9: 0,
-    firstToken0: 0,
-    firstToken1: 0,
-    firstToken2: 0,
-    firstToken3: 0,
-    firstToken4: 0,
-    firstToken5: 0,
-    firstToken6: 0,
-    firstToken7: 0,
-    firstToken8: 0,
-    firstToken9: 0,
-    markup: 0,
-    leastCost: 0,
-  };
+function nothing(resolution: UsageResolution, startsAt: Date, part: Part): UsageRollUpRow {
+  const sum: UsageRollUpRow = { ...nothingAtAll, resolution, startsAt, apiKeyName: part.apiKeyName };
+  for (const name of dimensionNames) (sum as Record<UsageDimension, string>)[name] = part[name] ?? "";
+  return sum;
 }
+
+const nothingAtAll = Object.fromEntries([
+  ...dimensionNames.map((name) => [name, ""]),
+  ...sumNames.map((name) => [name, 0]),
+]) as Omit<UsageRollUpRow, "resolution" | "startsAt" | "apiKeyName">;
 
 /** Bounds are inclusive. The last bucket has no bound. */
 export function bucketOf(ms: number, bounds: typeof latencyBoundsMs | typeof firstTokenBoundsMs): Bucket {
   const found = bounds.findIndex((bound) => ms <= bound);
   return (found === -1 ? bounds.length : found) as Bucket;
 }
-
-type Bucket = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
-
-type SumName = {
-  [Name in keyof UsageRollUpRow]: UsageRollUpRow[Name] extends number ? Name : never;
-}[keyof UsageRollUpRow];
-
-export const sumNames: readonly SumName[] = [
-  ...(["requests", "inputTokens", "outputTokens", "cachedInputTokens", "cacheWriteInputTokens"] as const),
-  ...(["reasoningTokens", "cost", "markup", "leastCost", "unknownCosts", "latencyMs"] as const),
-  ...(["latency0", "latency1", "latency2", "latency3", "latency4"] as const),
-  ...(["latency5", "latency6", "latency7", "latency8", "latency9"] as const),
-  ...(["firstToken0", "firstToken1", "firstToken2", "firstToken3", "firstToken4"] as const),
-  ...(["firstToken5", "firstToken6", "firstToken7", "firstToken8", "firstToken9"] as const),
-];

@@ -1,4 +1,11 @@
-import type { UsageStatus } from "../entities/usage-record.ts";
+import { toColumnName } from "../entities/table.ts";
+import {
+  dimensionNames,
+  type DimensionOptions,
+  type UsageDimension,
+  usageDimensions,
+  type UsageStatus,
+} from "../entities/usage-record.ts";
 import { allKeys, latencyBoundsMs } from "../entities/usage-roll-up.ts";
 import type { OwnerScope } from "./api-key-filter.ts";
 
@@ -8,54 +15,39 @@ import type { OwnerScope } from "./api-key-filter.ts";
  */
 export type UsageFilter = {
   owner: OwnerScope;
-  ownerId?: string | undefined;
-  apiKeyId?: string | undefined;
-  model?: string | undefined;
-  provider?: string | undefined;
   statuses?: readonly UsageStatus[] | undefined;
-  clientTool?: string | undefined;
-  errorReason?: string | undefined;
-} & RecordFacts;
+} & { [Name in Exclude<UsageDimension, "status">]?: string | undefined } & RecordFacts;
 
 /** Conditions that roll-ups cannot apply exactly. `httpStatusClass` is the first digit of the HTTP status. */
 type RecordFacts = { httpStatusClass?: number | undefined; minLatencyMs?: number | undefined };
 
 export type UsageCondition = Exclude<keyof UsageFilter, keyof RecordFacts>;
 
-export const usageConditions = [
-  ...(["owner", "ownerId", "apiKeyId", "model", "provider", "statuses", "clientTool"] as const),
-  "errorReason",
-] as const satisfies readonly UsageCondition[];
+/** The condition on each dimension, likely rarest first. */
+const conditionsOn = dimensionNames.map((dimension) => ({
+  dimension,
+  condition: dimension === "status" ? ("statuses" as const) : dimension,
+}));
 
-export type UsageDimension = keyof typeof dimensionColumns;
-
-export const dimensionColumns = {
-  apiKeyId: "api_key_id",
-  ownerId: "owner_id",
-  model: "model",
-  provider: "provider",
-  status: "status",
-  clientTool: "client_tool",
-  errorReason: "error_reason",
-};
-
-/** Dimensions that may be missing: null in records, empty in roll-ups. */
-export const nullableDimensions = new Set<UsageDimension>(["ownerId", "clientTool", "errorReason"]);
+export const usageConditions: UsageCondition[] = ["owner", ...conditionsOn.map(({ condition }) => condition)];
 
 export class Conditions {
   readonly #conditions: string[] = [];
   readonly parameters: unknown[] = [];
 
-  constructor({ owner, apiKeyId, model, provider, statuses }: UsageFilter) {
-    if (owner !== "everyone") this.add("owner_id = ?", owner.ownerId);
-    if (apiKeyId !== undefined) this.add("api_key_id = ?", apiKeyId);
-    if (model !== undefined) this.add("model = ?", model);
-    if (provider !== undefined) this.add("provider = ?", provider);
-    if (statuses?.length === 1) this.add("status = ?", statuses[0]);
-    else if (statuses) {
+  /** @param of a missing value is null in records, and empty in roll-ups */
+  constructor(filter: UsageFilter, of: "records" | "roll-ups") {
+    if (filter.owner !== "everyone") this.add("owner_id = ?", filter.owner.ownerId);
+    for (const { dimension, condition } of conditionsOn) {
+      const given = filter[condition];
+      if (given === undefined) continue;
+      const column = toColumnName(dimension);
+      const isMissing = given === "" && of === "records" && usageDimensions[dimension].column.nullable;
+      const values = typeof given === "string" ? [given] : given;
+      if (isMissing) this.add(`${column} IS NULL`);
       // An empty list matches nothing: no record has an empty status.
-      const values = statuses.length === 0 ? [""] : statuses;
-      this.add(`status IN (${values.map(() => "?").join(", ")})`, ...values);
+      else if (values.length < 2) this.add(`${column} = ?`, values[0] ?? "");
+      else this.add(`${column} IN (${values.map(() => "?").join(", ")})`, ...values);
     }
   }
 
@@ -71,11 +63,7 @@ export class Conditions {
 }
 
 export function recordConditions(filter: UsageFilter): Conditions {
-  const where = new Conditions(filter);
-  for (const [column, value] of nullableColumns(filter)) {
-    if (value === "") where.add(`${column} IS NULL`);
-    else if (value !== undefined) where.add(`${column} = ?`, value);
-  }
+  const where = new Conditions(filter, "records");
   const { httpStatusClass, minLatencyMs } = filter;
   if (httpStatusClass !== undefined)
     where.add("http_status >= ? AND http_status < ?", httpStatusClass * 100, httpStatusClass * 100 + 100);
@@ -88,9 +76,7 @@ export function recordConditions(filter: UsageFilter): Conditions {
  * queries read only these rows.
  */
 export function rollUpConditions(filter: UsageFilter, groupBy: readonly UsageDimension[] = []): Conditions {
-  const where = new Conditions(filter);
-  for (const [column, value] of nullableColumns(filter))
-    if (value !== undefined) where.add(`${column} = ?`, value);
+  const where = new Conditions(filter, "roll-ups");
   const { owner, apiKeyId } = filter;
   if (owner !== "everyone" || apiKeyId) return where;
   return where.add(`api_key_id ${isByKey(filter, groupBy) ? "<>" : "="} ?`, allKeys);
@@ -116,28 +102,11 @@ export function possibleMatches(filter: UsageFilter): { where: Conditions; certa
   return { where, certain };
 }
 
-function nullableColumns({ ownerId, clientTool, errorReason }: UsageFilter) {
-  return [
-    ["owner_id", ownerId],
-    ["client_tool", clientTool],
-    ["error_reason", errorReason],
-  ] as const;
-}
-
-const recordIndices: Record<UsageCondition, string> = {
-  apiKeyId: "usage_records_key",
-  owner: "usage_records_owner",
-  ownerId: "usage_records_owner",
-  statuses: "usage_records_status",
-  model: "usage_records_model",
-  provider: "usage_records_provider",
-  clientTool: "usage_records_tool",
-  errorReason: "usage_records_reason",
-};
-
 /** The index that finds the records. Null for the primary key. */
 export function recordIndex(filter: UsageFilter, by: UsageCondition | null = likelyRarest(filter)) {
-  return by && recordIndices[by];
+  if (by === null) return null;
+  const on = conditionsOn.find(({ condition }) => condition === by);
+  return usageDimensions[on?.dimension ?? "ownerId"].index;
 }
 
 /**
@@ -145,15 +114,14 @@ export function recordIndex(filter: UsageFilter, by: UsageCondition | null = lik
  * many records.
  */
 function likelyRarest(filter: UsageFilter): UsageCondition | null {
-  const { owner, ownerId, apiKeyId, model, provider, statuses, clientTool, errorReason } = filter;
-  if (apiKeyId !== undefined) return "apiKeyId";
-  if (owner !== "everyone") return "owner";
-  if (errorReason) return "errorReason";
-  if (ownerId !== undefined) return "ownerId";
-  if (statuses?.length === 1 && statuses[0] !== "SUCCEEDED") return "statuses";
-  if (model !== undefined) return "model";
-  if (clientTool) return "clientTool";
-  return provider === undefined ? null : "provider";
+  if (filter.apiKeyId === undefined && filter.owner !== "everyone") return "owner";
+  const rarest = conditionsOn.find(({ dimension, condition }) => {
+    const given = filter[condition];
+    if (given === undefined || (typeof given !== "string" && given.length !== 1)) return false;
+    const options: DimensionOptions = usageDimensions[dimension];
+    return String(given) !== options.usual;
+  });
+  return rarest?.condition ?? null;
 }
 
 /** The index that finds the roll-ups. Null for the primary key. */

@@ -1,17 +1,16 @@
 import { firstTokenBoundsMs, latencyBoundsMs, type UsageResolution } from "../entities/usage-roll-up.ts";
+import { toColumnName } from "../entities/table.ts";
+import { countNames, type UsageDimension, usageDimensions } from "../entities/usage-record.ts";
 import { monotonicMs } from "../monotonic-ms.ts";
 import { type Query, toRaw } from "./raw-sql.ts";
 import {
   type Conditions,
-  dimensionColumns,
-  nullableDimensions,
   possibleMatches,
   recordConditions,
   recordIndex,
   rollUpConditions,
   rollUpIndex,
   type UsageCondition,
-  type UsageDimension,
   type UsageFilter,
 } from "./usage-filter.ts";
 
@@ -70,8 +69,8 @@ export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
     if (of.to) where.add("starts_at < ?", toRaw(of.to));
   }
   const by = groupBy.map((dimension) => {
-    const column = dimensionColumns[dimension];
-    return isOfRecords && nullableDimensions.has(dimension) ? `COALESCE(${column}, '')` : column;
+    const column = toColumnName(dimension);
+    return isOfRecords && usageDimensions[dimension].column.nullable ? `COALESCE(${column}, '')` : column;
   });
   if (interval !== null) {
     by.unshift(`SUBSTR(${isOfRecords ? "created_at" : "starts_at"}, 1, ${intervalLengths[interval]})`);
@@ -121,11 +120,7 @@ const intervalLengths: Record<UsageInterval, number> = { hour: 13, day: 10, mont
 
 const sumsOfRollUps: Record<string, string> = {
   requests: "SUM(requests)",
-  inputTokens: "SUM(input_tokens)",
-  outputTokens: "SUM(output_tokens)",
-  cachedInputTokens: "SUM(cached_input_tokens)",
-  cacheWriteInputTokens: "SUM(cache_write_input_tokens)",
-  reasoningTokens: "SUM(reasoning_tokens)",
+  ...Object.fromEntries(countNames.map((name) => [name, `SUM(${toColumnName(name)})`])),
   cost: "SUM(cost)",
   markup: "SUM(markup)",
   unknownCosts: "SUM(unknown_costs)",

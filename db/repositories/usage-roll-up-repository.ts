@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EntityManager, In, MoreThan, Not } from "typeorm";
 import type { UsageRecordRow } from "../entities/usage-record.ts";
-import { allKeys, UsageRollUp, type UsageRollUpRow } from "../entities/usage-roll-up.ts";
+import { allKeys, sumNames, UsageRollUp, type UsageRollUpRow } from "../entities/usage-roll-up.ts";
 import type { OwnerScope } from "./api-key-filter.ts";
 import { dailyCostsQuery, type DailyCostsOf } from "./daily-costs-query.ts";
 import { compile, readRaw, sqliteOf, toMoment, toRaw } from "./raw-sql.ts";
-import { rollUp, sumNames } from "./roll-up.ts";
+import { rollUp } from "./roll-up.ts";
 import { countQuery, daysQuery, sumQuery, type UsageDaysQuery, type UsageSumQuery } from "./usage-queries.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 import { toUsageSum, type UsageSum } from "./usage-sum.ts";

@@ -1,36 +1,33 @@
 import { firstTokenBoundsMs, latencyBoundsMs } from "../entities/usage-roll-up.ts";
-import type { UsageStatus } from "../entities/usage-record.ts";
+import {
+  countNames,
+  dimensionNames,
+  type UsageCount,
+  type UsageDimension,
+  type UsageGroup,
+} from "../entities/usage-record.ts";
 import { type RawRow, toMoment } from "./raw-sql.ts";
 
 /** Ungrouped dimensions are undefined. Sums that may exceed 2^53 are bigints. */
-export type UsageSum = {
-  startsAt: Date | undefined;
-  apiKeyId: string | undefined;
-  /** One of the key's names in the period. */
-  apiKeyName: string | undefined;
-  model: string | undefined;
-  provider: string | undefined;
-  status: UsageStatus | undefined;
-  ownerId: string | undefined;
-  clientTool: string | undefined;
-  errorReason: string | undefined;
-  requests: number;
-  inputTokens: bigint;
-  outputTokens: bigint;
-  cachedInputTokens: bigint;
-  cacheWriteInputTokens: bigint;
-  reasoningTokens: bigint;
-  /** Nano-dollars of the requests with a known cost. */
-  cost: bigint;
-  /** Nano-dollars that charge factors add to the cost. */
-  markup: bigint;
-  unknownCosts: number;
-  latencyMs: bigint;
-  /** The number of requests in each latency bucket: see `latencyBoundsMs`. */
-  latencies: number[];
-  /** The number of requests in each bucket of time to first token: see `firstTokenBoundsMs`. */
-  firstTokens: number[];
-};
+export type UsageSum = { [Name in keyof UsageGroup]: UsageGroup[Name] | undefined } & Record<
+  UsageCount,
+  bigint
+> & {
+    startsAt: Date | undefined;
+    /** One of the key's names in the period. */
+    apiKeyName: string | undefined;
+    requests: number;
+    /** Nano-dollars of the requests with a known cost. */
+    cost: bigint;
+    /** Nano-dollars that charge factors add to the cost. */
+    markup: bigint;
+    unknownCosts: number;
+    latencyMs: bigint;
+    /** The number of requests in each latency bucket: see `latencyBoundsMs`. */
+    latencies: number[];
+    /** The number of requests in each bucket of time to first token: see `firstTokenBoundsMs`. */
+    firstTokens: number[];
+  };
 
 export function toUsageSum(row: RawRow): UsageSum {
   const text = (name: string) => (typeof row[name] === "string" ? row[name] : undefined);
@@ -41,20 +38,13 @@ export function toUsageSum(row: RawRow): UsageSum {
   const period = text("starts_at");
   return {
     startsAt: period === undefined ? undefined : toMoment(period + wholeMoment.slice(period.length)),
-    apiKeyId: text("apiKeyId"),
+    ...(Object.fromEntries(dimensionNames.map((name) => [name, text(name)])) as Pick<
+      UsageSum,
+      UsageDimension
+    >),
     apiKeyName: text("apiKeyName"),
-    model: text("model"),
-    provider: text("provider"),
-    status: text("status") as UsageStatus | undefined,
-    ownerId: text("ownerId"),
-    clientTool: text("clientTool"),
-    errorReason: text("errorReason"),
     requests: Number(sum("requests")),
-    inputTokens: sum("inputTokens"),
-    outputTokens: sum("outputTokens"),
-    cachedInputTokens: sum("cachedInputTokens"),
-    cacheWriteInputTokens: sum("cacheWriteInputTokens"),
-    reasoningTokens: sum("reasoningTokens"),
+    ...(Object.fromEntries(countNames.map((name) => [name, sum(name)])) as Record<UsageCount, bigint>),
     cost: sum("cost"),
     markup: sum("markup"),
     unknownCosts: Number(sum("unknownCosts")),

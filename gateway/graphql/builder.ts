@@ -4,6 +4,8 @@ import type { Person } from "../auth/person.ts";
 import type { LimitHolder } from "../errors.ts";
 import { holderKinds } from "../limits/holders.ts";
 import type { Services } from "../services.ts";
+import { dimensionNames, type UsageDimension } from "../../db/entities/usage-record.ts";
+import { dimensionWords } from "./usage-dimensions.ts";
 
 export type GraphqlContext = {
   services: Pick<Services, "usageHistory" | "limits">;
@@ -43,15 +45,12 @@ export function usageEnums(builder: Builder) {
       values: ["SUCCEEDED", "FAILED", "CANCELLED", "INTERRUPTED"] as const,
     }),
     UsageDimension: builder.enumType("UsageDimension", {
-      values: {
-        API_KEY: { value: "apiKeyId" },
-        MODEL: { value: "model" },
-        PROVIDER: { value: "provider" },
-        STATUS: { value: "status" },
-        OWNER: { value: "ownerId", description: "The key's owner at the time of the request." },
-        TOOL: { value: "clientTool" },
-        ERROR_REASON: { value: "errorReason" },
-      } as const,
+      values: Object.fromEntries(
+        dimensionNames.map((name) => {
+          const { value, meaning } = dimensionWords[name];
+          return [value, { value: name, ...(meaning !== undefined && { description: meaning }) }];
+        }),
+      ) as Record<string, { value: UsageDimension }>,
     }),
     UsageInterval: builder.enumType("UsageInterval", {
       description: "In UTC.",
@@ -67,3 +66,10 @@ export function usageEnums(builder: Builder) {
 }
 
 export type UsageEnums = ReturnType<typeof usageEnums>;
+
+/** The type of a dimension's fields. Their values are text. */
+export function dimensionType(name: UsageDimension, { UsageStatus }: UsageEnums): "String" {
+  const type = name === "status" ? UsageStatus : name.endsWith("Id") ? "ID" : "String";
+  // Pothos has no union of output types, and these types have values of the same type.
+  return type as "String";
+}

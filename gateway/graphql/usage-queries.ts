@@ -1,7 +1,9 @@
 import { type FieldNode, Kind } from "graphql";
+import { countNames, dimensionNames } from "../../db/entities/usage-record.ts";
 import { GatewayError } from "../errors.ts";
 import { isId } from "../ids.ts";
-import { type Builder, usageEnums, type UsageEnums } from "./builder.ts";
+import { type Builder, dimensionType, usageEnums, type UsageEnums } from "./builder.ts";
+import { dimensionWords } from "./usage-dimensions.ts";
 import { usageRecordType } from "./usage-record.ts";
 import type { UsageCriteria, UsageHistory } from "../usage/history/usage-history.ts";
 import { averageLatencyMs, firstTokenPercentileMs, percentileMs } from "../usage/history/usage-overview.ts";
@@ -82,26 +84,17 @@ export function addUsageQueries(builder: Builder): void {
   }));
 }
 
-function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
+function usageFilterType(builder: Builder, enums: UsageEnums) {
   return builder.inputType("UsageFilter", {
     description: "A filter. Records must match all given fields.",
     fields: (t) => ({
-      apiKeyId: t.id(),
-      model: t.string({
-        description: "The `model` of the records. An empty string selects records without a model.",
-      }),
-      provider: t.string({ description: "A provider's name." }),
-      status: t.field({ type: UsageStatus }),
-      statuses: t.field({ type: [UsageStatus], description: "Records with one of these statuses." }),
-      ownerId: t.id({
-        description: "The key's owner at the time of the request. An empty string selects keys without one.",
-      }),
-      clientTool: t.string({
-        description: "The client's coding tool. An empty string selects all other clients.",
-      }),
-      errorReason: t.string({
-        description: "The `errorReason` of the records. An empty string selects records without one.",
-      }),
+      ...Object.fromEntries(
+        dimensionNames.map((name) => [
+          name,
+          t.field({ type: dimensionType(name, enums), description: dimensionWords[name].filter }),
+        ]),
+      ),
+      statuses: t.field({ type: [enums.UsageStatus], description: "Records with one of these statuses." }),
       httpStatusClass: t.int({
         description: "The first digit of the HTTP status, such as 5. Not for `usageSummary`.",
       }),
@@ -130,7 +123,7 @@ type GivenFilter = { [Name in keyof UsageCriteria]: UsageCriteria[Name] | null }
 
 type UsageSummary = Awaited<ReturnType<UsageHistory["summarize"]>>[number];
 
-function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnums) {
+function usageSummaryRowType(builder: Builder, enums: UsageEnums) {
   return builder.objectRef<UsageSummary>("UsageSummaryRow").implement({
     description: "Sums of usage. Dimensions that are not in `groupBy` are null.",
     fields: (t) => ({
@@ -140,37 +133,28 @@ function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnums) {
         description: "The start of the hour, day or month, in UTC.",
         resolve: ({ startsAt }) => startsAt ?? null,
       }),
-      apiKeyId: t.exposeID("apiKeyId", { nullable: true }),
+      ...Object.fromEntries(
+        dimensionNames.map((name) => [
+          name,
+          t.field({
+            type: dimensionType(name, enums),
+            nullable: true,
+            description: dimensionWords[name].row,
+            resolve: (row) => row[name] ?? null,
+          }),
+        ]),
+      ),
+      ...Object.fromEntries(countNames.map((name) => [name, t.expose(name, { type: "BigInt" })])),
       apiKeyName: t.exposeString("apiKeyName", {
         nullable: true,
         description: "The key's current name, or its last name before deletion.",
       }),
-      model: t.exposeString("model", { nullable: true }),
-      provider: t.exposeString("provider", { nullable: true }),
-      status: t.field({ type: UsageStatus, nullable: true, resolve: ({ status }) => status ?? null }),
-      ownerId: t.exposeID("ownerId", {
-        nullable: true,
-        description: "The owner at the time of the request. Empty for keys without an owner.",
-      }),
       ownerName: t.exposeString("ownerName", { nullable: true, description: "The owner's current name." }),
-      clientTool: t.exposeString("clientTool", {
-        nullable: true,
-        description: `The coding tool. Empty for all other clients.`,
-      }),
-      errorReason: t.exposeString("errorReason", {
-        nullable: true,
-        description: `As in \`UsageRecord\`. Empty for requests without an error.`,
-      }),
       requests: t.exposeInt("requests"),
       succeeded: t.int({ resolve: ({ outcomes }) => outcomes.SUCCEEDED }),
       failed: t.int({ resolve: ({ outcomes }) => outcomes.FAILED }),
       cancelled: t.int({ resolve: ({ outcomes }) => outcomes.CANCELLED }),
       interrupted: t.int({ resolve: ({ outcomes }) => outcomes.INTERRUPTED }),
-      inputTokens: t.expose("inputTokens", { type: "BigInt" }),
-      outputTokens: t.expose("outputTokens", { type: "BigInt" }),
-      cachedInputTokens: t.expose("cachedInputTokens", { type: "BigInt" }),
-      cacheWriteInputTokens: t.expose("cacheWriteInputTokens", { type: "BigInt" }),
-      reasoningTokens: t.expose("reasoningTokens", { type: "BigInt" }),
       costUsd: t.field({
         type: "Decimal",
         nullable: true,

@@ -1,11 +1,13 @@
+import { countNames, dimensionNames, usageDimensions } from "../../db/entities/usage-record.ts";
 import { can } from "../auth/permissions.ts";
 import type { LimitHolder } from "../errors.ts";
 import type { OwnedRecord } from "../usage/history/usage-history.ts";
 import type { AttemptTiming, RequestTiming } from "../usage/recording/usage-recorder.ts";
 import { linesOfRecord } from "../usage/counting/cost.ts";
-import type { Builder, UsageEnums } from "./builder.ts";
+import { type Builder, dimensionType, type UsageEnums } from "./builder.ts";
+import { dimensionWords } from "./usage-dimensions.ts";
 
-export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: UsageEnums) {
+export function usageRecordType(builder: Builder, enums: UsageEnums) {
   const CostLine = costLineType(builder);
   const RequestTiming = requestTimingType(builder);
   return builder.objectRef<OwnedRecord>("UsageRecord").implement({
@@ -13,20 +15,21 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
     fields: (t) => ({
       id: t.exposeID("id"),
       createdAt: t.expose("createdAt", { type: "DateTime" }),
-      apiKeyId: t.exposeID("apiKeyId"),
+      ...Object.fromEntries(
+        dimensionNames.map((name) => [
+          name,
+          t.field({
+            type: dimensionType(name, enums),
+            nullable: usageDimensions[name].column.nullable ?? false,
+            description: dimensionWords[name].record,
+            // The field is nullable if the column is.
+            resolve: (record) => record[name] as string,
+          }),
+        ]),
+      ),
+      ...Object.fromEntries(countNames.map((name) => [name, t.exposeInt(name, { nullable: true })])),
       apiKeyName: t.exposeString("apiKeyName", { description: "The key's name at the time of the request." }),
-      ownerId: t.exposeID("ownerId", {
-        nullable: true,
-        description: "The key's owner at the time of the request.",
-      }),
       ownerName: t.exposeString("ownerName", { nullable: true, description: "The owner's current name." }),
-      model: t.exposeString("model", {
-        description:
-          "The `model` of the request. Empty if it was missing or is not stored: long text, keys, and names beyond the limit for unknown ones.",
-      }),
-      provider: t.exposeString("provider", {
-        description: "The provider that answered, or the last one called. Empty if no provider was called.",
-      }),
       upstreamModel: t.exposeString("upstreamModel", { nullable: true }),
       credentialId: t.id({
         nullable: true,
@@ -36,36 +39,21 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       }),
       attempts: t.exposeInt("attempts", { description: "The number of upstream calls." }),
       endpoint: t.exposeString("endpoint"),
-      clientTool: t.exposeString("clientTool", {
-        nullable: true,
-        description: "The client's coding tool.",
-      }),
       stream: t.exposeBoolean("stream"),
-      status: t.expose("status", { type: UsageStatus }),
       httpStatus: t.exposeInt("httpStatus"),
       errorCode: t.exposeString("errorCode", { nullable: true }),
       limitedBy: t.field({
-        type: LimitScope,
+        type: enums.LimitScope,
         nullable: true,
         description:
           "The holder of the limit or budget that rejected the request. Null for any other outcome.",
         resolve: ({ limitedBy }) => limitedBy as LimitHolder | null,
-      }),
-      errorReason: t.exposeString("errorReason", {
-        nullable: true,
-        description:
-          "Details of `errorCode`: the limit that rejected the request, such as `tokens_per_minute`, the provider's failure, such as `connection_refused` or `http_503`, or the gateway's own code. Null without an error.",
       }),
       dropped: t.exposeString("dropped", {
         nullable: true,
         description:
           "The parts of the request that the model's provider does not support and the gateway left out, such as `tools.web_search`.",
       }),
-      inputTokens: t.exposeInt("inputTokens", { nullable: true }),
-      outputTokens: t.exposeInt("outputTokens", { nullable: true }),
-      cachedInputTokens: t.exposeInt("cachedInputTokens", { nullable: true }),
-      cacheWriteInputTokens: t.exposeInt("cacheWriteInputTokens", { nullable: true }),
-      reasoningTokens: t.exposeInt("reasoningTokens", { nullable: true }),
       estimated: t.exposeBoolean("estimated", {
         description: "Whether the gateway estimated a count that the upstream did not report.",
       }),

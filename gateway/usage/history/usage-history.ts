@@ -1,7 +1,6 @@
 import type { Database, Repositories } from "../../../db/database.ts";
-import type { UsageRecordRow, UsageStatus } from "../../../db/entities/usage-record.ts";
+import type { UsageDimension, UsageRecordRow, UsageStatus } from "../../../db/entities/usage-record.ts";
 import {
-  type UsageDimension,
   type UsageFilter,
   type UsageCondition,
   usageConditions,

@@ -1,6 +1,6 @@
 import type { Repositories } from "../../../db/database.ts";
-import type { UsageStatus } from "../../../db/entities/usage-record.ts";
-import type { UsageDimension, UsageFilter } from "../../../db/repositories/usage-filter.ts";
+import { countNames, type UsageDimension, type UsageStatus } from "../../../db/entities/usage-record.ts";
+import type { UsageFilter } from "../../../db/repositories/usage-filter.ts";
 import type { UsageInterval } from "../../../db/repositories/usage-queries.ts";
 import { toUsageSum, type UsageSum } from "../../../db/repositories/usage-sum.ts";
 import { GatewayError } from "../../errors.ts";
@@ -165,14 +165,11 @@ function notEmpty(parts: PeriodPart[]): PeriodPart[] {
 }
 
 export function addSums(one: UsageSum, other: UsageSum): UsageSum {
+  const sum = { ...one };
+  for (const name of countNames) sum[name] += other[name];
   return {
-    ...one,
+    ...sum,
     requests: one.requests + other.requests,
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
-    cacheWriteInputTokens: one.cacheWriteInputTokens + other.cacheWriteInputTokens,
-    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
     cost: one.cost + other.cost,
     markup: one.markup + other.markup,
     unknownCosts: one.unknownCosts + other.unknownCosts,
