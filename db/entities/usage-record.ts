@@ -42,7 +42,7 @@ export type UsageDimension = keyof typeof usageDimensions;
 export const dimensionNames = Object.keys(usageDimensions) as UsageDimension[];
 
 /** The counts that are summed. Null if unknown. */
-export const usageCounts = {
+const usageCounts = {
   inputTokens: nullable(integer()),
   outputTokens: nullable(integer()),
   cachedInputTokens: nullable(integer()),

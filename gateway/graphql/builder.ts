@@ -4,7 +4,7 @@ import type { Person } from "../auth/person.ts";
 import type { LimitHolder } from "../errors.ts";
 import { holderKinds } from "../limits/holders.ts";
 import type { Services } from "../services.ts";
-import { dimensionNames, type UsageDimension } from "../../db/entities/usage-record.ts";
+import { dimensionNames, type UsageDimension } from "../usage/usage-fields.ts";
 import { dimensionWords } from "./usage-dimensions.ts";
 
 export type GraphqlContext = {

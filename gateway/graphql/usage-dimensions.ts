@@ -1,4 +1,4 @@
-import type { UsageDimension } from "../../db/entities/usage-record.ts";
+import type { UsageDimension } from "../usage/usage-fields.ts";
 
 type DimensionWords = {
   /** The value of the enum `UsageDimension`. */

@@ -1,5 +1,5 @@
 import { type FieldNode, Kind } from "graphql";
-import { countNames, dimensionNames } from "../../db/entities/usage-record.ts";
+import { countNames, dimensionNames } from "../usage/usage-fields.ts";
 import { GatewayError } from "../errors.ts";
 import { isId } from "../ids.ts";
 import { type Builder, dimensionType, usageEnums, type UsageEnums } from "./builder.ts";

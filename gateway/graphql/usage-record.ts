@@ -1,4 +1,4 @@
-import { countNames, dimensionNames, usageDimensions } from "../../db/entities/usage-record.ts";
+import { countNames, dimensionNames, isOptional } from "../usage/usage-fields.ts";
 import { can } from "../auth/permissions.ts";
 import type { LimitHolder } from "../errors.ts";
 import type { OwnedRecord } from "../usage/history/usage-history.ts";
@@ -20,7 +20,7 @@ export function usageRecordType(builder: Builder, enums: UsageEnums) {
           name,
           t.field({
             type: dimensionType(name, enums),
-            nullable: usageDimensions[name].column.nullable ?? false,
+            nullable: isOptional(name),
             description: dimensionWords[name].record,
             // The field is nullable if the column is.
             resolve: (record) => record[name] as string,

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node
 import path from "node:path";
 import test from "ava";
 import BetterSqlite from "better-sqlite3";
-import { formatCsv } from "../../console/src/lib/usage/format-csv.ts";
+import { formatCsv } from "../../console/src/lib/usage/usage-record.ts";
 import { Browser } from "../helpers/browser.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { sendRaw } from "../helpers/send-raw.ts";

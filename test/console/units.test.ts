@@ -12,8 +12,9 @@ import { axisTicks } from "../../console/src/lib/usage/axis-ticks.ts";
 import { barPaths } from "../../console/src/lib/usage/bar-paths.ts";
 import { toChart } from "../../console/src/lib/usage/chart-series.ts";
 import { findProblem } from "../../console/src/lib/usage/custom-period.ts";
-import type { AttemptTiming } from "../../console/src/lib/usage/read-usage-record.ts";
-import type { UsageDimension, UsageSummaryRow } from "../../console/src/lib/usage/summarize-usage.ts";
+import type { AttemptTiming } from "../../console/src/lib/usage/usage-record.ts";
+import type { UsageDimension } from "../../console/src/lib/session/graphql-document.ts";
+import type { UsageSummaryRow } from "../../console/src/lib/usage/summarize-usage.ts";
 
 const source = join(import.meta.dirname, "../../console/src");
 

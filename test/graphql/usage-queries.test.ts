@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
+import { printUsageTypes } from "./print-usage-types.ts";
 import {
   buildSchema,
   getNamedType,
@@ -192,17 +193,21 @@ const top = join(import.meta.dirname, "../..");
 const usageSchema = buildSchema(readFileSync(join(top, "gateway/graphql/schema.graphql"), "utf8"));
 
 const literals = globSync("console/src/**/*.ts", { cwd: top }).flatMap((file) =>
-  [...readFileSync(join(top, file), "utf8").matchAll(/const (\w+) = \/\* GraphQL \*\/ `([^`]*)`/g)].map(
-    ([, name = "", text = ""]) => ({ file, name, text }),
-  ),
+  [
+    ...readFileSync(join(top, file), "utf8").matchAll(
+      /const (\w+) = graphql\(\s*`([^`]*)`(?:,\s*\[(\w+)\])?/g,
+    ),
+  ].map(([, name = "", text = "", fragment = ""]) => ({ file, name, text, fragment })),
 );
 const texts = new Map(literals.map(({ name, text }) => [name, text]));
 const consoleDocuments = literals
   .filter(({ text }) => !/^\s*fragment/.test(text))
-  .map(({ file, text }) => ({
-    file,
-    document: text.replaceAll(/\$\{(\w+)\}/g, (_, name) => texts.get(name) ?? ""),
-  }));
+  .map(({ file, text, fragment }) => ({ file, document: text + (texts.get(fragment) ?? "") }));
+
+test("the console's types equal the schema: run `npm run graphql:schema`", (t) => {
+  const checkedIn = join(top, "console/src/lib/session/usage-schema.d.ts");
+  t.is(printUsageTypes(usageSchema), readFileSync(checkedIn, "utf8"));
+});
 
 test("the console's queries match the schema of the usage history", (t) => {
   t.is(consoleDocuments.length, 6);

@@ -1,6 +1,8 @@
+import type { ResultOf } from "gql.tada";
+import { graphql } from "#lib/session/graphql-document.ts";
 import { askGraphql } from "#lib/session/graphql.ts";
 
-const costDocument = /* GraphQL */ `
+const costDocument = graphql(`
   query Cost($id: ID!) {
     usageRecord(id: $id) {
       costUsd
@@ -18,31 +20,15 @@ const costDocument = /* GraphQL */ `
       }
     }
   }
-`;
+`);
 
-/** A part of a cost. Amounts are US dollars as text, and null if unknown. */
-export type CostLine = {
-  component: string;
-  quantity: number;
-  /** The price per million tokens, searches or requests. */
-  priceUsd: string | null;
-  amountUsd: string | null;
-  when: string | null;
-};
+/** Amounts are exact US dollars as text, and null if unknown. */
+export type Cost = NonNullable<ResultOf<typeof costDocument>["usageRecord"]>;
 
-export type Cost = {
-  costUsd: string | null;
-  /** `provider` if the cost is the provider's own figure, otherwise `prices`. */
-  costSource: string;
-  providerCostUsd: string | null;
-  leastCostUsd: string | null;
-  chargeFactor: number;
-  chargeUsd: string | null;
-  costLines: CostLine[];
-};
+export type CostLine = Cost["costLines"][number];
 
 /** Null for a request that the user may not see, and until a new record is stored. */
 export async function readCost(id: string): Promise<Cost | null> {
-  const { usageRecord } = await askGraphql<{ usageRecord: Cost | null }>(costDocument, { id });
+  const { usageRecord } = await askGraphql(costDocument, { id });
   return usageRecord;
 }

@@ -1,6 +1,6 @@
 import { page } from "$app/state";
 import { urlState } from "#lib/url-state.ts";
-import type { UsageStatus } from "#lib/usage/read-usage-record.ts";
+import type { UsageStatus } from "#lib/usage/usage-record.ts";
 import { readPeriod, readUsageFilter, type UsageFilter } from "#lib/usage/usage-filter.ts";
 
 /** The filter of the request list. Sums of usage do not support `httpStatusClass` and `minLatencyMs`. */

@@ -1,5 +1,5 @@
-import { type ErrorReason, failureWords } from "#lib/usage/error-reasons.ts";
-import type { AttemptTiming, UsageRecord } from "#lib/usage/read-usage-record.ts";
+import { failureWords } from "#lib/usage/error-reasons.ts";
+import type { AttemptTiming, UsageRecord } from "#lib/usage/usage-record.ts";
 
 export type Phase = {
   kind: "wait" | "failed" | "first" | "output";
@@ -67,7 +67,7 @@ export function phasesOf(record: TimedRecord): Phase[] {
 const targetOf = ({ provider, model }: AttemptTiming) => `${provider} / ${model}`;
 
 /** Formats "http_429" as "HTTP 429". */
-function wordsFor(failure: ErrorReason): string {
+function wordsFor(failure: string): string {
   const [, status] = /^http_(\d+)$/.exec(failure) ?? [];
   return status ? `HTTP ${status}` : (failureWords(failure) ?? failure);
 }

@@ -1,6 +1,7 @@
+import { graphql } from "#lib/session/graphql-document.ts";
 import { askGraphql } from "#lib/session/graphql.ts";
 
-const usedValuesDocument = /* GraphQL */ `
+const usedValuesDocument = graphql(`
   query UsedValues($filter: UsageFilter) {
     tools: usageSummary(filter: $filter, groupBy: [TOOL]) {
       clientTool
@@ -9,9 +10,7 @@ const usedValuesDocument = /* GraphQL */ `
       errorReason
     }
   }
-`;
-
-type Answer = { tools: { clientTool: string }[]; reasons: { errorReason: string }[] };
+`);
 
 /**
  * The coding tools and error reasons of a period, most frequent first. An empty tool stands for all other
@@ -21,10 +20,10 @@ export async function readUsedValues(filter: {
   from: string;
   to: string;
 }): Promise<{ tools: string[]; reasons: string[] }> {
-  const { tools, reasons } = await askGraphql<Answer>(usedValuesDocument, { filter });
+  const { tools, reasons } = await askGraphql(usedValuesDocument, { filter });
   return {
-    tools: tools.map(({ clientTool }) => clientTool).filter((tool) => tool !== unknown),
-    reasons: reasons.map(({ errorReason }) => errorReason).filter((reason) => reason && reason !== unknown),
+    tools: tools.flatMap(({ clientTool }) => clientTool ?? []).filter((tool) => tool !== unknown),
+    reasons: reasons.flatMap(({ errorReason }) => errorReason || []).filter((reason) => reason !== unknown),
   };
 }
 

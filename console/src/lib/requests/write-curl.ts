@@ -1,4 +1,4 @@
-import type { UsageRecord } from "#lib/usage/read-usage-record.ts";
+import type { UsageRecord } from "#lib/usage/usage-record.ts";
 
 /** Returns a curl command that resembles the recorded request, with a sample prompt and a variable for the key. */
 export function writeCurl({ endpoint, model, stream }: UsageRecord, baseUrl: string): string {

@@ -1,3 +1,4 @@
+import type { TadaDocumentNode } from "gql.tada";
 import { session } from "./session.svelte.ts";
 
 export class GraphqlError extends Error {
@@ -15,7 +16,10 @@ export class GraphqlError extends Error {
 type Answer<Data> = { data?: Data | null; errors?: { message: string; extensions?: { code?: string } }[] };
 
 /** Queries the usage history. Throws a `GraphqlError` if the query fails. */
-export async function askGraphql<Data>(query: string, variables: Record<string, unknown>): Promise<Data> {
+export async function askGraphql<Data, Variables>(
+  query: TadaDocumentNode<Data, Variables>,
+  variables: Variables,
+): Promise<Data> {
   let response = await send(query, variables);
   if (response.status === 401) {
     await session.renew();
@@ -32,7 +36,7 @@ export async function askGraphql<Data>(query: string, variables: Record<string, 
   return data;
 }
 
-async function send(query: string, variables: Record<string, unknown>): Promise<Response> {
+async function send(query: unknown, variables: unknown): Promise<Response> {
   const token = await session.token();
   const init = {
     method: "POST",

@@ -1,7 +1,8 @@
 import type { CsvColumn } from "#lib/csv.ts";
 import { formatCompact, formatCount, formatDuration, formatPercentile } from "#lib/format/numbers.ts";
 import { formatCostSum } from "./format-cost.ts";
-import type { UsageBeforeRow, UsageDimension, UsageTotalsRow } from "./summarize-usage.ts";
+import type { UsageDimension } from "#lib/session/graphql-document.ts";
+import type { UsageBeforeRow, UsageTotalsRow } from "./summarize-usage.ts";
 import { groupOf } from "./usage-groups.ts";
 
 /** Times are in milliseconds and costs in US dollars. Shares and rates are between 0 and 1. */

@@ -1,4 +1,5 @@
-import type { UsageDimension, UsageSummaryRow } from "./summarize-usage.ts";
+import type { UsageDimension } from "#lib/session/graphql-document.ts";
+import type { UsageSummaryRow } from "./summarize-usage.ts";
 import { groupOf } from "./usage-groups.ts";
 
 export type UsageMetric = "requests" | "tokens" | "cost";

@@ -7,15 +7,15 @@ type NamedReason = Exclude<ErrorReason, `http_${number}`>;
 type LimitReason = keyof typeof limits;
 
 /** The limit or budget, as a phrase without an article. Null for every other reason. */
-export function limitWords(reason: ErrorReason | null): string | null {
+export function limitWords(reason: string | null): string | null {
   return reason !== null && isLimit(reason) ? limits[reason] : null;
 }
 
 /** The failure of a provider call as a phrase. Null for every other reason. */
-export function failureWords(reason: ErrorReason | null): string | null {
+export function failureWords(reason: string | null): string | null {
   if (reason === null || isLimit(reason)) return null;
   if (isStatus(reason)) return `provider returned HTTP status ${reason.slice("http_".length)}`;
-  return Object.hasOwn(failures, reason) ? failures[reason] : null;
+  return Object.hasOwn(failures, reason) ? failures[reason as keyof typeof failures] : null;
 }
 
 export function capitalize(phrase: string): string {
@@ -52,10 +52,10 @@ const failures: Record<Exclude<NamedReason, LimitReason>, string> = {
   reported_error: "provider error mid-stream",
 };
 
-function isLimit(reason: ErrorReason): reason is LimitReason {
-  return reason in limits;
+function isLimit(reason: string): reason is LimitReason {
+  return Object.hasOwn(limits, reason);
 }
 
-function isStatus(reason: ErrorReason): reason is `http_${number}` {
+function isStatus(reason: string): reason is `http_${number}` {
   return reason.startsWith("http_");
 }

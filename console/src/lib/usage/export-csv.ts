@@ -1,9 +1,9 @@
 import { saveCsv } from "#lib/csv.ts";
 import { formatCount } from "#lib/format/numbers.ts";
 import { toDateText } from "#lib/keys/expiry.ts";
-import { formatCsv } from "./format-csv.ts";
+import { formatCsv } from "./usage-record.ts";
 import { listUsageRecords } from "./list-usage-records.ts";
-import type { UsageRecord } from "./read-usage-record.ts";
+import type { UsageRecord } from "./usage-record.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 
 /**

@@ -1,5 +1,6 @@
 import { api, type Outputs } from "#lib/session/api.ts";
-import { summarizeUsage, type UsageDimension } from "./summarize-usage.ts";
+import type { UsageDimension } from "#lib/session/graphql-document.ts";
+import { summarizeUsage } from "./summarize-usage.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 
 export function modelsQuery() {

@@ -1,37 +1,33 @@
+import { graphql } from "#lib/session/graphql-document.ts";
 import { askGraphql } from "#lib/session/graphql.ts";
-import { type UsageRecord, usageRecordFields } from "./read-usage-record.ts";
+import { type UsageRecord, usageRecordFields } from "./usage-record.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 
-const usageRecordsDocument = /* GraphQL */ `
-  query UsageRecords($filter: UsageFilter, $first: Int, $after: String) {
-    usageRecords(filter: $filter, first: $first, after: $after) {
-      edges {
-        node {
-          ...UsageRecordFields
+const usageRecordsDocument = graphql(
+  `
+    query UsageRecords($filter: UsageFilter, $first: Int, $after: String) {
+      usageRecords(filter: $filter, first: $first, after: $after) {
+        edges {
+          node {
+            ...UsageRecordFields
+          }
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
         }
       }
-      pageInfo {
-        hasNextPage
-        endCursor
-      }
     }
-  }
-  ${usageRecordFields}
-`;
-
-type Page = {
-  usageRecords: {
-    edges: { node: UsageRecord }[];
-    pageInfo: { hasNextPage: boolean; endCursor: string | null };
-  };
-};
+  `,
+  [usageRecordFields],
+);
 
 /** A page of records, newest first. */
 export async function listUsageRecords(
   filter: UsageFilter,
   { first = 50, after }: { first?: number; after?: string | undefined } = {},
 ): Promise<{ items: UsageRecord[]; nextCursor: string | null }> {
-  const { usageRecords } = await askGraphql<Page>(usageRecordsDocument, { filter, first, after });
+  const { usageRecords } = await askGraphql(usageRecordsDocument, { filter, first, after });
   const { edges, pageInfo } = usageRecords;
   return {
     items: edges.map(({ node }) => node),

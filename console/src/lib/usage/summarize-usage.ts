@@ -1,106 +1,64 @@
+import type { ResultOf } from "gql.tada";
+import { graphql, type UsageDimension } from "#lib/session/graphql-document.ts";
 import { askGraphql } from "#lib/session/graphql.ts";
-import type { UsageStatus } from "./read-usage-record.ts";
 import type { UsageFilter, UsageInterval } from "./usage-filter.ts";
+import { usageGroupFields } from "./usage-groups.ts";
 
-const usageSummaryDocument = /* GraphQL */ `
-  query UsageSummary($filter: UsageFilter, $groupBy: [UsageDimension!]!, $interval: UsageInterval) {
-    usageSummary(filter: $filter, groupBy: $groupBy, interval: $interval) {
-      interval
-      apiKeyId
-      apiKeyName
-      model
-      provider
-      status
-      ownerId
-      ownerName
-      clientTool
-      errorReason
-      requests
-      failed
-      inputTokens
-      outputTokens
-      costUsd
-      unknownCosts
+const usageSummaryDocument = graphql(
+  `
+    query UsageSummary($filter: UsageFilter, $groupBy: [UsageDimension!]!, $interval: UsageInterval) {
+      usageSummary(filter: $filter, groupBy: $groupBy, interval: $interval) {
+        interval
+        ...UsageGroup
+        requests
+        failed
+        inputTokens
+        outputTokens
+        costUsd
+        unknownCosts
+      }
     }
-  }
-`;
+  `,
+  [usageGroupFields],
+);
 
-const usageBreakdownDocument = /* GraphQL */ `
-  query UsageBreakdown($filter: UsageFilter, $before: UsageFilter, $groupBy: [UsageDimension!]!) {
-    current: usageSummary(filter: $filter, groupBy: $groupBy) {
-      apiKeyId
-      apiKeyName
-      model
-      provider
-      status
-      ownerId
-      ownerName
-      clientTool
-      errorReason
-      requests
-      failed
-      interrupted
-      p50DurationMs
-      p95DurationMs
-      p50TimeToFirstTokenMs
-      inputTokens
-      cachedInputTokens
-      outputTokens
-      costUsd
-      chargeUsd
-      unknownCosts
+const usageBreakdownDocument = graphql(
+  `
+    query UsageBreakdown($filter: UsageFilter, $before: UsageFilter, $groupBy: [UsageDimension!]!) {
+      current: usageSummary(filter: $filter, groupBy: $groupBy) {
+        ...UsageGroup
+        requests
+        failed
+        interrupted
+        p50DurationMs
+        p95DurationMs
+        p50TimeToFirstTokenMs
+        inputTokens
+        cachedInputTokens
+        outputTokens
+        costUsd
+        chargeUsd
+        unknownCosts
+      }
+      before: usageSummary(filter: $before, groupBy: $groupBy) {
+        ...UsageGroup
+        requests
+        costUsd
+      }
     }
-    before: usageSummary(filter: $before, groupBy: $groupBy) {
-      apiKeyId
-      model
-      provider
-      status
-      ownerId
-      clientTool
-      errorReason
-      requests
-      costUsd
-    }
-  }
-`;
-
-export type UsageDimension = "API_KEY" | "MODEL" | "PROVIDER" | "STATUS" | "OWNER" | "TOOL" | "ERROR_REASON";
-
-/** The members that name a group. Members of other dimensions are null. */
-export type UsageGroup = {
-  apiKeyId: string | null;
-  apiKeyName?: string | null;
-  model: string | null;
-  provider: string | null;
-  status: UsageStatus | null;
-  ownerId: string | null;
-  ownerName?: string | null;
-  clientTool: string | null;
-  errorReason: string | null;
-};
+  `,
+  [usageGroupFields],
+);
 
 /** The sums of a group, optionally per interval. BigInt and Decimal values are strings. */
-export type UsageSummaryRow = UsageGroup & {
-  interval: string | null;
-  requests: number;
-  failed: number;
-  inputTokens: string;
-  outputTokens: string;
-  costUsd: string | null;
-  unknownCosts: number;
-};
+export type UsageSummaryRow = ResultOf<typeof usageSummaryDocument>["usageSummary"][number];
 
-export type UsageTotalsRow = Omit<UsageSummaryRow, "interval"> & {
-  interrupted: number;
-  p50DurationMs: number | null;
-  p95DurationMs: number | null;
-  p50TimeToFirstTokenMs: number | null;
-  cachedInputTokens: string;
-  chargeUsd: string | null;
-};
+type Breakdown = ResultOf<typeof usageBreakdownDocument>;
+
+export type UsageTotalsRow = Breakdown["current"][number];
 
 /** The sums of a group in the previous period. */
-export type UsageBeforeRow = UsageGroup & Pick<UsageSummaryRow, "requests" | "costUsd">;
+export type UsageBeforeRow = Breakdown["before"][number];
 
 export async function summarizeUsage(
   filter: UsageFilter,
@@ -108,7 +66,7 @@ export async function summarizeUsage(
   interval: UsageInterval | null,
 ): Promise<UsageSummaryRow[]> {
   const variables = { filter, groupBy, interval };
-  const answer = await askGraphql<{ usageSummary: UsageSummaryRow[] }>(usageSummaryDocument, variables);
+  const answer = await askGraphql(usageSummaryDocument, variables);
   return answer.usageSummary;
 }
 

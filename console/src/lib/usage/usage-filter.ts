@@ -1,7 +1,7 @@
 import { chooseFilter, urlState } from "#lib/url-state.ts";
 import { type Days, toMinuteText, toTimes, type Zone } from "./custom-period.ts";
 import { noModelChoice, noOwnerChoice, otherClientsChoice } from "./model-name.ts";
-import type { UsageStatus } from "./read-usage-record.ts";
+import type { UsageStatus } from "./usage-record.ts";
 
 /** The filter of the usage history. Times are ISO 8601 in UTC. `from` is inclusive, `to` exclusive. */
 export type UsageFilter = {

@@ -1,6 +1,24 @@
+import type { ResultOf } from "gql.tada";
+import { graphql, type UsageDimension } from "#lib/session/graphql-document.ts";
 import { capitalize, failureWords, limitWords, type ErrorReason } from "./error-reasons.ts";
 import { nameModel, noModelChoice, noOwnerChoice, otherClientsChoice } from "./model-name.ts";
-import type { UsageDimension, UsageGroup } from "./summarize-usage.ts";
+
+/** The members that name a group. Members of other dimensions are null. */
+export const usageGroupFields = graphql(`
+  fragment UsageGroup on UsageSummaryRow {
+    apiKeyId
+    apiKeyName
+    model
+    provider
+    status
+    ownerId
+    ownerName
+    clientTool
+    errorReason
+  }
+`);
+
+type UsageGroup = ResultOf<typeof usageGroupFields>;
 
 /** The groupings of the usage page, by their value in the URL. `filter` is the URL parameter that selects a group. */
 export const groupings = {
