@@ -37,7 +37,7 @@ SELECT * FROM usage_records INDEXED BY usage_records_tool WHERE client_tool = ? 
 SELECT * FROM usage_records INDEXED BY usage_records_reason WHERE error_reason = ? AND latency_ms >= ? AND id >= ? AND id < ? AND in_time(?) ORDER BY id DESC LIMIT 51;
 
 -- a key's failures with a model
-SELECT * FROM usage_records INDEXED BY usage_records_key WHERE api_key_id = ? AND model = ? AND status = ? AND id >= ? AND id < ? AND in_time(?) ORDER BY id DESC LIMIT 51;
+SELECT * FROM usage_records INDEXED BY usage_records_key WHERE api_key_id = ? AND status = ? AND model = ? AND id >= ? AND id < ? AND in_time(?) ORDER BY id DESC LIMIT 51;
 
 -- where a filter with several conditions has anything
 SELECT starts_at, SUM(requests) AS requests FROM usage_roll_ups INDEXED BY usage_roll_ups_key WHERE api_key_id = ? AND status = ? AND resolution = ? AND starts_at < ? AND in_time(?) GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
@@ -132,7 +132,7 @@ SET STATEMENT max_statement_time=2 FOR SELECT * FROM usage_records FORCE INDEX (
 SET STATEMENT max_statement_time=2 FOR SELECT * FROM usage_records FORCE INDEX (usage_records_reason) WHERE error_reason = ? AND latency_ms >= ? AND id >= ? AND id < ? ORDER BY id DESC LIMIT 51;
 
 -- a key's failures with a model
-SET STATEMENT max_statement_time=2 FOR SELECT * FROM usage_records FORCE INDEX (usage_records_key) WHERE api_key_id = ? AND model = ? AND status = ? AND id >= ? AND id < ? ORDER BY id DESC LIMIT 51;
+SET STATEMENT max_statement_time=2 FOR SELECT * FROM usage_records FORCE INDEX (usage_records_key) WHERE api_key_id = ? AND status = ? AND model = ? AND id >= ? AND id < ? ORDER BY id DESC LIMIT 51;
 
 -- where a filter with several conditions has anything
 SET STATEMENT max_statement_time=2 FOR SELECT starts_at, SUM(requests) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE api_key_id = ? AND status = ? AND resolution = ? AND starts_at < ? GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
@@ -227,7 +227,7 @@ SELECT /*+ MAX_EXECUTION_TIME(2000) */ * FROM usage_records FORCE INDEX (usage_r
 SELECT /*+ MAX_EXECUTION_TIME(2000) */ * FROM usage_records FORCE INDEX (usage_records_reason) WHERE error_reason = ? AND latency_ms >= ? AND id >= ? AND id < ? ORDER BY id DESC LIMIT 51;
 
 -- a key's failures with a model
-SELECT /*+ MAX_EXECUTION_TIME(2000) */ * FROM usage_records FORCE INDEX (usage_records_key) WHERE api_key_id = ? AND model = ? AND status = ? AND id >= ? AND id < ? ORDER BY id DESC LIMIT 51;
+SELECT /*+ MAX_EXECUTION_TIME(2000) */ * FROM usage_records FORCE INDEX (usage_records_key) WHERE api_key_id = ? AND status = ? AND model = ? AND id >= ? AND id < ? ORDER BY id DESC LIMIT 51;
 
 -- where a filter with several conditions has anything
 SELECT /*+ MAX_EXECUTION_TIME(2000) */ starts_at, SUM(requests) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE api_key_id = ? AND status = ? AND resolution = ? AND starts_at < ? GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
