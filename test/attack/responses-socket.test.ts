@@ -3,7 +3,7 @@ import { once } from "node:events";
 import test, { type ExecutionContext } from "ava";
 import { WebSocket } from "ws";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
-import { eventually } from "../helpers/eventually.ts";
+import { eventually, hangMs } from "../helpers/eventually.ts";
 import { openSocket, responseOf } from "../helpers/responses-socket.ts";
 import {
   beginStream,
@@ -179,7 +179,7 @@ test("a deactivated key's idle connection is closed", async (t) => {
 });
 
 test("a shutdown closes idle connections at once and others after their turn", async (t) => {
-  const gateway = await startTestGateway(t);
+  const gateway = await startTestGateway(t, { environment: { DRAIN_TIMEOUT_MS: String(hangMs) } });
   const { value } = await createKey(gateway);
   const idle = await openSocket(t, gateway, value);
   const busy = await openSocket(t, gateway, value);
