@@ -86,6 +86,14 @@ test.serial("a body of 1,000 bytes does not block the event loop for 20 ms", (t)
   checkBlocks(t, { blockMsMax: 20, count: (shape) => countFor(shape, 1_000) }),
 );
 
+test.serial("a body of brackets at the size limit does not block the event loop for 500 ms", async (t) => {
+  // `JSON.parse` alone takes more than a second to reject this body.
+  const body = Buffer.alloc(16 * 1024 * 1024, "[");
+  const { blockMs, status } = await measureBodyBlock("chat", body, 500);
+  t.is(status, 400);
+  t.true(blockMs < 500, `${blockMs.toFixed()} ms`);
+});
+
 function largestCount(shape: Shape): number {
   const { requestTextBytesMax, requestJsonValuesMax } = limits;
   const counts = [
@@ -199,13 +207,20 @@ async function measureFrame(
 
 const lastTypes = new Set(["response.completed", "response.incomplete", "response.failed", "error"]);
 
-async function measureBlock(
+function measureBlock(
   { dialects: [dialect = "chat"] }: Shape,
   slug: string,
   bytes: Buffer,
   enoughMs: number,
 ): Promise<{ blockMs: number; status: number }> {
-  const body = withModel(bytes, slug);
+  return measureBodyBlock(dialect, withModel(bytes, slug), enoughMs);
+}
+
+async function measureBodyBlock(
+  dialect: DialectName,
+  body: Buffer,
+  enoughMs: number,
+): Promise<{ blockMs: number; status: number }> {
   const headers = { authorization: `Bearer ${target.key}` };
   let blockMs = Infinity;
   let status = 0;

@@ -1,22 +1,16 @@
 import { setTimeout as wait } from "node:timers/promises";
 import test, { type ExecutionContext } from "ava";
-import { readUpstreamError } from "../../gateway/completions/read-upstream-error.ts";
 import { TranslatedStream } from "../../gateway/completions/translated-stream.ts";
 import { chat } from "../../gateway/dialects/chat/chat.ts";
-import { ChunkRewriter } from "../../gateway/dialects/chat/chunk-rewriter.ts";
 import type { Dialect } from "../../gateway/dialects/dialect.ts";
 import { messages } from "../../gateway/dialects/messages/messages.ts";
-import { nativeMessages } from "../../gateway/dialects/messages/native-messages.ts";
 import { responses } from "../../gateway/dialects/responses/responses.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { anthropic } from "../../gateway/providers/anthropic/anthropic.ts";
 import { bedrock } from "../../gateway/providers/bedrock/bedrock.ts";
 import { gemini } from "../../gateway/providers/gemini/gemini.ts";
-import { GenerateStreamReader } from "../../gateway/providers/gemini/generate-stream-reader.ts";
 import { openAiCompatible } from "../../gateway/providers/openai-compatible/openai-compatible.ts";
 import type { Provider } from "../../gateway/providers/provider.ts";
-import { OutputMeter } from "../../gateway/usage/counting/token-meter.ts";
-import { ServerSentEventDecoder } from "../../gateway/wire/server-sent-events.ts";
 import { anySize } from "../helpers/body-limits.ts";
 import { callUpstream, createUpstreams } from "../helpers/call-upstream.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
@@ -33,7 +27,6 @@ import {
 } from "../helpers/scripted-upstream.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { usageOf } from "../helpers/test-gateway.ts";
-import { measureGrowth } from "./measure-growth.ts";
 
 const sharedGateway = shareGateway();
 const eventBytesMax = 8 * 1024 * 1024;
@@ -282,60 +275,6 @@ for (const [name, chunk] of Object.entries(hostileChunks)) {
       t.true(keptBytes < 4 * body.length + 1024 * 1024);
     });
   }
-}
-
-const { effectiveStatus } = anthropic.connect({ baseUrl: "https://example.com", secret: null, preset: null });
-
-const countMin = 4_000;
-
-const messagesBody = { model: "acme/model", max_tokens: 1, messages: [{ role: "user", content: "Hi" }] };
-const messagesRequest = messages.readRequest(Buffer.from(JSON.stringify(messagesBody)), anySize);
-
-/** Data of a hostile upstream, sized by `count`, with the code that reads it. */
-const hostileAnswers: Record<string, (count: number) => () => unknown> = {
-  "an Anthropic error that repeats known words": (count) => {
-    const error = { message: "reached your specified ".repeat(count) };
-    return () => effectiveStatus?.(400, { error });
-  },
-  "an error that looks like keys": (count) => {
-    const body = Buffer.from(JSON.stringify({ error: { message: "sk-sk_pk-key_".repeat(count) } }));
-    return () => readUpstreamError(400, {}, body, { form: "native", secret: "sk-sk_pk-key_a" });
-  },
-  "a Gemini stream with a new candidate an event": (count) => () => {
-    const reader = new GenerateStreamReader();
-    for (let index = 0; index < count; index++) {
-      reader.read({ name: "", data: JSON.stringify({ candidates: [{ index }] }) });
-      if (reader.state !== "unfinished") throw new Error("No candidate has finished.");
-    }
-  },
-  "a message_start with many messages": (count) => {
-    const message = '"message":{"model":"a","content":[]}';
-    const data = `{"type":"message_start",${Array(4 * count)
-      .fill(message)
-      .join()}}`;
-    const events = Buffer.from(`event: message_start\ndata: ${data}\n\n`);
-    const meter = new OutputMeter(nativeMessages.outputNames());
-    return () => {
-      nativeMessages.createReader(messagesRequest, "acme/model", meter).read(events);
-    };
-  },
-  "an event of many lines, one of which ends with a carriage return": (count) => {
-    const event = Buffer.from(`data: a\r\n${"a\n".repeat(50 * count)}\n`);
-    return () => new ServerSentEventDecoder(event.length).push(event);
-  },
-  "chunks with spaces before their usage": (count) => {
-    const chunk = `data: {"model":"a","usage":${" ".repeat(200)}null,"choices":[]}\n\n`;
-    const events = Buffer.from(chunk.repeat(count / 20));
-    const meter = new OutputMeter(chat.native.outputNames());
-    return () =>
-      new ChunkRewriter({ slug: "acme/model", includeUsage: false, choicesMin: 1, meter }).rewrite(events);
-  },
-};
-
-for (const [name, prepare] of Object.entries(hostileAnswers)) {
-  test.serial(`parsing ${name} takes linear time`, async (t) => {
-    t.is(await measureGrowth(prepare(countMin), prepare(4 * countMin)), 0);
-  });
 }
 
 const rounds = isFull ? 60 : 20;
