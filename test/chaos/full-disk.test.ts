@@ -16,7 +16,7 @@ const plan = isFull ? { clients: 32, answers: 500 } : { clients: 8, answers: 60 
 async function play(t: ExecutionContext, database: KillableDatabase, dataDir: string, bug?: string) {
   const upstream = await createModelUpstream(t);
   const databaseUrl = await database.createEmpty();
-  const environment = { DATABASE_TIMEOUT_MS: "1000", USAGE_RESERVE_BYTES: String(128 * 1024) };
+  const environment = { DATABASE_TIMEOUT_MS: "5000", USAGE_RESERVE_BYTES: String(128 * 1024) };
   const stage = await setStage(t, { upstream, dataDir, databaseUrl, environment, bug });
   const clients = startClients({ ...stage, count: plan.clients });
   const { ledger } = clients;

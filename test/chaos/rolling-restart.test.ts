@@ -47,7 +47,7 @@ async function setUp(t: ExecutionContext, more: Record<string, string>) {
     ADMIN_PASSWORD: admin.password,
     UPSTREAM_PRIVATE_HOSTS: "*",
     LOG_LEVEL: "warn",
-    STOP_DELAY_MS: "2000",
+    STOP_DELAY_MS: "5000",
     ...more,
   };
   const start = async (dataDir: string): Promise<Machine> => {

@@ -25,7 +25,7 @@ async function setUp(t: ExecutionContext, server: OwnServer) {
 }
 
 function open(t: ExecutionContext, url: string, limits: Partial<DatabaseLimits>): Promise<Database> {
-  const own = { connectionsMax: 1, connectTimeoutMs: 5_000, operationTimeoutMs: 5_000 };
+  const own = { connectionsMax: 1, connectTimeoutMs: 15_000, operationTimeoutMs: 15_000 };
   return openDatabaseAt(t, url, { ...own, ...limits });
 }
 
@@ -61,7 +61,7 @@ for (const own of ownServers) {
 
   test.serial(`${own.kind}: connections to a vanished machine are closed and replaced`, async (t) => {
     const { proxy, url } = await setUp(t, server);
-    const database = await open(t, url, { connectionsMax: 3, operationTimeoutMs: 3_000 });
+    const database = await open(t, url, { connectionsMax: 3, operationTimeoutMs: 8_000 });
     const count = () => database.read(({ users }) => users.count());
     await Promise.all([count(), count(), count()]);
 
@@ -110,8 +110,8 @@ for (const own of ownServers) {
     const { root, url } = await setUp(t, server);
     const database = await Database.open(url, {
       connectionsMax: 1,
-      connectTimeoutMs: 5_000,
-      operationTimeoutMs: 2_000,
+      connectTimeoutMs: 15_000,
+      operationTimeoutMs: 8_000,
     });
     t.teardown(() => database.close());
     // This lock stands for another process that migrates for longer than the timeout.
@@ -119,7 +119,7 @@ for (const own of ownServers) {
     const migrating = database.migrate();
     await eventually(async () => {
       const [rows] = await root.query<mysql.RowDataPacket[]>(
-        "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'SELECT GET_LOCK%' AND time >= 3 AND id <> CONNECTION_ID()",
+        "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'SELECT GET_LOCK%' AND time >= 9 AND id <> CONNECTION_ID()",
       );
       return rows.length > 0;
     });

@@ -11,7 +11,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { startTokenDatabase } from "../helpers/token-database.ts";
 import { skipUnless } from "../helpers/skip-unless.ts";
 
-const limits = { connectionsMax: 3, connectTimeoutMs: 5_000, operationTimeoutMs: 5_000 };
+const limits = { connectionsMax: 3, connectTimeoutMs: 15_000, operationTimeoutMs: 15_000 };
 const credentials = {
   AWS_REGION: "eu-central-1",
   AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE",

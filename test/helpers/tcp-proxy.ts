@@ -17,7 +17,7 @@ export async function startTcpProxy(t: Pick<ExecutionContext, "teardown">, port:
       socket.on("error", () => {});
       socket.on("close", () => {
         sockets.delete(socket);
-        links.delete(link);
+        if (links.delete(link)) for (const each of link) each.destroySoon();
       });
     }
     const link: [Socket, Socket] = [client, upstream];

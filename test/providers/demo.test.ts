@@ -10,7 +10,7 @@ let gateway: TestGateway;
 let key: { id: string; value: string };
 
 test.before(async () => {
-  gateway = await startTestGateway(shared, { environment: { UPSTREAM_IDLE_TIMEOUT_MS: "2000" } });
+  gateway = await startTestGateway(shared, { environment: { UPSTREAM_IDLE_TIMEOUT_MS: "15000" } });
   key = await createKey(gateway);
 });
 
@@ -194,7 +194,7 @@ test("a JSON response format returns JSON", async (t) => {
 });
 
 const demoGateway = shareGateway({
-  environment: { UPSTREAM_IDLE_TIMEOUT_MS: "1000", UPSTREAM_TOTAL_TIMEOUT_MS: "3000" },
+  environment: { UPSTREAM_IDLE_TIMEOUT_MS: "15000", UPSTREAM_TOTAL_TIMEOUT_MS: "20000" },
 });
 let demoKey: string;
 test.before(async () => {
@@ -222,12 +222,12 @@ test("a prompt beyond the demo's limit gets 400", async (t) => {
 });
 
 test("the demo obeys its provider's idle timeout", async (t) => {
-  const answer = await postChat(demoGateway(), demoKey, chatBody("demo/echo", "/slow 1500 one two"));
+  const answer = await postChat(demoGateway(), demoKey, chatBody("demo/echo", "/slow 16000 one two"));
   t.is(answer.status, 504, answer.text);
 });
 
 test("the demo obeys its provider's total timeout", async (t) => {
-  const body = chatBody("demo/echo", `/slow 700 ${"word ".repeat(20)}`, { stream: true });
+  const body = chatBody("demo/echo", `/slow 5000 ${"word ".repeat(20)}`, { stream: true });
   const answer = await postChat(demoGateway(), demoKey, body);
   t.regex(answer.text, /upstream_timeout/);
   t.notRegex(answer.text, /\[DONE\]/);

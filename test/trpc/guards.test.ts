@@ -160,7 +160,7 @@ test("a forged token counts as missing", async (t) => {
 const withoutDatabase = ["auth.refresh", "auth.signOut", "auth.setUpToken"];
 
 test("without a database every procedure reports it, with a retry time", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "4000" } });
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "15000" } });
   const { accessToken, services } = gateway;
   const thaw = Promise.withResolvers<void>();
   services.database.read(() => thaw.promise).catch(() => {});

@@ -23,9 +23,9 @@ test.before(async () => {
   await connectUpstream(gateway, upstream, { name: "patient" });
   await connectUpstream(gateway, upstream, {
     name: "hasty",
-    firstByteTimeoutMs: 4_000,
-    idleTimeoutMs: 4_000,
-    totalTimeoutMs: 4_000,
+    firstByteTimeoutMs: 15_000,
+    idleTimeoutMs: 15_000,
+    totalTimeoutMs: 15_000,
   });
 });
 

@@ -84,7 +84,7 @@ test("a record contains why its provider failed, in the gateway's words", async 
 });
 
 test("a total timeout and the demo's failures have their reasons", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { UPSTREAM_TOTAL_TIMEOUT_MS: "3000" } });
+  const gateway = await startTestGateway(t, { environment: { UPSTREAM_TOTAL_TIMEOUT_MS: "15000" } });
   const { slug } = await addModel(t, gateway, () => {});
   t.is((await askModel(gateway, slug)).record?.errorReason, "total_timeout");
   const key = await gateway.admin.keys.create.mutate({ name: "Demo", models: ["demo/echo"] });

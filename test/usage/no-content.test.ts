@@ -90,7 +90,7 @@ test("no log line or table contains a prompt, answer, key or credential", async 
 });
 
 test("a read-only database logs nothing of a request", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "4000" } });
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "15000" } });
   const key = await createKey(gateway);
   t.is((await postChat(gateway, key.value, chatBody("demo/echo", prompt))).status, 200);
   const { promise, resolve } = Promise.withResolvers<void>();

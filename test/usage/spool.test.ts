@@ -176,7 +176,7 @@ test("a lock lasts exactly as long as its process, asleep or not", async (t) => 
 });
 
 test("without a database records fill limited files, then requests are refused", async (t) => {
-  const database = await openTestDatabase(t, "sqlite", { operationTimeoutMs: 20 });
+  const database = await openTestDatabase(t, "sqlite", { operationTimeoutMs: 250 });
   const limits = { usageSegmentBytesMax: 2_000, usageSpoolBytesMax: 20_000, usageBatchRecordsMax: 10 };
   const { recorder, spool } = await openRecorder(t, database, { limits, isSynced: true });
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -220,7 +220,7 @@ test("a file is deleted once it is shipped, and ended requests are dropped", asy
 });
 
 test("a dead process's records are kept without a database and shipped later", async (t) => {
-  const database = await openTestDatabase(t, "sqlite", { operationTimeoutMs: 20 });
+  const database = await openTestDatabase(t, "sqlite", { operationTimeoutMs: 250 });
   const dataDir = await createTestFolder(t);
   const spool = path.join(dataDir, "spool");
   await leave(spool, "dead", { "0000000001.records": bytesOf("req_1") });

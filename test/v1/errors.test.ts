@@ -154,7 +154,7 @@ test("a request without permission leaves no usage record", async (t) => {
 const unavailable = { ...serverError(503, "service_unavailable"), headers: { "retry-after": "1" } };
 
 test("a frozen database serves known keys and calls no key invalid", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "4000" } });
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "15000" } });
   const known = await createKey(gateway);
   const unseen = await createKey(gateway);
   t.is((await postChat(gateway, known.value, chatBody("demo/echo"))).status, 200);
@@ -183,7 +183,7 @@ test("a frozen database serves known keys and calls no key invalid", async (t) =
 
 test("new requests are refused when usage can no longer be stored", async (t) => {
   const gateway = await startTestGateway(t, {
-    environment: { DATABASE_TIMEOUT_MS: "4000", USAGE_SPOOL_BYTES_MAX: "1000" },
+    environment: { DATABASE_TIMEOUT_MS: "15000", USAGE_SPOOL_BYTES_MAX: "1000" },
   });
   const key = await createKey(gateway);
   t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200);
@@ -216,7 +216,7 @@ let dialectErrorsKey: { id: string; value: string };
 
 test.before(async () => {
   dialectErrorsGateway = await startTestGateway(shared, {
-    environment: { REQUEST_BODY_BYTES_MAX: String(bodyBytesMax), DATABASE_TIMEOUT_MS: "2000" },
+    environment: { REQUEST_BODY_BYTES_MAX: String(bodyBytesMax), DATABASE_TIMEOUT_MS: "15000" },
   });
   dialectErrorsKey = await createKey(dialectErrorsGateway);
 });
