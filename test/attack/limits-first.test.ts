@@ -64,6 +64,24 @@ for (const { name, send } of limitedRoutes.filter(({ name }) => /input_items|pos
   );
 }
 
+for (const { name, send } of limitedRoutes.filter(({ name }) => /responses|WebSocket/.test(name))) {
+  test.serial(`${name}: a key over its limit looks up no kept response`, async (t) => {
+    const { keptResponses } = gateway().services;
+    if (!keptResponses) throw new Error("The gateway keeps responses by default.");
+    const target = await prepare(t, gateway(), { requestsPerMinute: 1 });
+    await send(target);
+    let lookUps = 0;
+    const find = keptResponses.find.bind(keptResponses);
+    keptResponses.find = (...parameters) => {
+      lookUps++;
+      return find(...parameters);
+    };
+    t.teardown(() => (keptResponses.find = find));
+    t.is(await send(target), 429);
+    t.is(lookUps, 0);
+  });
+}
+
 test.serial("routes without a model count as requests", async (t) => {
   for (const { name, send } of limitedRoutes.filter(({ name }) => !isModelRoute(name))) {
     const target = await prepare(t, gateway(), { requestsPerMinute: 1 });
