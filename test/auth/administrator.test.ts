@@ -12,6 +12,7 @@ import { createMigratedDatabase, databaseKinds } from "../helpers/test-database.
 import { createTestFolder } from "../helpers/test-folder.ts";
 import {
   administrator,
+  patience,
   startTestGateway,
   type TestGateway,
   weakestStrength,
@@ -23,15 +24,7 @@ async function startNew(t: ExecutionContext, environment: Record<string, string>
     ...systemRuntime(createLog("info", { write: (line) => log.push(line) })),
     hashStrength: weakestStrength,
   };
-  const gateway = await startGateway(
-    readConfig({
-      PORT: "0",
-      DATABASE_TIMEOUT_MS: "120000",
-      DATABASE_CONNECT_TIMEOUT_MS: "120000",
-      ...environment,
-    }),
-    runtime,
-  );
+  const gateway = await startGateway(readConfig({ PORT: "0", ...patience, ...environment }), runtime);
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= gateway.close());
   t.teardown(close);

@@ -28,15 +28,7 @@ export async function startTestGateway(
     UPSTREAM_PRIVATE_HOSTS: "*",
     USAGE_FLUSH_INTERVAL_MS: "20",
     DRAIN_TIMEOUT_MS: "2000",
-    // Test files share a machine, so a slow server must not count as unavailable, nor a slow stream as silent, nor a
-    // slow client as gone.
-    STREAM_PING_INTERVAL_MS: String(hangMs),
-    REQUEST_HEADERS_TIMEOUT_MS: String(hangMs),
-    REQUEST_RECEIVE_TIMEOUT_MS: String(hangMs),
-    DATABASE_TIMEOUT_MS: String(hangMs),
-    DATABASE_CONNECT_TIMEOUT_MS: String(hangMs),
-    VALKEY_TIMEOUT_MS: String(hangMs),
-    USAGE_QUERY_TIMEOUT_MS: String(hangMs),
+    ...patience,
     ...options.environment,
   };
   const log: string[] = [];
@@ -55,6 +47,20 @@ export async function startTestGateway(
   const admin = createConsoleClient(gateway.url, accessToken);
   return { ...gateway, close, admin, accessToken, log, environment };
 }
+
+/**
+ * Variables for gateways of tests. Test files share a machine, so a slow server must not count as unavailable, nor a slow
+ * stream as silent, nor a slow client as gone.
+ */
+export const patience = {
+  STREAM_PING_INTERVAL_MS: String(hangMs),
+  REQUEST_HEADERS_TIMEOUT_MS: String(hangMs),
+  REQUEST_RECEIVE_TIMEOUT_MS: String(hangMs),
+  DATABASE_TIMEOUT_MS: String(hangMs),
+  DATABASE_CONNECT_TIMEOUT_MS: String(hangMs),
+  VALKEY_TIMEOUT_MS: String(hangMs),
+  USAGE_QUERY_TIMEOUT_MS: String(hangMs),
+};
 
 /** From now on, this file's gateways listen on the same port, one after another. */
 export function reusePort(): void {

@@ -27,7 +27,7 @@ import { fillHistory } from "../bench/usage-rows.ts";
 import { askHistory } from "../helpers/ask-history.ts";
 import { isFull } from "../helpers/scale.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { administrator, createConsoleClient } from "../helpers/test-gateway.ts";
+import { administrator, createConsoleClient, patience } from "../helpers/test-gateway.ts";
 
 const rows = 8_000;
 const limits = { connectionsMax: 4, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
@@ -201,7 +201,12 @@ const historySelect = /SELECT.*FROM\W+(usage_records|usage_roll_ups|provider_hal
 
 async function start(t: ExecutionContext, rows: number) {
   const folder = await createTestFolder(t);
-  const environment = { DATABASE_URL: `sqlite:${folder}/gateway.db`, DATA_DIR: folder, PORT: "0" };
+  const environment = {
+    ...patience,
+    DATABASE_URL: `sqlite:${folder}/gateway.db`,
+    DATA_DIR: folder,
+    PORT: "0",
+  };
   const runtime = systemRuntime(createLog("silent", { write: () => {} }));
   const gateway = await startGateway(readConfig(environment), runtime);
   t.teardown(() => gateway.close());
