@@ -63,6 +63,7 @@ function admit(
     // 4. Attempt: another attempt follows only if no upstream processed the request.
     const attempts = new Attempts(context.attempts, route.candidates, {
       prepare(candidate) {
+        if (candidate.problem !== null) throw candidate.problem;
         // 5. Relay: each attempt has a relay, which converts the candidate's answer and sends it to the client.
         const call = { context, exchange, request: request.value, headers, followUp };
         const attempt = operation.prepare(call, candidate);

@@ -1,8 +1,15 @@
 import type { AnswerEnvelope, Dialect, DialectRequest, NativeDialect } from "../dialects/dialect.ts";
 import { GatewayError } from "../errors.ts";
-import type { ChatAnswer, ChatTranslation, UpstreamModel, Endpoint } from "../providers/provider.ts";
+import type {
+  ChatAnswer,
+  ChatTranslation,
+  UpstreamModel,
+  Endpoint,
+  EndpointName,
+  ModelApis,
+} from "../providers/provider.ts";
 import type { Attempt } from "../routing/attempts.ts";
-import type { Candidate, Target } from "../routing/candidate.ts";
+import type { UsableCandidate } from "../routing/candidate.ts";
 import type { UpstreamEvents } from "../upstream/upstream-call.ts";
 import type { ChatRequestBody, ChunkChoice } from "../wire/chat-completion.ts";
 import { AnswerRelay } from "./answer-relay.ts";
@@ -18,32 +25,29 @@ export function conversation(dialect: Dialect): Operation<DialectRequest> {
     endpointName: dialect.endpointName,
     read: dialect.readRequest,
     prepare(call, candidate) {
-      const { target } = candidate;
-      if (target instanceof GatewayError) throw target;
-      const endpoint = nativeEndpoint(target, dialect.endpointName);
+      const endpoint = nativeEndpoint(candidate.apis, dialect.endpointName);
       return endpoint
-        ? prepareNative(call, dialect, candidate, target, endpoint)
-        : prepareTranslated(call, dialect, candidate, target);
+        ? prepareNative(call, dialect, candidate, endpoint)
+        : prepareTranslated(call, dialect, candidate);
     },
   };
 }
 
 type Call = ModelCall<DialectRequest>;
 
-function nativeEndpoint(target: Target, name: Dialect["endpointName"]): Endpoint | undefined {
-  if (name === "chat/completions") return target.chat.quirks ? target.chat.endpoint : undefined;
-  return target.dialects[name];
+function nativeEndpoint(apis: ModelApis, name: EndpointName): Endpoint | undefined {
+  const isTranslated = name === "chat/completions" && apis[name].quirks === null;
+  return isTranslated ? undefined : apis[name]?.endpoint;
 }
 
 function prepareNative(
   call: Call,
   { native }: Dialect,
-  { upstreamModel, timeouts }: Candidate,
-  { chat }: Target,
+  { upstreamModel, timeouts, apis }: UsableCandidate,
   endpoint: Endpoint,
 ): Attempt {
   const { request, context, headers } = call;
-  const parts = native.buildRequest(request, upstreamModel, chat.quirks);
+  const parts = native.buildRequest(request, upstreamModel, apis["chat/completions"].quirks);
   const target = withClientHeaders(endpoint, headers, native.forwardedHeaders);
   return {
     dropped: request.dropped ?? null,
@@ -55,11 +59,11 @@ function prepareNative(
 function prepareTranslated(
   call: Call,
   dialect: Dialect,
-  { upstreamModel, timeouts }: Candidate,
-  { chat }: Target,
+  { upstreamModel, timeouts, apis }: UsableCandidate,
 ): Attempt {
   const { request, context, followUp } = call;
   if (followUp?.missing) throw followUp.missing;
+  const chat = apis["chat/completions"];
   const { requestTranslatedBytesMax: bytesMax } = context.limits;
   if (request.bytes.length > bytesMax) throw tooLargeToTranslate(bytesMax);
   const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;

@@ -5,11 +5,9 @@ import { readResponsesRequest } from "../dialects/responses/read-responses-reque
 import { responses } from "../dialects/responses/responses.ts";
 import type { Dialect, DialectRequest } from "../dialects/dialect.ts";
 import type { BodyLimits } from "../dialects/parse-body.ts";
-import { GatewayError } from "../errors.ts";
 import type { KnownKey } from "../keys/authenticate-key.ts";
-import type { DialectEndpointName } from "../providers/provider.ts";
+import type { EndpointName } from "../providers/provider.ts";
 import { resolveRoute } from "../routing/catalogue.ts";
-import type { Candidate } from "../routing/candidate.ts";
 import { type CollectedAnswer, collectAnswer } from "../upstream/collect-answer.ts";
 import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
 import { spliceModel } from "../wire/bytes.ts";
@@ -18,7 +16,7 @@ import { withClientHeaders } from "./conversation.ts";
 
 export type TokenCounting = {
   dialect: Dialect;
-  endpointName: DialectEndpointName;
+  endpointName: EndpointName;
   read(bytes: Buffer, limits: BodyLimits): DialectRequest;
   /** The answer if the upstream cannot count, or if its count fails. */
   estimate(body: Record<string, unknown>): Promise<object>;
@@ -61,9 +59,9 @@ export async function countRequestTokens(
     request = counting.read(followUp.join(), options.limits);
   }
   const candidate = route.candidates[0]?.[0];
-  const endpoint = candidate && endpointOf(candidate, counting.endpointName);
-  if (candidate && endpoint) {
-    const target = withClientHeaders(endpoint, headers, dialect.native.forwardedHeaders);
+  const api = candidate?.apis[counting.endpointName];
+  if (candidate && api) {
+    const target = withClientHeaders(api.endpoint, headers, dialect.native.forwardedHeaders);
     const { timeouts, upstreamModel } = candidate;
     const body = spliceModel(request, upstreamModel.name);
     const bytesMax = options.limits.upstreamEventBytesMax;
@@ -74,10 +72,6 @@ export async function countRequestTokens(
     if (answer && isCount(answer)) return answer.body;
   }
   return Buffer.from(JSON.stringify(await counting.estimate(request.body)));
-}
-
-function endpointOf({ target }: Candidate, name: DialectEndpointName) {
-  return target instanceof GatewayError ? undefined : target.dialects[name];
 }
 
 function isCount({ status, body }: CollectedAnswer): boolean {

@@ -15,25 +15,24 @@ import { translatedEmbeddings } from "./translated-answer.ts";
 export const embeddings: Operation<EmbeddingsRequest> = {
   endpointName: "embeddings",
   read: readEmbeddingsRequest,
-  prepare({ context, exchange, request }, { target, upstreamModel, timeouts }) {
-    if (target instanceof GatewayError) throw target;
+  prepare({ context, exchange, request }, { apis, upstreamModel, timeouts }) {
     const { model: slug } = request;
-    const api = target.embeddings;
-    if (api === null) {
+    const api = apis.embeddings;
+    if (api === undefined) {
       const message = `The model \`${slug}\` does not support embeddings. Choose an embedding model.`;
       throw new GatewayError("invalid_value", message, { param: "model" });
     }
-    const isNative = api.form === "native";
-    const parts = isNative
-      ? spliceModel(request, upstreamModel.name)
-      : [Buffer.from(JSON.stringify(api.buildRequest(request.body, upstreamModel)))];
-    const reading = isNative
-      ? nativeEmbeddings(slug)
-      : translatedEmbeddings(api.readAnswer, {
+    const { translation } = api;
+    const parts = translation
+      ? [Buffer.from(JSON.stringify(translation.buildRequest(request.body, upstreamModel)))]
+      : spliceModel(request, upstreamModel.name);
+    const reading = translation
+      ? translatedEmbeddings(translation.readAnswer, {
           slug,
           ...inputsOf(request.body),
           estimateInputTokens: () => estimateInputTokens(request.body),
-        });
+        })
+      : nativeEmbeddings(slug);
     return {
       events: new AnswerRelay(exchange, reading, context.limits.upstreamAnswerBytesMax),
       begin: (events) => context.upstreams.call(api.endpoint, parts, timeouts, events),

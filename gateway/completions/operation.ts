@@ -8,7 +8,7 @@ import type { Catalogue } from "../routing/catalogue.ts";
 import type { PrivateAddressWarnings } from "../routing/private-address-warnings.ts";
 import type { RecordedModelNames } from "../routing/recorded-model-names.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
-import type { Candidate } from "../routing/candidate.ts";
+import type { UsableCandidate } from "../routing/candidate.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -22,7 +22,7 @@ export type Operation<Request extends ModelRequest = ModelRequest> = {
   /** Throws a `GatewayError` for an invalid request. */
   read(bytes: Buffer, limits: BodyLimits): Request;
   /** Throws a `GatewayError` if the candidate cannot serve the request. */
-  prepare(call: ModelCall<Request>, candidate: Candidate): Attempt;
+  prepare(call: ModelCall<Request>, candidate: UsableCandidate): Attempt;
 };
 
 export type ModelRequest = {

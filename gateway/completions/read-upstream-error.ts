@@ -180,21 +180,21 @@ export class ErrorCollector {
  * The error that a response with status 200 contains in place of an answer, or else `error`.
  * @param error the reason why the response is not an answer
  */
-export function errorInAnswer(
-  body: Buffer,
-  error: GatewayError,
-  candidate: Pick<Candidate, "target"> | null,
-): GatewayError {
+export function errorInAnswer(body: Buffer, error: GatewayError, candidate: Speaker | null): GatewayError {
   const isKnown = error.withoutAnswer !== null && error.withoutAnswer.status !== null;
   const reported = isKnown ? null : findReportedError(parseShortJson(body, 0, body.length));
   return errorWithoutSecrets(reported ?? error, speakerOf(candidate).secret);
 }
 
-function speakerOf(candidate: Pick<Candidate, "target"> | null): ErrorSpeaker {
-  const target = candidate?.target;
-  if (!target || target instanceof GatewayError) return { form: "native", secret: null };
-  const { chat, effectiveStatus } = target;
-  return { form: chat.quirks ? "native" : "translated", secret: chat.endpoint.secret, effectiveStatus };
+function speakerOf(candidate: Speaker | null): ErrorSpeaker {
+  const chat = candidate?.apis["chat/completions"];
+  return {
+    form: chat?.quirks === null ? "translated" : "native",
+    secret: chat?.endpoint.secret ?? null,
+    effectiveStatus: candidate?.effectiveStatus,
+  };
 }
+
+type Speaker = Pick<Candidate, "apis" | "effectiveStatus">;
 
 const errorBytesMax = 64 * 1024;

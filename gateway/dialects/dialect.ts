@@ -1,7 +1,7 @@
 import type { BytesOrText } from "../wire/bytes.ts";
 import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
-import type { ChatAnswer, DialectEndpointName, UpstreamModel } from "../providers/provider.ts";
+import type { ChatAnswer, EndpointName, UpstreamModel } from "../providers/provider.ts";
 import type { ChatRequestBody, ChatUsage, ChunkChoice, ChatQuirks } from "../wire/chat-completion.ts";
 import type { BodyLimits } from "./parse-body.ts";
 import { isObject } from "../wire/json.ts";
@@ -12,7 +12,7 @@ import { isObject } from "../wire/json.ts";
  */
 export type Dialect<Request extends DialectRequest = DialectRequest> = {
   /** The path after `/v1/`, and the endpoint's name in usage records. */
-  endpointName: Exclude<DialectEndpointName, "messages/count_tokens" | "responses/input_tokens">;
+  endpointName: EndpointName;
   /**
    * Checks the members that the gateway reads, and rejects members that select another model. Throws
    * `invalid_body`, `request_too_large`, `missing_required_parameter`, `invalid_type` or `invalid_value`.

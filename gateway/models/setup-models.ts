@@ -1,5 +1,4 @@
 import type { Database } from "../../db/database.ts";
-import { GatewayError } from "../errors.ts";
 import type { Catalogue } from "../routing/catalogue.ts";
 import { findModelFacts } from "../known-models/model-facts.ts";
 import { findKind } from "../providers/registry.ts";
@@ -37,11 +36,10 @@ export async function readSetupModels(
 }
 
 function dialectsOf(catalogue: Catalogue, slug: string): SetupModel["dialects"] {
-  const target = catalogue.find(slug)?.candidates[0]?.[0]?.target;
-  if (!target || target instanceof GatewayError) return ["chat"];
+  const apis = catalogue.find(slug)?.candidates[0]?.[0]?.apis;
   return [
-    ...(target.chat.quirks ? (["chat"] as const) : []),
-    ...(target.dialects.messages ? (["messages"] as const) : []),
-    ...(target.dialects.responses ? (["responses"] as const) : []),
+    ...(apis?.["chat/completions"]?.quirks === null ? [] : (["chat"] as const)),
+    ...(apis?.messages ? (["messages"] as const) : []),
+    ...(apis?.responses ? (["responses"] as const) : []),
   ];
 }

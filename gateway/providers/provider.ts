@@ -76,10 +76,8 @@ export type UpstreamApi = {
   modelsEndpoint: Endpoint;
   /** The model names in a `modelsEndpoint` response. Null for a malformed list. */
   readModelNames(list: unknown): string[] | null;
-  chat(model: UpstreamModel): ChatApi;
-  embeddings(model: UpstreamModel): EmbeddingsApi | null;
-  /** The endpoints for client dialects other than chat completions, by endpoint name. */
-  dialects?: Partial<Record<DialectEndpointName, Endpoint>>;
+  /** What the upstream offers for a model. */
+  apis(model: UpstreamModel): ModelApis;
   /**
    * Returns the actual status of a failed response, because some upstreams use one status for several causes.
    * `body` is the response's JSON, or null.
@@ -87,14 +85,21 @@ export type UpstreamApi = {
   effectiveStatus?(status: number, body: unknown): number;
 };
 
-/** The paths after `/v1/`. */
-export type DialectEndpointName =
-  | "chat/completions"
-  | "messages"
-  | "messages/count_tokens"
-  | "responses"
-  | "responses/compact"
-  | "responses/input_tokens";
+/** An upstream's APIs, each under the name of its endpoint here: the path after `/v1/`. */
+export type ModelApis = {
+  "chat/completions": ChatApi;
+  embeddings?: EmbeddingsApi;
+  messages?: NativeApi;
+  "messages/count_tokens"?: NativeApi;
+  responses?: NativeApi;
+  "responses/compact"?: NativeApi;
+  "responses/input_tokens"?: NativeApi;
+};
+
+export type EndpointName = keyof ModelApis;
+
+/** The client's API: the upstream receives the client's bytes, with its own name for the model. */
+export type NativeApi = { endpoint: Endpoint };
 
 export type UpstreamModel = {
   /** The upstream's own name for the model. */
@@ -104,12 +109,12 @@ export type UpstreamModel = {
   canReason?: boolean | undefined;
 };
 
-export type ChatApi = ChatTranslation & {
-  endpoint: Endpoint;
-  streamEndpoint: Endpoint;
-  /** Null for an upstream without native chat completions. */
-  quirks: ChatQuirks | null;
-};
+export type ChatApi = NativeApi &
+  ChatTranslation & {
+    streamEndpoint: Endpoint;
+    /** Null for an upstream without native chat completions. */
+    quirks: ChatQuirks | null;
+  };
 
 export type ChatTranslation = {
   /**
@@ -150,16 +155,15 @@ export type ChatStreamReader = {
   readonly state: "unfinished" | "finished" | "ended";
 };
 
-export type EmbeddingsApi =
-  | { form: "native"; endpoint: Endpoint }
-  | {
-      form: "translated";
-      endpoint: Endpoint;
-      /** Throws a `GatewayError` for an unsupported or invalid parameter. */
-      buildRequest(body: EmbeddingsRequestBody, model: UpstreamModel): object;
-      /** May throw any error for a malformed response. */
-      readAnswer(answer: unknown): EmbeddingsAnswer;
-    };
+/** Native without a translation. */
+type EmbeddingsApi = NativeApi & { translation?: EmbeddingsTranslation };
+
+export type EmbeddingsTranslation = {
+  /** Throws a `GatewayError` for an unsupported or invalid parameter. */
+  buildRequest(body: EmbeddingsRequestBody, model: UpstreamModel): object;
+  /** May throw any error for a malformed response. */
+  readAnswer(answer: unknown): EmbeddingsAnswer;
+};
 
 export type EmbeddingsAnswer = {
   /** One vector for each input, in order. */

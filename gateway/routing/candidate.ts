@@ -1,10 +1,12 @@
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { GatewayError } from "../errors.ts";
-import type { ChatApi, EmbeddingsApi, UpstreamApi, UpstreamModel } from "../providers/provider.ts";
+import type { EndpointName, ModelApis, UpstreamApi, UpstreamModel } from "../providers/provider.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
 
 /** One provider, credential and upstream model that can answer a request. */
-export type Candidate = Readonly<{
+export type Candidate = UsableCandidate | UnusableCandidate;
+
+export type UsableCandidate = Readonly<{
   providerId: string;
   providerName: string;
   providerKind: string;
@@ -23,13 +25,11 @@ export type Candidate = Readonly<{
   /** The provider's charge factor, in ten-thousandths. Null means a factor of 1. */
   chargeFactor: number | null;
   timeouts: UpstreamTimeouts;
-  /** An error if the provider's settings or the credential cannot be used. */
-  target: Target | GatewayError;
+  apis: ModelApis;
+  effectiveStatus: UpstreamApi["effectiveStatus"];
+  problem: null;
 }>;
 
-export type Target = {
-  chat: ChatApi;
-  embeddings: EmbeddingsApi | null;
-  dialects: NonNullable<UpstreamApi["dialects"]>;
-  effectiveStatus: UpstreamApi["effectiveStatus"];
-};
+/** A candidate whose provider's settings or credential cannot be used. `problem` is the error for its requests. */
+type UnusableCandidate = Omit<UsableCandidate, "apis" | "problem"> &
+  Readonly<{ apis: { [Name in EndpointName]?: undefined }; problem: GatewayError }>;

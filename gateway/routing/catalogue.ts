@@ -5,8 +5,8 @@ import type { SecretBox } from "../credentials/secret-box.ts";
 import type { Settings } from "../config/limit-variables.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { Endpoint, UpstreamApi, UpstreamModel } from "../providers/provider.ts";
-import type { Candidate, Target } from "./candidate.ts";
+import type { Endpoint, UpstreamApi } from "../providers/provider.ts";
+import type { Candidate } from "./candidate.ts";
 import type { KnownKey } from "../keys/authenticate-key.ts";
 import { isBareName, parseSlug } from "./slug.ts";
 import { findProvider } from "../providers/registry.ts";
@@ -53,8 +53,9 @@ export class Catalogue {
   /** Returns the usable candidates' chat endpoints, for `Upstreams.keepOnly`. */
   *endpoints(): Generator<Endpoint> {
     for (const { candidates } of this.#models.values()) {
-      for (const { target } of candidates.flat()) {
-        if (!(target instanceof GatewayError)) yield target.chat.endpoint;
+      for (const { apis } of candidates.flat()) {
+        const chat = apis["chat/completions"];
+        if (chat) yield chat.endpoint;
       }
     }
   }
@@ -149,10 +150,10 @@ class ConnectedProvider {
     this.#connections = (credentials.length === 0 ? [null] : credentials).map((credential) => {
       const { id: credentialId, weight } = credential ?? { id: null, weight: 1 };
       try {
-        return { credentialId, weight, api: connect(row, credential, secretBox) };
+        return { credentialId, weight, api: connect(row, credential, secretBox), problem: null };
       } catch (error) {
         log.error({ provider: row.name, credentialId, error }, "the provider's settings are invalid");
-        return { credentialId, weight, api: toGatewayError(error) };
+        return { credentialId, weight, api: null, problem: toGatewayError(error) };
       }
     });
   }
@@ -165,7 +166,7 @@ class ConnectedProvider {
       outputTokensMax: model.outputTokensMax,
       canReason: findModelFacts(model.upstreamModel)?.capabilities.includes("reasoning"),
     };
-    return this.#connections.map(({ credentialId, weight, api }) => ({
+    return this.#connections.map(({ credentialId, weight, api, problem }) => ({
       providerId: this.#row.id,
       providerName: this.#row.name,
       providerKind: this.#row.kind,
@@ -177,26 +178,21 @@ class ConnectedProvider {
       costSource: this.#row.costSource,
       chargeFactor: this.#row.chargeFactor,
       timeouts: this.#timeouts,
-      target: api instanceof GatewayError ? api : toTarget(api, upstreamModel),
+      effectiveStatus: api?.effectiveStatus?.bind(api),
+      ...(problem === null ? { apis: api.apis(upstreamModel), problem } : { apis: {}, problem }),
     }));
   }
 }
 
-type Connection = { credentialId: string | null; weight: number; api: UpstreamApi | GatewayError };
+type Connection = { credentialId: string | null; weight: number } & (
+  | { api: UpstreamApi; problem: null }
+  | { api: null; problem: GatewayError }
+);
 
 function connect(row: ProviderRow, credential: CredentialRow | null, secretBox: SecretBox): UpstreamApi {
   const provider = findProvider(row.kind);
   const secret = credential ? openCredential(secretBox, credential) : null;
   return provider.connect({ baseUrl: row.baseUrl ?? "", secret, preset: row.preset });
-}
-
-function toTarget(api: UpstreamApi, model: UpstreamModel): Target {
-  return {
-    chat: api.chat(model),
-    embeddings: api.embeddings(model),
-    dialects: api.dialects ?? {},
-    effectiveStatus: api.effectiveStatus?.bind(api),
-  };
 }
 
 function defaultTimeouts(limits: Settings): UpstreamTimeouts {

@@ -1,4 +1,3 @@
-import { GatewayError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type AddressGuard, hostAndPortOf } from "../upstream/address-guard.ts";
 import type { CatalogueModel } from "./catalogue.ts";
@@ -21,17 +20,16 @@ export class PrivateAddressWarnings {
   warnAtStart(models: Iterable<CatalogueModel>): void {
     for (const { candidates } of models) {
       for (const candidate of candidates.flat()) {
-        const { target } = candidate;
-        if (target instanceof GatewayError) continue;
-        if (this.#options.guard.refusesAtSight(new URL(target.chat.endpoint.origin))) this.warn(candidate);
+        const origin = originOf(candidate);
+        if (origin && this.#options.guard.refusesAtSight(new URL(origin))) this.warn(candidate);
       }
     }
   }
 
-  warn({ providerId, providerName, target }: Candidate): void {
-    if (target instanceof GatewayError) return;
-    const { origin } = target.chat.endpoint;
-    if (this.#warned.get(providerId) === origin) return;
+  warn(candidate: Candidate): void {
+    const { providerId, providerName } = candidate;
+    const origin = originOf(candidate);
+    if (!origin || this.#warned.get(providerId) === origin) return;
     this.#warned.set(providerId, origin);
     const address = hostAndPortOf(new URL(origin));
     this.#options.log.warn(
@@ -39,4 +37,9 @@ export class PrivateAddressWarnings {
       `the provider's address is private, so requests to it are blocked. ${howToAllow(address)}`,
     );
   }
+}
+
+/** Undefined for a candidate that cannot be used. */
+function originOf({ apis }: Candidate): string | undefined {
+  return apis["chat/completions"]?.endpoint.origin;
 }

@@ -17,7 +17,6 @@ import type {
   EndedRequest,
   RequestObserver,
 } from "../usage/request-observer.ts";
-import { GatewayError } from "../errors.ts";
 import { findKind } from "../providers/registry.ts";
 
 /**
@@ -184,13 +183,14 @@ function errorTypeOf(call: ObservedCall, ended: EndedRequest | null): string | n
 }
 
 /** Whether the upstream runs inside this process. */
-function isLocal({ target }: ObservedUpstream): boolean {
-  return !(target instanceof GatewayError) && target.chat.endpoint.answer !== undefined;
+function isLocal({ apis }: ObservedUpstream): boolean {
+  return apis["chat/completions"]?.endpoint.answer !== undefined;
 }
 
-function describeServer({ target }: ObservedUpstream): Attributes {
-  if (target instanceof GatewayError || target.chat.endpoint.answer) return {};
-  const { hostname, port, protocol } = new URL(target.chat.endpoint.origin);
+function describeServer({ apis }: ObservedUpstream): Attributes {
+  const endpoint = apis["chat/completions"]?.endpoint;
+  if (endpoint === undefined || endpoint.answer) return {};
+  const { hostname, port, protocol } = new URL(endpoint.origin);
   return { "server.address": hostname, "server.port": Number(port || (protocol === "https:" ? 443 : 80)) };
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorCode, GatewayError } from "../errors.ts";
+import type { ErrorCode } from "../errors.ts";
 import type { UsageRecord } from "./recording/spool.ts";
 import type { Endpoint } from "../providers/provider.ts";
 
@@ -79,7 +79,7 @@ export type ObservedUpstream = Readonly<{
   providerKind: string;
   preset: string | null;
   upstreamModel: { readonly name: string };
-  target: { chat: { endpoint: Pick<Endpoint, "origin" | "answer"> } } | GatewayError;
+  apis: { "chat/completions"?: { endpoint: Pick<Endpoint, "origin" | "answer"> } | undefined };
 }>;
 
 type ObservedRequestOptions = Pick<ObservedRequest, "id" | "method" | "route" | "traceparent">;

@@ -7,7 +7,7 @@ import { messages } from "../../gateway/dialects/messages/messages.ts";
 import { readCountRequest } from "../../gateway/dialects/messages/read-messages-request.ts";
 import { responses } from "../../gateway/dialects/responses/responses.ts";
 import { GatewayError } from "../../gateway/errors.ts";
-import type { Endpoint, UpstreamApi } from "../../gateway/providers/provider.ts";
+import type { Endpoint, ModelApis } from "../../gateway/providers/provider.ts";
 import { type ProviderKindName, providerKindNames, providerKinds } from "../../gateway/providers/registry.ts";
 import { estimateInputTokens } from "../../gateway/usage/counting/estimate-input-tokens.ts";
 import { spliceModel } from "../../gateway/wire/bytes.ts";
@@ -39,33 +39,32 @@ export const requestPipelines: RequestPipeline[] = providerKindNames.flatMap((ki
   })),
 );
 
-type Target = { api: UpstreamApi; model: typeof upstreamModel };
+type Target = { apis: ModelApis; model: typeof upstreamModel };
 
 const steps: Record<DialectName, (bytes: Buffer, target: Target) => void | Promise<void>> = {
   chat: (bytes, target) => converse(chat, bytes, target),
   messages: (bytes, target) => converse(messages, bytes, target),
-  async count_tokens(bytes, { api }) {
+  async count_tokens(bytes, { apis }) {
     const request = readCountRequest(bytes, anySize);
-    if (api.dialects?.["messages/count_tokens"]) spliceModel(request, upstreamModel.name);
+    if (apis["messages/count_tokens"]) spliceModel(request, upstreamModel.name);
     await countTokens(request);
     await setImmediate();
   },
   responses: (bytes, target) => converse(responses, bytes, target),
-  embeddings(bytes, { api, model }) {
+  embeddings(bytes, { apis, model }) {
     const { body } = readEmbeddingsRequest(bytes, anySize);
-    const embeddings = api.embeddings(model);
-    if (embeddings?.form === "translated") toBytes(embeddings.buildRequest(body, model));
+    const translation = apis.embeddings?.translation;
+    if (translation) toBytes(translation.buildRequest(body, model));
     estimateInputTokens(body);
   },
 };
 
 /** Mirrors `completions/conversation.ts`. Also formats a translated response, which may repeat part of the request. */
-function converse(dialect: Dialect, bytes: Buffer, { api, model }: Target): void {
+function converse(dialect: Dialect, bytes: Buffer, { apis, model }: Target): void {
   const request = dialect.readRequest(bytes, anySize);
-  const chatApi = api.chat(model);
+  const chatApi = apis["chat/completions"];
   const { endpointName } = dialect;
-  const isNative =
-    endpointName === "chat/completions" ? chatApi.quirks : api.dialects?.[endpointName] !== undefined;
+  const isNative = endpointName === "chat/completions" ? chatApi.quirks : apis[endpointName] !== undefined;
   if (isNative)
     play(chatApi.endpoint, Buffer.concat(dialect.native.buildRequest(request, model, chatApi.quirks)));
   else {
@@ -78,12 +77,13 @@ function converse(dialect: Dialect, bytes: Buffer, { api, model }: Target): void
 }
 
 function connect(kind: ProviderKindName): Target {
-  const api: UpstreamApi = providerKinds[kind].connect({
+  const api = providerKinds[kind].connect({
     baseUrl: baseUrls[kind],
     secret: "secret-0123456789",
     preset: null,
   });
-  return { api, model: { ...upstreamModel, name: modelNames[kind] ?? upstreamModel.name } };
+  const model = { ...upstreamModel, name: modelNames[kind] ?? upstreamModel.name };
+  return { apis: api.apis(model), model };
 }
 
 /** Generates the response of a provider without an upstream, such as the demo. Does nothing for other providers. */

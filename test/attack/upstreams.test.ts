@@ -198,7 +198,8 @@ function openStream({ provider, baseUrl }: Kind, dialect: Dialect, body: object)
     keep: null,
   };
   const settings = { baseUrl, secret: "upstream-secret", preset: null };
-  const translation = provider.connect(settings).chat({ name: "model", outputTokensMax: null });
+  const model = { name: "model", outputTokensMax: null };
+  const { "chat/completions": translation } = provider.connect(settings).apis(model);
   const writer = dialect.createStreamWriter(envelope, dialect.readRequest(bytes, anySize));
   return new TranslatedStream({
     translation,

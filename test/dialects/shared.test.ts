@@ -68,7 +68,7 @@ for (const kind of ["anthropic", "gemini", "bedrock"] as const) {
     const provider = providerKinds[kind];
     const baseUrl = "https://upstream.example?region=us-east-1";
     const model = { name: "model", outputTokensMax: null };
-    const chat = provider.connect({ baseUrl, secret: null, preset: null }).chat(model);
+    const chat = provider.connect({ baseUrl, secret: null, preset: null }).apis(model)["chat/completions"];
     t.is(chat.quirks, null);
     const args = JSON.stringify(Array.from({ length: 100 }, (_, index) => `text ${index}`));
     const request = (count: number) => ({

@@ -57,7 +57,7 @@ test("OpenAI receives its new parameter names, other upstreams the original ones
   const quirksOf = (preset: string | null) => {
     const provider = findProvider("openai-compatible");
     const api = provider.connect({ baseUrl: "https://api.example.com/v1", secret: null, preset });
-    const chat = api.chat({ name: "model", outputTokensMax: null });
+    const chat = api.apis({ name: "model", outputTokensMax: null })["chat/completions"];
     return chat.quirks;
   };
   const own = { maxTokensName: "max_completion_tokens", developerRole: "developer" };

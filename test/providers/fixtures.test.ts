@@ -4,7 +4,12 @@ import test from "ava";
 import { GatewayError } from "../../gateway/errors.ts";
 import { toPlainChat } from "../../gateway/providers/chat-completions/to-plain-chat.ts";
 import { type ClaudeTraits, findClaudeTraits } from "../../gateway/providers/claude-models.ts";
-import type { ChatApi, EmbeddingsApi, UpstreamApi, UpstreamModel } from "../../gateway/providers/provider.ts";
+import type {
+  ChatApi,
+  EmbeddingsTranslation,
+  ModelApis,
+  UpstreamModel,
+} from "../../gateway/providers/provider.ts";
 import { providerKinds } from "../../gateway/providers/registry.ts";
 import type {
   ChatQuirks,
@@ -57,13 +62,13 @@ for (const file of globSync("*/*.json", { cwd: folder }).toSorted()) {
   }
   if (fixture.chatAnswer !== undefined) {
     test(`${name}: the response is translated`, (t) => {
-      const answer = translated(apiOf(kind, fixture).chat(model)).readAnswer(fixture.upstreamAnswer);
+      const answer = translated(apisOf(kind, fixture, model)).readAnswer(fixture.upstreamAnswer);
       t.deepEqual(viaJson(answer), fixture.chatAnswer);
     });
   }
   if (fixture.chatChoices !== undefined) {
     test(`${name}: the stream is translated, wherever it is cut`, (t) => {
-      const api = translated(apiOf(kind, fixture).chat(model));
+      const api = translated(apisOf(kind, fixture, model));
       const bytes = frameEvents(readFileSync(chunksFile, "utf8"), api.streamContentType);
       for (const size of [bytes.length, 7, 1]) {
         const { choices, usage, state } = readStream(api, bytes, size);
@@ -75,14 +80,14 @@ for (const file of globSync("*/*.json", { cwd: folder }).toSorted()) {
   }
   if (fixture.upstreamEmbeddingsRequest !== undefined) {
     test(`${name}: the embeddings request is translated`, (t) => {
-      const api = embeddings(apiOf(kind, fixture).embeddings(model));
+      const api = translatedEmbeddings(apisOf(kind, fixture, model));
       const body = fixture.embeddingsRequest ?? { model: "", input: "" };
       t.deepEqual(viaJson(api.buildRequest(body, model)), fixture.upstreamEmbeddingsRequest);
     });
   }
   if (fixture.embeddingsAnswer !== undefined) {
     test(`${name}: the embeddings response is translated`, (t) => {
-      const api = embeddings(apiOf(kind, fixture).embeddings(model));
+      const api = translatedEmbeddings(apisOf(kind, fixture, model));
       t.deepEqual(viaJson(api.readAnswer(fixture.upstreamEmbeddingsAnswer)), fixture.embeddingsAnswer);
     });
   }
@@ -95,27 +100,28 @@ function requestOf(
   dropped = new Set<string>(),
 ): object {
   const body = fixture.chatRequest ?? { model: "", messages: [] };
-  return translated(apiOf(kind, fixture).chat(model)).buildRequest(body, model, dropped);
+  return translated(apisOf(kind, fixture, model)).buildRequest(body, model, dropped);
 }
 
-function apiOf(kind: string, { baseUrl, secret = "secret" }: Fixture): UpstreamApi {
+function apisOf(kind: string, { baseUrl, secret = "secret" }: Fixture, model: UpstreamModel): ModelApis {
   const provider = Object.entries(providerKinds).find(([name]) => name === kind)?.[1];
   if (!provider) throw new Error(`${kind} is no kind of provider`);
-  return provider.connect({
+  const api = provider.connect({
     baseUrl: baseUrl ?? provider.defaultBaseUrl ?? "https://bedrock-runtime.us-east-1.amazonaws.com",
     secret,
     preset: null,
   });
+  return api.apis(model);
 }
 
-function translated(api: ChatApi): ChatApi {
+function translated({ "chat/completions": api }: ModelApis): ChatApi {
   if (api.quirks !== null) throw new Error("there is nothing to translate");
   return api;
 }
 
-function embeddings(api: EmbeddingsApi | null): EmbeddingsApi & { form: "translated" } {
-  if (api?.form !== "translated") throw new Error("there is nothing to translate");
-  return api;
+function translatedEmbeddings({ embeddings }: ModelApis): EmbeddingsTranslation {
+  if (!embeddings?.translation) throw new Error("there is nothing to translate");
+  return embeddings.translation;
 }
 
 /** Drops undefined members, which a fixture in JSON cannot contain. */

@@ -15,9 +15,9 @@ import { attempt, jsonOf, requestsOf } from "./hostile-json.ts";
 
 const model = { name: "gemini-3.8-flash", outputTokensMax: null };
 const api = gemini.connect({ baseUrl: "https://example.com/v1beta", secret: null, preset: null });
-const chat = api.chat(model);
-const embeddings = api.embeddings(model);
-if (chat.quirks !== null || embeddings?.form !== "translated") throw new Error("nothing to translate");
+const chat = api.apis(model)["chat/completions"];
+const embeddings = api.apis(model).embeddings?.translation;
+if (chat.quirks !== null || !embeddings) throw new Error("nothing to translate");
 
 const requestWords =
   "text type image_url url input_audio data format wav file file_data file_id function name arguments id tool_calls tool_call_id reasoning_details google-gemini-v1 extra_content google thought_signature content refusal audio function_call parameters properties json_schema schema allowed_tools tools mode thinking_config cached_content strict auto none required".split(
@@ -156,7 +156,7 @@ const names = [
 const bedrockHostileApi = bedrock.connect({ baseUrl: "https://example.com", secret: null, preset: null });
 
 function chatOf(name: string) {
-  const chat = bedrockHostileApi.chat({ name, outputTokensMax: null });
+  const chat = bedrockHostileApi.apis({ name, outputTokensMax: null })["chat/completions"];
   if (chat.quirks !== null) throw new Error("Bedrock speaks a form of its own");
   return chat;
 }
@@ -208,8 +208,8 @@ test("bedrock: any input becomes a valid request or a GatewayError that names th
 
 test("bedrock: any JSON in an embeddings request is translated or rejected", (t) => {
   const forms = ["amazon.titan-embed-text-v1", "cohere.embed-v4:0"].map((name) => {
-    const form = bedrockHostileApi.embeddings({ name, outputTokensMax: null });
-    if (form?.form !== "translated") throw new Error("Bedrock has a form of its own for embeddings");
+    const form = bedrockHostileApi.apis({ name, outputTokensMax: null }).embeddings?.translation;
+    if (!form) throw new Error("Bedrock has a form of its own for embeddings");
     return { name, ...form };
   });
   fc.assert(
@@ -302,7 +302,7 @@ const models = ["claude-haiku-4-5", "claude-opus-4-8", "claude-sonnet-5-5", "som
 
 function anthropicHostileChatOf(name: string) {
   const api = anthropic.connect({ baseUrl: "https://example.com/v1", secret: null, preset: null });
-  const chat = api.chat({ name, outputTokensMax: null });
+  const chat = api.apis({ name, outputTokensMax: null })["chat/completions"];
   if (chat.quirks !== null) throw new Error("Anthropic speaks a form of its own");
   return chat;
 }

@@ -177,7 +177,7 @@ function send([kind, name, preset]: Row, dialect: Dialect, body: object) {
   const baseUrl = "https://upstream.example/v1";
   const api = providerKinds[kind].connect({ baseUrl, secret: "secret", preset });
   const model = { name, outputTokensMax: null };
-  const upstream = api.chat(model);
+  const upstream = api.apis(model)["chat/completions"];
   const request = dialect.readRequest(Buffer.from(JSON.stringify(body)), bodyLimits);
   const dropped = new Set<string>();
   if (dialect.endpointName === "chat/completions" && upstream.quirks) {

@@ -227,7 +227,7 @@ const kinds = [
 
 for (const { provider, baseUrl, inRequest } of kinds) {
   const settings = { baseUrl, secret: "secret", preset: null };
-  const chat = provider.connect(settings).chat(upstreamModel);
+  const chat = provider.connect(settings).apis(upstreamModel)["chat/completions"];
 
   test(`${provider.label}: the numbers in a history's arguments reach the upstream as text`, (t) => {
     const call = { id: "c1", type: "function", function: { name: "f", arguments: args } };
@@ -254,7 +254,7 @@ const answers = {
 
 for (const { provider, baseUrl } of kinds) {
   const settings = { baseUrl, secret: "secret", preset: null };
-  const chat = provider.connect(settings).chat(upstreamModel);
+  const chat = provider.connect(settings).apis(upstreamModel)["chat/completions"];
 
   test(`${provider.label}: the numbers in an answer's arguments reach the client as text`, (t) => {
     const answer = answers[provider.label as keyof typeof answers];

@@ -29,18 +29,20 @@ export const anthropic: Provider = {
       "anthropic-version",
       apiVersion,
     ];
+    const native = {
+      messages: { endpoint: endpointAt(settings, "/messages", headers) },
+      "messages/count_tokens": { endpoint: endpointAt(settings, "/messages/count_tokens", headers) },
+    };
     return {
       modelsEndpoint: endpointAt(settings, "/models?limit=1000", headers),
       readModelNames: (list) => readModelNames(list, "data", "id"),
-      chat({ name }) {
+      apis({ name }) {
         const betas = findClaudeTraits(name).bindsThoughts ? ["anthropic-beta", thinkingBindingBeta] : [];
         const endpoint = endpointAt(settings, "/messages", [...headers, ...betas]);
-        return { endpoint, streamEndpoint: endpoint, quirks: null, ...translation };
-      },
-      embeddings: () => null,
-      dialects: {
-        messages: endpointAt(settings, "/messages", headers),
-        "messages/count_tokens": endpointAt(settings, "/messages/count_tokens", headers),
+        return {
+          ...native,
+          "chat/completions": { endpoint, streamEndpoint: endpoint, quirks: null, ...translation },
+        };
       },
       effectiveStatus,
     };

@@ -42,14 +42,14 @@ export const azureOpenAi: Provider = {
     return {
       modelsEndpoint: endpoint(isDated ? "/openai/models" : "/openai/v1/models"),
       readModelNames,
-      chat: ({ name }) => chatCompletionsApi(endpointOf(name, "chat/completions"), quirks),
-      dialects: isDated
-        ? {}
-        : {
-            responses: endpoint("/openai/v1/responses"),
-            "responses/compact": endpoint("/openai/v1/responses/compact"),
-          },
-      embeddings: ({ name }) => ({ form: "native", endpoint: endpointOf(name, "embeddings") }),
+      apis: ({ name }) => ({
+        "chat/completions": chatCompletionsApi(endpointOf(name, "chat/completions"), quirks),
+        embeddings: { endpoint: endpointOf(name, "embeddings") },
+        ...(!isDated && {
+          responses: { endpoint: endpoint("/openai/v1/responses") },
+          "responses/compact": { endpoint: endpoint("/openai/v1/responses/compact") },
+        }),
+      }),
     };
   },
 };

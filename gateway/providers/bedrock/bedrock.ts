@@ -4,7 +4,7 @@ import type {
   EnvironmentSettings,
   Provider,
   UpstreamModel,
-  EmbeddingsAnswer,
+  EmbeddingsTranslation,
 } from "../provider.ts";
 import { readModelNames } from "../endpoint-at.ts";
 import { AwsEventStreamDecoder } from "./aws-event-stream-decoder.ts";
@@ -68,15 +68,17 @@ export const bedrock: Provider = {
         credential,
       }),
       readModelNames: (list) => readModelNames(list, "modelSummaries", "modelId", isUsable),
-      chat: (model) => ({
-        quirks: null,
-        endpoint: endpointOf(model, "converse"),
-        streamEndpoint: endpointOf(model, "converse-stream", streamContentType),
-        ...converse(model),
-      }),
-      embeddings(model) {
-        const form = findEmbeddingsForm(model.name);
-        return form && { form: "translated", endpoint: endpointOf(model, "invoke"), ...form };
+      apis(model) {
+        const translation = findEmbeddingsForm(model.name);
+        return {
+          "chat/completions": {
+            quirks: null,
+            endpoint: endpointOf(model, "converse"),
+            streamEndpoint: endpointOf(model, "converse-stream", streamContentType),
+            ...converse(model),
+          },
+          ...(translation && { embeddings: { endpoint: endpointOf(model, "invoke"), translation } }),
+        };
       },
       effectiveStatus,
     };
@@ -170,7 +172,7 @@ function hasOneOf(list: unknown, names: string[]): boolean {
 }
 
 /** Finds the model's own embeddings format, because Converse has no embeddings. Null for an unknown model. */
-function findEmbeddingsForm(modelName: string): EmbeddingsForm | null {
+function findEmbeddingsForm(modelName: string): EmbeddingsTranslation | null {
   if (/amazon\.titan-embed-(g1-)?text/.test(modelName)) return titanEmbeddings(modelName.includes("text-v2"));
   if (modelName.includes("cohere.embed-")) return cohereEmbeddings(modelName.includes("embed-v4"));
   return null;
@@ -180,7 +182,7 @@ function findEmbeddingsForm(modelName: string): EmbeddingsForm | null {
  * Forwards Cohere's own parameter `input_type`, which states the purpose of the embeddings.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html
  */
-function cohereEmbeddings(isV4: boolean): EmbeddingsForm {
+function cohereEmbeddings(isV4: boolean): EmbeddingsTranslation {
   return {
     buildRequest(body) {
       return {
@@ -201,7 +203,7 @@ function cohereEmbeddings(isV4: boolean): EmbeddingsForm {
 }
 
 /** https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html */
-function titanEmbeddings(isV2: boolean): EmbeddingsForm {
+function titanEmbeddings(isV2: boolean): EmbeddingsTranslation {
   return {
     buildRequest(body) {
       const [inputText, ...more] = textsOf(body);
@@ -218,11 +220,6 @@ function titanEmbeddings(isV2: boolean): EmbeddingsForm {
     },
   };
 }
-
-type EmbeddingsForm = {
-  buildRequest(body: EmbeddingsRequestBody): object;
-  readAnswer(answer: unknown): EmbeddingsAnswer;
-};
 
 function textsOf({ input }: EmbeddingsRequestBody): string[] {
   if (!Array.isArray(input)) return [expectString(input, "input")];

@@ -19,8 +19,7 @@ export const demo: Provider = {
   connect: () => ({
     modelsEndpoint: endpointAt("/models", () => json(200, { data: [{ id: "echo" }] })),
     readModelNames: (list) => readModelNames(list, "data", "id"),
-    chat: () => chatCompletionsApi(chatEndpoint, quirks),
-    embeddings: () => null,
+    apis: () => ({ "chat/completions": chatCompletionsApi(chatEndpoint, quirks) }),
   }),
 };
 

@@ -1,6 +1,6 @@
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import { endpointAt, readModelNames } from "../endpoint-at.ts";
-import type { EmbeddingsAnswer, EmbeddingsApi, Endpoint, Provider, UpstreamModel } from "../provider.ts";
+import type { EmbeddingsAnswer, EmbeddingsTranslation, Provider, UpstreamModel } from "../provider.ts";
 import { buildGenerateRequest } from "./build-generate-request.ts";
 import { GenerateStreamReader, readGenerateAnswer } from "./generate-stream-reader.ts";
 import { bareModelName, modelPath } from "./generation-config.ts";
@@ -34,17 +34,22 @@ export const gemini: Provider = {
     return {
       modelsEndpoint: endpoint("/models?pageSize=1000"),
       readModelNames: (list) => readModelNames(list, "models", "name", isUsable)?.map(bareModelName) ?? null,
-      chat: ({ name }) => ({
-        quirks: null,
-        endpoint: endpoint(`${modelPath(name)}:generateContent`),
-        streamEndpoint: endpoint(`${modelPath(name)}:streamGenerateContent?alt=sse`),
-        buildRequest: buildGenerateRequest,
-        readAnswer: readGenerateAnswer,
-        streamContentType: "text/event-stream",
-        createDecoder: (eventBytesMax) => new ServerSentEventDecoder(eventBytesMax),
-        createStreamReader: () => new GenerateStreamReader(),
+      apis: ({ name }) => ({
+        "chat/completions": {
+          quirks: null,
+          endpoint: endpoint(`${modelPath(name)}:generateContent`),
+          streamEndpoint: endpoint(`${modelPath(name)}:streamGenerateContent?alt=sse`),
+          buildRequest: buildGenerateRequest,
+          readAnswer: readGenerateAnswer,
+          streamContentType: "text/event-stream",
+          createDecoder: (eventBytesMax) => new ServerSentEventDecoder(eventBytesMax),
+          createStreamReader: () => new GenerateStreamReader(),
+        },
+        embeddings: {
+          endpoint: endpoint(`${modelPath(name)}:batchEmbedContents`),
+          translation: geminiEmbeddings,
+        },
       }),
-      embeddings: ({ name }) => geminiEmbeddings(endpoint(`${modelPath(name)}:batchEmbedContents`)),
       effectiveStatus,
     };
   },
@@ -71,9 +76,10 @@ function isUsable({ supportedGenerationMethods: methods }: Record<string, unknow
 }
 
 /** One request embeds one or more texts. https://ai.google.dev/api/embeddings#method:-models.batchembedcontents */
-function geminiEmbeddings(endpoint: Endpoint): EmbeddingsApi {
-  return { form: "translated", endpoint, buildRequest: buildEmbedRequest, readAnswer: readEmbedAnswer };
-}
+const geminiEmbeddings: EmbeddingsTranslation = {
+  buildRequest: buildEmbedRequest,
+  readAnswer: readEmbedAnswer,
+};
 
 function buildEmbedRequest({ input, dimensions }: EmbeddingsRequestBody, model: UpstreamModel): object {
   if (dimensions !== undefined && dimensions !== null && typeof dimensions !== "number") {

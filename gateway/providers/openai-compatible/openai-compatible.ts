@@ -1,7 +1,7 @@
 import type { ChatQuirks } from "../../wire/chat-completion.ts";
 import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
 import { endpointAt, readModelNames } from "../endpoint-at.ts";
-import type { Provider } from "../provider.ts";
+import type { ModelApis, NativeApi, Provider } from "../provider.ts";
 import { findPreset, presets } from "./presets.ts";
 
 export const openAiCompatible: Provider = {
@@ -13,8 +13,16 @@ export const openAiCompatible: Provider = {
   connect(settings) {
     const preset = findPreset(settings.preset);
     const headers = settings.secret === null ? [] : ["authorization", `Bearer ${settings.secret}`];
+    const at = (path: string): NativeApi => ({ endpoint: endpointAt(settings, path, headers) });
     const chat = endpointAt(settings, "/chat/completions", headers);
-    const embeddings = endpointAt(settings, "/embeddings", headers);
+    const others: Omit<ModelApis, "chat/completions"> = {
+      embeddings: at("/embeddings"),
+      ...(preset?.speaksResponses && {
+        responses: at("/responses"),
+        "responses/compact": at("/responses/compact"),
+        "responses/input_tokens": at("/responses/input_tokens"),
+      }),
+    };
     const quirks: ChatQuirks = {
       maxTokensName: preset?.maxTokensName ?? "max_completion_tokens",
       developerRole: preset?.developerRole ?? "developer",
@@ -26,16 +34,13 @@ export const openAiCompatible: Provider = {
       modelsEndpoint: endpointAt(settings, "/models", headers),
       // Together AI sends an array without an object around it.
       readModelNames: (list) => readModelNames(Array.isArray(list) ? { data: list } : list, "data", "id"),
-      chat: ({ name }) =>
-        chatCompletionsApi(chat, preset?.alwaysThinks?.test(name) === true ? alwaysThinking : quirks),
-      embeddings: () => ({ form: "native", endpoint: embeddings }),
-      dialects: preset?.speaksResponses
-        ? {
-            responses: endpointAt(settings, "/responses", headers),
-            "responses/compact": endpointAt(settings, "/responses/compact", headers),
-            "responses/input_tokens": endpointAt(settings, "/responses/input_tokens", headers),
-          }
-        : {},
+      apis: ({ name }) => ({
+        ...others,
+        "chat/completions": chatCompletionsApi(
+          chat,
+          preset?.alwaysThinks?.test(name) === true ? alwaysThinking : quirks,
+        ),
+      }),
     };
   },
 };

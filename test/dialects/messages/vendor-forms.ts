@@ -9,7 +9,7 @@ export function translationOf(kind: "anthropic" | "bedrock" | "gemini", name: st
   const baseUrl = provider.defaultBaseUrl ?? "https://bedrock-runtime.us-east-1.amazonaws.com";
   const chat = provider
     .connect({ baseUrl, secret: "secret", preset: null })
-    .chat({ name, outputTokensMax: 4096 });
+    .apis({ name, outputTokensMax: 4096 })["chat/completions"];
   if (chat.quirks) throw new Error(kind);
   return chat;
 }

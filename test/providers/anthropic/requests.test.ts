@@ -16,7 +16,7 @@ const connect = (baseUrl = "https://api.anthropic.com/v1", key: string | null = 
   anthropic.connect({ baseUrl, secret: key, preset: null });
 
 function chatEndpoints(name: string, api = connect()): Endpoint[] {
-  const chat = api.chat({ name, outputTokensMax: null });
+  const chat = api.apis({ name, outputTokensMax: null })["chat/completions"];
   return chat.quirks === null ? [chat.endpoint, chat.streamEndpoint] : [];
 }
 
@@ -52,7 +52,7 @@ test("a base URL keeps its own path and query and needs no key", (t) => {
   t.is(chatEndpoints("m", api)[0]?.path, "/anthropic/v1/messages?team=a");
   t.is(api.modelsEndpoint.path, "/anthropic/v1/models?team=a&limit=1000");
   t.is(headerOf(api.modelsEndpoint, "x-api-key"), undefined);
-  t.is(api.embeddings({ name: "m", outputTokensMax: null }), null);
+  t.is(api.apis({ name: "m", outputTokensMax: null }).embeddings, undefined);
 });
 
 test("the models endpoint lists model names", (t) => {

@@ -18,7 +18,7 @@ const user: ChatMessage = { role: "user", content: "Hi" };
 
 function build(name: string, more: object, outputTokensMax: number | null = null): ConverseRequest {
   const model = { name, outputTokensMax };
-  const chat = api.chat(model);
+  const chat = api.apis(model)["chat/completions"];
   if (chat.quirks !== null) throw new Error("Bedrock speaks a form of its own");
   const request = chat.buildRequest({ model: "m", messages: [user], ...more }, model);
   return JSON.parse(JSON.stringify(request)) as ConverseRequest;
@@ -198,8 +198,8 @@ test("tool choices that name no existing tool are rejected", (t) => {
 
 const embeddingsOf = (name: string, body: object) => {
   const model = { name, outputTokensMax: null };
-  const form = api.embeddings(model);
-  if (form?.form !== "translated") throw new Error("Bedrock has a form of its own for embeddings");
+  const form = api.apis(model).embeddings?.translation;
+  if (!form) throw new Error("Bedrock has a form of its own for embeddings");
   return form.buildRequest({ model: "m", input: "Hi", ...body }, model);
 };
 

@@ -10,7 +10,7 @@ const connect = (baseUrl = us, secret: string | null = apiKey) =>
   bedrock.connect({ baseUrl, secret, preset: null });
 
 function chatOf(name: string, baseUrl = us) {
-  const chat = connect(baseUrl).chat({ name, outputTokensMax: null });
+  const chat = connect(baseUrl).apis({ name, outputTokensMax: null })["chat/completions"];
   if (chat.quirks !== null) throw new Error("Bedrock speaks a form of its own");
   return chat;
 }
@@ -28,13 +28,13 @@ test("a model has an endpoint for answers, one for streams and one for embedding
   t.is(headerOf(endpoint, "accept"), "application/json");
   t.is(addressOf(streamEndpoint), `${us}/model/amazon.nova-pro-v1%3A0/converse-stream`);
   t.is(headerOf(streamEndpoint, "accept"), "application/vnd.amazon.eventstream");
-  const embeddings = connect().embeddings({ name: "cohere.embed-english-v3", outputTokensMax: null });
+  const embeddings = connect().apis({ name: "cohere.embed-english-v3", outputTokensMax: null }).embeddings;
   t.is(embeddings && addressOf(embeddings.endpoint), `${us}/model/cohere.embed-english-v3/invoke`);
 });
 
 test("models without embeddings have no embeddings endpoint", (t) => {
   for (const name of ["us.anthropic.claude-opus-4-8", "amazon.nova-2-multimodal-embeddings-v1:0"]) {
-    t.is(connect().embeddings({ name, outputTokensMax: null }), null);
+    t.is(connect().apis({ name, outputTokensMax: null }).embeddings, undefined);
   }
 });
 
@@ -158,7 +158,7 @@ const date = new Date("2026-11-21T12:36:00.123Z");
 function connectSigned(baseUrl: string, secret = `AKIDEXAMPLE:${secretKey}`) {
   const api = bedrock.connect({ baseUrl, secret, preset: null });
   const name = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
-  return { api, endpoint: api.chat({ name, outputTokensMax: null }).endpoint };
+  return { api, endpoint: api.apis({ name, outputTokensMax: null })["chat/completions"].endpoint };
 }
 
 async function headersOf(endpoint: Endpoint, request: UpstreamRequest): Promise<Record<string, string>> {
@@ -245,11 +245,11 @@ const deployment = { name: "our gpt/5", outputTokensMax: null };
 const azureOpenaiAddressOf = ({ origin, path }: { origin: string; path: string }) => `${origin}${path}`;
 
 function addresses(baseUrl: string): { chat: string; embeddings: string; models: string } {
-  const { chat, embeddings, modelsEndpoint } = azureOpenaiConnect(baseUrl);
-  const embeddingsEndpoint = embeddings(deployment)?.endpoint ?? { origin: "", path: "" };
+  const { apis, modelsEndpoint } = azureOpenaiConnect(baseUrl);
+  const { "chat/completions": chat, embeddings } = apis(deployment);
   return {
-    chat: azureOpenaiAddressOf(chat(deployment).endpoint),
-    embeddings: azureOpenaiAddressOf(embeddingsEndpoint),
+    chat: azureOpenaiAddressOf(chat.endpoint),
+    embeddings: azureOpenaiAddressOf(embeddings?.endpoint ?? { origin: "", path: "" }),
     models: azureOpenaiAddressOf(modelsEndpoint),
   };
 }
@@ -301,8 +301,8 @@ test("other parameters of the base URL stay, and so do paths that resemble Azure
 });
 
 test("the key is sent only in its own header", (t) => {
-  const { chat, modelsEndpoint } = azureOpenaiConnect("https://res.openai.azure.com");
-  for (const endpoint of [chat(deployment).endpoint, modelsEndpoint]) {
+  const { apis, modelsEndpoint } = azureOpenaiConnect("https://res.openai.azure.com");
+  for (const endpoint of [apis(deployment)["chat/completions"].endpoint, modelsEndpoint]) {
     t.deepEqual(endpoint.headers.slice(0, 2), ["api-key", secret]);
     t.false(endpoint.headers.includes("authorization"));
     t.false(endpoint.path.includes(secret));
@@ -314,11 +314,14 @@ test("the key is sent only in its own header", (t) => {
 });
 
 test("Azure speaks chat completions natively, as OpenAI does", (t) => {
-  const { chat, embeddings } = azureOpenaiConnect("https://res.openai.azure.com");
-  t.like(chat(deployment), {
+  const { "chat/completions": chat, embeddings } = azureOpenaiConnect("https://res.openai.azure.com").apis(
+    deployment,
+  );
+  t.like(chat, {
     quirks: { maxTokensName: "max_completion_tokens", developerRole: "developer" },
   });
-  t.is(embeddings(deployment)?.form, "native");
+  t.truthy(embeddings?.endpoint);
+  t.is(embeddings?.translation, undefined);
 });
 
 test("the model list is empty, since it does not contain deployments", (t) => {
@@ -328,7 +331,7 @@ test("the model list is empty, since it does not contain deployments", (t) => {
 });
 
 test("a malformed model name does not throw", (t) => {
-  const { chat } = azureOpenaiConnect("https://res.openai.azure.com?api-version=2024-10-21");
-  const { path } = chat({ name: "a\ud800", outputTokensMax: null }).endpoint;
+  const { apis } = azureOpenaiConnect("https://res.openai.azure.com?api-version=2024-10-21");
+  const { path } = apis({ name: "a\ud800", outputTokensMax: null })["chat/completions"].endpoint;
   t.is(path, "/openai/deployments/a%EF%BF%BD/chat/completions?api-version=2024-10-21");
 });

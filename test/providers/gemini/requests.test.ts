@@ -16,7 +16,7 @@ const connect = (url = baseUrl, key: string | null = secret) =>
   gemini.connect({ baseUrl: url, secret: key, preset: null });
 
 function chatOf(name: string, url = baseUrl) {
-  const chat = connect(url).chat({ name, outputTokensMax: null });
+  const chat = connect(url).apis({ name, outputTokensMax: null })["chat/completions"];
   if (chat.quirks !== null) throw new Error("Gemini speaks a form of its own");
   return chat;
 }
@@ -26,7 +26,7 @@ test("a model has an endpoint for answers, one for streams and one for embedding
   t.is(endpoint.origin, "https://generativelanguage.googleapis.com");
   t.is(endpoint.path, "/v1beta/models/gemini-2.5-flash:generateContent");
   t.is(streamEndpoint.path, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse");
-  const embeddings = connect().embeddings({ name: "gemini-embedding-001", outputTokensMax: null });
+  const embeddings = connect().apis({ name: "gemini-embedding-001", outputTokensMax: null }).embeddings;
   t.is(embeddings?.endpoint.path, "/v1beta/models/gemini-embedding-001:batchEmbedContents");
 });
 
