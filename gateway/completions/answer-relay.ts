@@ -1,3 +1,4 @@
+import type { ClientAnswer } from "../dialects/dialect.ts";
 import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
@@ -11,7 +12,7 @@ import type { ChatUsage } from "../wire/chat-completion.ts";
 import { answerNames, OutputMeter } from "../usage/counting/token-meter.ts";
 
 /** Converts an upstream's answer. May throw any error for a malformed answer. */
-export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };
+export type AnswerReading = (bytes: Buffer, contentType: string | null) => ClientAnswer;
 
 /** Relays a non-streaming response, buffered until it can be validated. */
 export class AnswerRelay implements UpstreamEvents, Answer {
@@ -21,6 +22,7 @@ export class AnswerRelay implements UpstreamEvents, Answer {
   readonly #read: AnswerReading;
   readonly #bytesMax: number;
   readonly #body: GrowingBody;
+  #contentType: string | null = null;
   #error: ErrorCollector | null = null;
 
   constructor(exchange: Exchange, read: AnswerReading, bytesMax: number) {
@@ -34,7 +36,11 @@ export class AnswerRelay implements UpstreamEvents, Answer {
     if (status !== 200) this.#error = new ErrorCollector(this.#exchange, status, headers);
     else if ((headers["content-encoding"] ?? "identity") !== "identity") {
       this.#exchange.fail(compressed());
-    } else this.#exchange.answered(this);
+    } else {
+      const { "content-type": contentType } = headers;
+      if (typeof contentType === "string") this.#contentType = contentType;
+      this.#exchange.answered(this);
+    }
   }
 
   /** Counts the output tokens so far on each access, because accesses are rare. */
@@ -55,8 +61,9 @@ export class AnswerRelay implements UpstreamEvents, Answer {
     if (answer === null) return;
     this.usage = answer.usage;
     this.firstTokenAt = performance.now();
+    const { bytes, contentType } = answer;
     this.#exchange.succeed(() =>
-      this.#exchange.reply.sendJson(answer.bytes, this.#exchange.answerHeaders(answeredAt)),
+      this.#exchange.reply.send(bytes, this.#exchange.answerHeaders(answeredAt), contentType),
     );
   }
 
@@ -64,9 +71,9 @@ export class AnswerRelay implements UpstreamEvents, Answer {
     this.#exchange.fail(error);
   }
 
-  #readAnswer(bytes: Buffer): ReturnType<AnswerReading> | null {
+  #readAnswer(bytes: Buffer): ClientAnswer | null {
     try {
-      return this.#read(bytes);
+      return this.#read(bytes, this.#contentType);
     } catch (thrown) {
       const { candidate } = this.#exchange;
       failOrDivert(this.#exchange, errorInAnswer(bytes, toAnswerError(thrown), candidate));

@@ -31,7 +31,7 @@ export function answerRequest(
   checkBeforeReading(context, exchange, bytes);
 
   // 1. Read: the operation parses and checks the body.
-  const request = readRequest(context, exchange, operation, bytes);
+  const request = readRequest(context, exchange, operation, received);
 
   // 2. Resolve: the slug becomes a route, an ordered list of candidates.
   const route = resolveRoute(context.catalogue, exchange.key, request.value.model);
@@ -58,7 +58,7 @@ function admit(
     if (followUp !== null) {
       heldBody.add(Math.max(0, followUp.bytesLength - bytes.length));
       const joined = followUp.join();
-      request = joined === bytes ? own : readRequest(context, exchange, operation, joined);
+      request = joined === bytes ? own : readRequest(context, exchange, operation, { bytes: joined, headers });
     }
     // 4. Attempt: another attempt follows only if no upstream processed the request.
     const attempts = new Attempts(context.attempts, route.candidates, {
@@ -81,9 +81,10 @@ function admit(
     attempts.begin();
     if (request !== own) request.letGo();
   };
+  const textBytes = own.value.textBytes ?? bytes.length;
   // Reading the body may parse it, so only a limiter that needs the description reads it.
-  const describe = () => describeDemand(route, own.value.body, bytes.length, followUp?.kept);
-  context.limiter.admit(exchange, followUp?.bytesLength ?? bytes.length, start, describe);
+  const describe = () => describeDemand(route, own.value.body, textBytes, followUp?.kept);
+  context.limiter.admit(exchange, followUp?.bytesLength ?? textBytes, start, describe);
   own.letGo();
 
   // 6. Record: the relay ends the exchange, which writes the usage record before the client's last bytes.
@@ -96,18 +97,20 @@ function readRequest(
   { catalogue, recordedModelNames, limits }: AnswerContext,
   exchange: Exchange,
   operation: Operation,
-  bytes: Buffer,
+  { bytes, headers }: Pick<ReceivedRequest, "bytes" | "headers">,
 ): HeldRequest<ModelRequest> {
   try {
-    const request = new HeldRequest(bytes, () => operation.read(bytes, limits));
+    const { "content-type": type } = headers;
+    const contentType = typeof type === "string" ? type : null;
+    const request = new HeldRequest(bytes, () => operation.read(bytes, limits, contentType));
     const { model, stream } = request.value;
     const name = catalogue.find(model) ? model : recordedModelNames.nameOf(model);
-    exchange.describe(name, stream, () => request.value.body);
+    exchange.describe(name, stream, () => operation.estimateInputTokens(request.value));
     return request;
   } catch (error) {
     // Parsing a large body again would block other requests.
     const { model, stream } = isUnreadable(error) ? {} : glance(bytes, bytes.length);
-    exchange.describe(recordedModelNames.nameOf(model), stream === true, () => ({}));
+    exchange.describe(recordedModelNames.nameOf(model), stream === true, () => 0);
     throw error;
   }
 }
@@ -154,7 +157,7 @@ function checkBeforeReading(
     limiter.check(exchange);
   } catch (error) {
     const { model, stream } = glance(bytes, parsedBytesMax);
-    exchange.describe(recordedModelNames.nameOf(model), stream === true, () => ({}));
+    exchange.describe(recordedModelNames.nameOf(model), stream === true, () => 0);
     throw error;
   }
 }

@@ -23,7 +23,9 @@ import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts"
 export function conversation(dialect: Dialect): Operation<DialectRequest> {
   return {
     endpointName: dialect.endpointName,
+    telemetryName: "chat",
     read: dialect.readRequest,
+    estimateInputTokens: ({ body }) => estimateInputTokens(body),
     prepare(call, candidate) {
       const endpoint = nativeEndpoint(candidate.apis, dialect.endpointName);
       return endpoint

@@ -3,55 +3,70 @@ import {
   type EmbeddingsRequest,
   readEmbeddingsRequest,
 } from "../dialects/embeddings/read-embeddings-request.ts";
-import { GatewayError } from "../errors.ts";
 import { applyEdits, spliceModel } from "../wire/bytes.ts";
 import { scanAnswer } from "../wire/scan-answer.ts";
-import { type AnswerReading, AnswerRelay } from "./answer-relay.ts";
-import type { Operation } from "./operation.ts";
+import { AnswerRelay } from "./answer-relay.ts";
+import type { ModelCall, Operation } from "./operation.ts";
 import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
 import { badAnswer } from "../wire/bad-answer.ts";
+import { relayed } from "./relayed.ts";
 import { translatedEmbeddings } from "./translated-answer.ts";
+import type { Endpoint, EmbeddingsTranslation } from "../providers/provider.ts";
+import type { Attempt } from "../routing/attempts.ts";
+import type { UsableCandidate } from "../routing/candidate.ts";
 
-export const embeddings: Operation<EmbeddingsRequest> = {
-  endpointName: "embeddings",
-  read: readEmbeddingsRequest,
-  prepare({ context, exchange, request }, { apis, upstreamModel, timeouts }) {
-    const { model: slug } = request;
-    const api = apis.embeddings;
-    if (api === undefined) {
-      const message = `The model \`${slug}\` does not support embeddings. Choose an embedding model.`;
-      throw new GatewayError("invalid_value", message, { param: "model" });
-    }
-    const { translation } = api;
-    const parts = translation
-      ? [Buffer.from(JSON.stringify(translation.buildRequest(request.body, upstreamModel)))]
-      : spliceModel(request, upstreamModel.name);
-    const reading = translation
-      ? translatedEmbeddings(translation.readAnswer, {
-          slug,
-          ...inputsOf(request.body),
-          estimateInputTokens: () => estimateInputTokens(request.body),
-        })
-      : nativeEmbeddings(slug);
-    return {
-      events: new AnswerRelay(exchange, reading, context.limits.upstreamAnswerBytesMax),
-      begin: (events) => context.upstreams.call(api.endpoint, parts, timeouts, events),
-    };
-  },
-};
+export const embeddings: Operation<EmbeddingsRequest> = orTranslated(
+  relayed<EmbeddingsRequest>({
+    endpointName: "embeddings",
+    telemetryName: "embeddings",
+    wording: { purpose: "embeddings", modelKind: "an embedding model" },
+    forwardedHeaders: null,
+    readRequest: readEmbeddingsRequest,
+    promptOf: (body) => body,
+    buildRequest: (request, { name }) => spliceModel(request, name),
+    readAnswer(bytes, slug) {
+      const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "data" });
+      if (!answer?.hasList) throw badAnswer("not in OpenAI's format");
+      const usage = readChatUsage(answer.usage, answer.serviceTier);
+      return {
+        bytes: applyEdits(bytes, answer.edits),
+        usage: {
+          ...embeddingsUsage(usage?.inputTokens ?? null),
+          ...(usage?.details && { details: usage.details }),
+        },
+      };
+    },
+  }),
+);
 
-function nativeEmbeddings(slug: string): AnswerReading {
-  return (bytes) => {
-    const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "data" });
-    if (!answer?.hasList) throw badAnswer("not in OpenAI's format");
-    const usage = readChatUsage(answer.usage, answer.serviceTier);
-    return {
-      bytes: applyEdits(bytes, answer.edits),
-      usage: {
-        ...embeddingsUsage(usage?.inputTokens ?? null),
-        ...(usage?.details && { details: usage.details }),
-      },
-    };
+function orTranslated(native: Operation<EmbeddingsRequest>): Operation<EmbeddingsRequest> {
+  return {
+    ...native,
+    prepare(call, candidate) {
+      const { endpoint, translation } = candidate.apis.embeddings ?? {};
+      return endpoint && translation
+        ? prepareTranslated(call, candidate, endpoint, translation)
+        : native.prepare(call, candidate);
+    },
+  };
+}
+
+function prepareTranslated(
+  { context, exchange, request }: ModelCall<EmbeddingsRequest>,
+  { upstreamModel, timeouts }: UsableCandidate,
+  endpoint: Endpoint,
+  translation: EmbeddingsTranslation,
+): Attempt {
+  const { body, model: slug } = request;
+  const bytes = Buffer.from(JSON.stringify(translation.buildRequest(body, upstreamModel)));
+  const read = translatedEmbeddings(translation.readAnswer, {
+    slug,
+    ...inputsOf(body),
+    estimateInputTokens: () => estimateInputTokens(body),
+  });
+  return {
+    events: new AnswerRelay(exchange, read, context.limits.upstreamAnswerBytesMax),
+    begin: (events) => context.upstreams.call(endpoint, [bytes], timeouts, events),
   };
 }
 

@@ -18,6 +18,8 @@ import type { StartedRequest } from "../usage/recording/spool.ts";
 import type { Answer, Reply } from "./reply.ts";
 
 type ExchangeOptions = Pick<Exchange, "id" | "endpoint" | "clientTool" | "key" | "reply" | "observed"> & {
+  /** The operation's name in OpenTelemetry's conventions. */
+  telemetryName: string;
   recorder: UsageRecorder;
   observer: RequestObserver | null;
   openExchanges: OpenExchanges;
@@ -40,7 +42,7 @@ export class Exchange {
   index = -1;
   requestedModel = "";
   stream = false;
-  readBody: (() => Record<string, unknown>) | null = null;
+  estimateInputTokens: (() => number) | null = null;
   route: Route | null = null;
   candidate: Candidate | null = null;
   attempts = 0;
@@ -83,10 +85,10 @@ export class Exchange {
     this.receivedAt = performance.now();
   }
 
-  describe(requestedModel: string, stream: boolean, readBody: () => Record<string, unknown>): void {
+  describe(requestedModel: string, stream: boolean, estimateInputTokens: () => number): void {
     this.requestedModel = requestedModel;
     this.stream = stream;
-    this.readBody = readBody;
+    this.estimateInputTokens = estimateInputTokens;
   }
 
   resolved(route: Route): void {
@@ -155,7 +157,7 @@ export class Exchange {
   #end(outcome: Outcome, proceed: () => void): void {
     if (this.isOver) return;
     this.isOver = true;
-    const { openExchanges, heldBody, recorder, observer } = this.#options;
+    const { openExchanges, heldBody, recorder, observer, telemetryName } = this.#options;
     openExchanges.remove(this);
     heldBody.release();
     this.answer?.onOver?.();
@@ -165,7 +167,7 @@ export class Exchange {
     const model = this.route?.slug ?? null;
     const firstTokenAt = this.answer?.firstTokenAt ?? null;
     const errorCode = outcome.error?.code ?? null;
-    observer?.ended({ request: this.observed, record, model, errorCode, firstTokenAt });
+    observer?.ended({ request: this.observed, record, telemetryName, model, errorCode, firstTokenAt });
     recorder.record(record, this.#started, proceed);
   }
 }

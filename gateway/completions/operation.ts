@@ -3,6 +3,7 @@ import type { Settings } from "../config/limit-variables.ts";
 import type { KeptAnswer } from "../dialects/dialect.ts";
 import type { GatewayError } from "../errors.ts";
 import type { Limiter } from "../limits/rates/limiter.ts";
+import type { EndpointName } from "../providers/provider.ts";
 import type { Attempt, AttemptsOptions } from "../routing/attempts.ts";
 import type { Catalogue } from "../routing/catalogue.ts";
 import type { PrivateAddressWarnings } from "../routing/private-address-warnings.ts";
@@ -18,17 +19,27 @@ import type { Exchange } from "./exchange.ts";
  */
 export type Operation<Request extends ModelRequest = ModelRequest> = {
   /** The endpoint in usage records. */
-  endpointName: string;
-  /** Throws a `GatewayError` for an invalid request. */
-  read(bytes: Buffer, limits: BodyLimits): Request;
+  endpointName: EndpointName;
+  /** The operation's name in OpenTelemetry's conventions. */
+  telemetryName: string;
+  /**
+   * Throws a `GatewayError` for an invalid request.
+   * @param contentType the client's header, which describes a body other than JSON
+   */
+  read(bytes: Buffer, limits: BodyLimits, contentType: string | null): Request;
+  /** Estimates what the upstream did not report. May parse the body. */
+  estimateInputTokens(request: Request): number;
   /** Throws a `GatewayError` if the candidate cannot serve the request. */
   prepare(call: ModelCall<Request>, candidate: UsableCandidate): Attempt;
 };
 
 export type ModelRequest = {
-  body: Record<string, unknown>;
+  /** The first read of the body may parse the bytes. */
+  readonly body: Record<string, unknown>;
   model: string;
   stream: boolean;
+  /** The number of bytes that count as text. Undefined if all do. */
+  textBytes?: number;
 };
 
 export type ModelCall<Request extends ModelRequest = ModelRequest> = {

@@ -100,11 +100,11 @@ function describeHttp(
 }
 
 /** Only the request's span has token counts, so that sums over all spans count each token once. */
-function describeModel({ record, model, request }: EndedRequest): Attributes {
+function describeModel({ record, model, request, telemetryName }: EndedRequest): Attributes {
   const candidate = request?.calls.at(-1)?.candidate;
   const hasAnswered = record.status === "SUCCEEDED";
   const attributes: Record<string, string | number | boolean | null> = {
-    "gen_ai.operation.name": genAiOperationName(record.endpoint),
+    "gen_ai.operation.name": telemetryName,
     "gen_ai.provider.name": candidate ? genAiProviderName(candidate) : null,
     "gen_ai.request.model": model,
     "gen_ai.request.stream": record.stream || null,
@@ -131,18 +131,17 @@ function describeCalls(ended: EndedRequest): DescribedCall[] {
   return (ended.request?.calls ?? []).map((call, index, calls) => {
     const isLast = index === calls.length - 1;
     const { candidate, startedAt, endedAt } = call;
-    const operation = genAiOperationName(ended.record.endpoint);
     const status = statusOf(call);
     const errorType = errorTypeOf(call, isLast ? ended : null);
     const firstTokenAt = isLast && ended.record.stream ? ended.firstTokenAt : null;
     return {
-      name: `${operation} ${candidate.upstreamModel.name}`,
+      name: `${ended.telemetryName} ${candidate.upstreamModel.name}`,
       kind: isLocal(candidate) ? SpanKind.INTERNAL : SpanKind.CLIENT,
       startedAt,
       endedAt,
       hasFailed: errorType !== null && errorType !== cancelled,
       attributes: {
-        "gen_ai.operation.name": operation,
+        "gen_ai.operation.name": ended.telemetryName,
         "gen_ai.provider.name": genAiProviderName(candidate),
         "gen_ai.request.model": candidate.upstreamModel.name,
         ...(ended.record.stream && { "gen_ai.request.stream": true }),
@@ -204,10 +203,6 @@ function genAiProviderName({ preset, providerKind, providerName }: ObservedUpstr
   const kind = findKind(providerKind);
   const { telemetryName } = kind?.presets.find(({ name }) => name === preset) ?? {};
   return telemetryName ?? kind?.telemetryName ?? preset ?? providerName;
-}
-
-function genAiOperationName(endpoint: string): "chat" | "embeddings" {
-  return endpoint === "embeddings" ? "embeddings" : "chat";
 }
 
 /**

@@ -16,6 +16,8 @@ export type RequestObserver = {
 export type EndedRequest = {
   request: ObservedRequest | null;
   record: UsageRecord;
+  /** The operation's name in OpenTelemetry's conventions. */
+  telemetryName: string;
   /** The slug of the resolved model. Null if no model was resolved. */
   model: string | null;
   /** The gateway's own code, never the upstream's. */

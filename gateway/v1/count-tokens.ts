@@ -35,7 +35,7 @@ export function countTokensEndpoint(options: ModelEndpointOptions, counting: Tok
         { bytes: received, headers, heldBody: held, findFollowUp },
         leaving.signal,
       );
-      if (!response.destroyed) reply.sendJson(counted, []);
+      if (!response.destroyed) reply.send(counted, []);
     } catch (error) {
       if (!(error instanceof ClientGoneError)) throw error;
     }

@@ -161,8 +161,8 @@ class HttpReply implements Reply {
     this.#end(lastBytes);
   }
 
-  sendJson(bytes: Buffer, headers: string[]): void {
-    this.#sendJson(200, bytes, headers);
+  send(bytes: Buffer, headers: string[], contentType = jsonType): void {
+    this.#send(200, contentType, bytes, headers);
   }
 
   fail(error: GatewayError, headers: string[] = []): void {
@@ -171,7 +171,7 @@ class HttpReply implements Reply {
       return;
     }
     const body = Buffer.from(JSON.stringify(toErrorBody(error, this.#dialect, this.#requestId)));
-    this.#sendJson(this.statusOf(error), body, [...errorHeaders(error), ...headers]);
+    this.#send(this.statusOf(error), jsonType, body, [...errorHeaders(error), ...headers]);
   }
 
   abandon(): void {
@@ -182,10 +182,10 @@ class HttpReply implements Reply {
     this.#response.on("drain", listener);
   }
 
-  #sendJson(status: number, bytes: Buffer, headers: string[]): void {
+  #send(status: number, contentType: string, bytes: Buffer, headers: string[]): void {
     const head = [
       "content-type",
-      "application/json; charset=utf-8",
+      contentType,
       "x-content-type-options",
       "nosniff",
       "content-length",
@@ -212,6 +212,8 @@ class HttpReply implements Reply {
     this.#response.end(isJoined ? bytes.toString("latin1") : toSendable(bytes), "latin1");
   }
 }
+
+const jsonType = "application/json; charset=utf-8";
 
 /** Long text becomes a buffer, because a slow client would keep it in V8's limited heap. */
 function toSendable(bytes: BytesOrText): BytesOrText {
@@ -283,7 +285,7 @@ type OpenedRequest = Pick<EndpointContext, "id" | "observed"> & {
 /** Throws `service_unavailable` while usage cannot be recorded. */
 export function openExchange(
   { recorder, observer, openExchanges }: ModelEndpointOptions,
-  { endpointName: endpoint }: Operation,
+  { endpointName: endpoint, telemetryName }: Operation,
   { id, key, headers, reply, observed, heldBody }: OpenedRequest,
 ): Exchange {
   if (recorder.isFull) throw usageCannotBeRecorded();
@@ -291,6 +293,7 @@ export function openExchange(
   return new Exchange({
     id,
     endpoint,
+    telemetryName,
     clientTool,
     key,
     reply,

@@ -29,7 +29,7 @@ export function keptResponseEndpoints(options: KeptResponseOptions) {
       const query = new URLSearchParams(request.url?.split("?")[1]);
       const answer = await read(keptResponses, { keyId, id, query });
       if (response.destroyed) return;
-      reply.sendJson(Buffer.isBuffer(answer) ? answer : Buffer.from(JSON.stringify(answer)), []);
+      reply.send(Buffer.isBuffer(answer) ? answer : Buffer.from(JSON.stringify(answer)), []);
     };
     return plainEndpoint(options, handle, responses);
   };

@@ -30,7 +30,7 @@ export function modelList(options: ModelsOptions): RequestHandler {
         : query["client_version"] === undefined
           ? { object: "list", data: models.map(toModel) }
           : formatModelCatalog(models.map(toCataloged));
-    reply.sendJson(Buffer.from(JSON.stringify(list)), []);
+    reply.send(Buffer.from(JSON.stringify(list)), []);
   };
   return plainEndpoint(options, handle, dialectOf);
 }
@@ -42,7 +42,7 @@ export function modelDetail(options: ModelsOptions): RequestHandler {
     const slug = request.params?.["slug"];
     const model = resolveRoute(options.catalogue, key, Array.isArray(slug) ? slug.join("/") : String(slug));
     const detail = dialectOf(request) === messages ? formatModel(model) : toModel(model);
-    reply.sendJson(Buffer.from(JSON.stringify(detail)), []);
+    reply.send(Buffer.from(JSON.stringify(detail)), []);
   };
   return plainEndpoint(options, handle, dialectOf);
 }

@@ -10,7 +10,6 @@ import type { AttemptTiming, RequestTiming } from "../../../db/entities/usage-re
 import type { TokenUsage } from "../../wire/token-usage.ts";
 import type { GatewayError } from "../../errors.ts";
 import { type Prices, toCost } from "../counting/cost.ts";
-import { estimateInputTokens } from "../counting/estimate-input-tokens.ts";
 
 type UsageRecorderOptions = {
   database: Database;
@@ -250,8 +249,8 @@ type RecordedRequest = TimedRequest & {
   /** Empty for a missing name, or a name that `RecordedModelNames` rejects. */
   readonly requestedModel: string;
   readonly stream: boolean;
-  /** Returns the parsed request body, for the estimate of its tokens. Null before the body is read. */
-  readonly readBody: (() => Record<string, unknown>) | null;
+  /** Null before the body is read. */
+  readonly estimateInputTokens: (() => number) | null;
   /** The last attempted candidate. */
   readonly candidate: {
     providerName: string;
@@ -335,12 +334,12 @@ function chargeFactorOf(billed: { chargeFactor: number | null } | null): number 
  * the upstream then presumably did no work.
  */
 function completeUsage(
-  { answer, readBody }: RecordedRequest,
+  { answer, estimateInputTokens }: RecordedRequest,
   status: Outcome["status"],
 ): CompletedUsage | null {
-  if (readBody === null || (status === "FAILED" && answer === null)) return null;
+  if (estimateInputTokens === null || (status === "FAILED" && answer === null)) return null;
   const reported = answer?.usage ?? null;
-  const inputTokens = reported?.inputTokens ?? estimateInputTokens(readBody());
+  const inputTokens = reported?.inputTokens ?? estimateInputTokens();
   const outputTokens =
     status === "SUCCEEDED"
       ? (reported?.outputTokens ?? answer?.tokens ?? 0)

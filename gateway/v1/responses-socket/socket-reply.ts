@@ -69,7 +69,7 @@ export class SocketReply implements Reply {
     this.#options.onOver(false);
   }
 
-  sendJson(bytes: Buffer): void {
+  send(bytes: Buffer): void {
     this.#send(bytes.toString("utf8"));
     this.#options.onOver(false);
   }
