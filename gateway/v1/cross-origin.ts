@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { lacksVersion } from "./endpoints.ts";
 
 /**
  * Sets the headers that let pages of other origins call `/v1`. Returns true after it has answered a preflight request.
@@ -33,7 +34,7 @@ export function crossOrigin(origins: readonly string[]) {
 
 /** Includes the forgiven base URLs. Never the console's API, which has its own session. */
 function isPublicPath(url: string): boolean {
-  return /^\/(?:v1|chat\/completions|embeddings|models|messages|responses)(?=[/?]|$)/.test(url);
+  return /^\/v1(?=[/?]|$)/.test(url) || lacksVersion(url);
 }
 
 const exposedHeaders = [

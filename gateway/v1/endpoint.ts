@@ -108,7 +108,12 @@ function observeRequest(request: RoutedRequest, id: string): ObservedRequest | n
 }
 
 function routeOf({ route }: RoutedRequest): string | null {
-  return typeof route?.path === "string" ? route.path.replace(/[*:](\w+)/, "{$1}") : null;
+  return typeof route?.path === "string" ? templateOf(route.path) : null;
+}
+
+/** Replaces the router's form of parameters by that of OpenAPI and OpenTelemetry, such as `{id}`. */
+export function templateOf(path: string): string {
+  return path.replace(/[*:](\w+)/, "{$1}");
 }
 
 class HttpReply implements Reply {

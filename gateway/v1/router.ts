@@ -1,55 +1,28 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import Router from "router";
-import { conversation } from "../completions/conversation.ts";
-import { messageTokens, responseTokens } from "../completions/count-tokens.ts";
-import { embeddings } from "../completions/embeddings.ts";
 import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages/messages.ts";
-import { compaction } from "../dialects/responses/compaction.ts";
-import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError } from "../errors.ts";
-import { countTokensEndpoint } from "./count-tokens.ts";
 import {
   endpoint,
   type EndpointOptions,
   type RequestHandler,
   type ModelEndpointOptions,
-  modelEndpoint,
 } from "./endpoint.ts";
-import { keptResponseEndpoints } from "./kept-responses.ts";
-import { modelDetail, modelList } from "./models.ts";
+import { endpoints, lacksVersion } from "./endpoints.ts";
 import { findHostProblem, quotable, wantsPage } from "../http/browser-request.ts";
 
 /** The public API. Unmatched paths fall through to the next handler. */
 export function createV1Router(options: ModelEndpointOptions): Router.Router {
   const router = Router({ caseSensitive: true });
   router.use(forgiveBaseUrl);
-  const post = (path: string, handler: RequestHandler, dialect: Dialect = chat) =>
-    router
-      .route(path)
-      .post(handler)
-      .all(methodNotAllowed(options, "POST", dialect));
-  post("/v1/chat/completions", modelEndpoint(options, conversation(chat), chat));
-  post("/v1/embeddings", modelEndpoint(options, embeddings, chat));
-  post("/v1/messages", modelEndpoint(options, conversation(messages), messages), messages);
-  post("/v1/messages/count_tokens", countTokensEndpoint(options, messageTokens), messages);
-  post("/v1/responses", modelEndpoint(options, conversation(responses), responses), responses);
-  post("/v1/responses/input_tokens", countTokensEndpoint(options, responseTokens), responses);
-  post("/v1/responses/compact", modelEndpoint(options, conversation(compaction), responses), responses);
-  router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
-  router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
-  // These routes are last, because they match any ID below `/v1/responses`.
-  const kept = keptResponseEndpoints(options);
-  router
-    .route("/v1/responses/:id")
-    .get(kept.get)
-    .delete(kept.delete)
-    .all(methodNotAllowed(options, "GET, DELETE", responses));
-  router
-    .route("/v1/responses/:id/input_items")
-    .get(kept.inputItems)
-    .all(methodNotAllowed(options, "GET", responses));
+  for (const [path, group] of Map.groupBy(endpoints, (each) => each.path)) {
+    const route = router.route(path);
+    for (const { method, createHandler } of group) route[method](createHandler(options));
+    const allowed = group.map(({ method }) => method.toUpperCase()).join(", ");
+    route.all(methodNotAllowed(options, allowed, group[0]?.dialect));
+  }
   // At each start, Claude Code requests this path to check the server.
   router.all("/api/hello", (_request, response) => void response.writeHead(200).end());
   router.use(errorHandler(options));
@@ -61,12 +34,10 @@ const forgiveBaseUrl: Router.RequestHandler = (request, _response, next) => {
   const { url = "/" } = request;
   const problem = findHostProblem(request);
   if (problem !== null) return next(problem);
-  if (url.startsWith("/v1/v1/")) request.url = url.slice("/v1".length);
-  else if (
-    /^\/(chat\/completions|embeddings|models|messages|responses)(?=[/?]|$)/.test(url) &&
+  if (url.startsWith("/v1/")) {
+    if (url.startsWith("/v1/v1/")) request.url = url.slice("/v1".length);
     // The console has pages at `/models` and below.
-    !(request.method === "GET" && wantsPage(request.headers.accept))
-  )
+  } else if (lacksVersion(url) && !(request.method === "GET" && wantsPage(request.headers.accept)))
     request.url = `/v1${url}`;
   next();
 };

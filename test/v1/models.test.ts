@@ -1,5 +1,6 @@
 import test from "ava";
 import OpenAI from "openai";
+import { endpoints } from "../../gateway/v1/endpoints.ts";
 import { assertError, clientError } from "../helpers/assert-error.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { type Answer, chatBody } from "../helpers/post-chat.ts";
@@ -111,6 +112,17 @@ test("a duplicated or missing /v1 in the base URL is tolerated", async (t) => {
   for (const path of ["/v1/v1/models/test%2Fmodel", "/models/test/model"]) {
     t.like(JSON.parse((await get(path)).text), { id: "test/model" }, path);
   }
+});
+
+test("every endpoint is found with a duplicated or missing /v1", async (t) => {
+  for (const { method, path } of endpoints) {
+    const filled = path.replace(/[:*]\w+/, "any");
+    for (const alias of [filled, `/v1${filled}`, filled.slice("/v1".length)]) {
+      const refused = await request(alias, {}, { method: method.toUpperCase() });
+      t.is(refused.status, 401, `${method} ${alias}`);
+    }
+  }
+  t.is((await request("/chat", {}, { method: "POST" })).status, 404);
 });
 
 test("HEAD answers as GET does, without the body", async (t) => {

@@ -1,7 +1,6 @@
-import { answerSchemas } from "./answer-schemas.ts";
 import { responseHeaders } from "./error-responses.ts";
 import { operations } from "./operations.ts";
-import { requestSchemas } from "./request-schemas.ts";
+import { schemas } from "./schemas.ts";
 
 /**
  * Request schemas come from the validation, and the status and code of each error from `error-response.ts`.
@@ -37,7 +36,7 @@ export function createOpenApiDocument(): object {
         },
       },
       headers: responseHeaders,
-      schemas: { ...requestSchemas, ...answerSchemas },
+      schemas,
     },
   };
 }

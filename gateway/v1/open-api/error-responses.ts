@@ -58,15 +58,6 @@ export const bodyErrors = [
   "unsupported_encoding",
 ] as const;
 
-export const modelErrors = [
-  "unsupported_parameter",
-  "model_not_found",
-  "insufficient_quota",
-  "upstream_auth_failed",
-  "upstream_error",
-  "upstream_timeout",
-] as const;
-
 const meanings = {
   missing_api_key: "The request has no API key.",
   invalid_api_key: "The key is unknown, malformed, deactivated or expired, or not allowed from this address.",
@@ -93,7 +84,7 @@ const meanings = {
   upstream_timeout: "The provider timed out.",
 } as const;
 
-type ShownErrorCode = keyof typeof meanings & ErrorCode;
+export type ShownErrorCode = keyof typeof meanings & ErrorCode;
 
 export const responseHeaders = {
   "x-request-id": {
