@@ -34,7 +34,7 @@ export function answerRequest(
   const request = readRequest(context, exchange, operation, received);
 
   // 2. Resolve: the slug becomes a route, an ordered list of candidates.
-  const route = resolveRoute(context.catalogue, exchange.key, request.value.model);
+  const route = resolveRoute(context.catalogue, exchange.key, request.model);
   exchange.resolved(route);
   const known = { request, route };
   if (findFollowUp === null)
@@ -49,23 +49,27 @@ function admit(
   context: AnswerContext,
   exchange: Exchange,
   operation: Operation,
-  { bytes, headers, heldBody }: ReceivedRequest,
-  { request: own, route, followUp }: ReadRequest,
+  { bytes: own, headers, heldBody }: ReceivedRequest,
+  { request, route, followUp }: ReadRequest,
 ): void {
-  let request = own;
+  let bytes = own;
+  // A parsed body can take twenty times the memory of its bytes, so a large one is dropped, and parsed again when it
+  // is needed again.
+  let parsed: ModelRequest | null = request;
+  const parse = () => parsed ?? parseRequest(context, operation, { bytes, headers });
   // 3. Admit: the limiter checks rates and budgets, and starts, queues or rejects the request.
   const start = () => {
     if (followUp !== null) {
-      heldBody.add(Math.max(0, followUp.bytesLength - bytes.length));
-      const joined = followUp.join();
-      request = joined === bytes ? own : readRequest(context, exchange, operation, { bytes: joined, headers });
+      heldBody.add(Math.max(0, followUp.bytesLength - own.length));
+      bytes = followUp.join();
+      if (bytes !== own) parsed = readRequest(context, exchange, operation, { bytes, headers });
     }
     // 4. Attempt: another attempt follows only if no upstream processed the request.
     const attempts = new Attempts(context.attempts, route.candidates, {
       prepare(candidate) {
         if (candidate.problem !== null) throw candidate.problem;
         // 5. Relay: each attempt has a relay, which converts the candidate's answer and sends it to the client.
-        const call = { context, exchange, request: request.value, headers, followUp };
+        const call = { context, exchange, request: parse(), headers, followUp };
         const attempt = operation.prepare(call, candidate);
         exchange.attempting(candidate, attempts);
         return attempt;
@@ -79,33 +83,36 @@ function admit(
       failed: (thrown) => exchange.fail(toAnswerError(thrown)),
     });
     attempts.begin();
-    if (request !== own) request.letGo();
+    if (bytes.length > parsedBytesMax) parsed = null;
   };
-  const textBytes = own.value.textBytes ?? bytes.length;
+  const textBytes = request.textBytes ?? own.length;
   // Reading the body may parse it, so only a limiter that needs the description reads it.
-  const describe = () => describeDemand(route, own.value.body, textBytes, followUp?.kept);
+  const describe = () => describeDemand(route, parse().body, textBytes, followUp?.kept);
   context.limiter.admit(exchange, followUp?.bytesLength ?? textBytes, start, describe);
-  own.letGo();
+  if (bytes.length > parsedBytesMax) parsed = null;
 
   // 6. Record: the relay ends the exchange, which writes the usage record before the client's last bytes.
 }
 
-type ReadRequest = { request: HeldRequest<ModelRequest>; route: Route; followUp: FollowUp | null };
+type ReadRequest = { request: ModelRequest; route: Route; followUp: FollowUp | null };
+
+type RequestBody = Pick<ReceivedRequest, "bytes" | "headers">;
 
 /** Parses the request. Describes even an invalid request to the exchange, for the usage record. */
 function readRequest(
-  { catalogue, recordedModelNames, limits }: AnswerContext,
+  context: AnswerContext,
   exchange: Exchange,
   operation: Operation,
-  { bytes, headers }: Pick<ReceivedRequest, "bytes" | "headers">,
-): HeldRequest<ModelRequest> {
+  { bytes, headers }: RequestBody,
+): ModelRequest {
+  const { catalogue, recordedModelNames } = context;
+  const parse = () => parseRequest(context, operation, { bytes, headers });
   try {
-    const { "content-type": type } = headers;
-    const contentType = typeof type === "string" ? type : null;
-    const request = new HeldRequest(bytes, () => operation.read(bytes, limits, contentType));
-    const { model, stream } = request.value;
+    const request = parse();
+    const { model, stream } = request;
     const name = catalogue.find(model) ? model : recordedModelNames.nameOf(model);
-    exchange.describe(name, stream, () => operation.estimateInputTokens(request.value));
+    // Most records need no estimate, so the parsed body is not kept for it.
+    exchange.describe(name, stream, () => operation.estimateInputTokens(parse()));
     return request;
   } catch (error) {
     // Parsing a large body again would block other requests.
@@ -122,28 +129,13 @@ function isUnreadable(error: unknown): boolean {
   );
 }
 
-/**
- * A request that can release its parsed body and parse the bytes again. The parsed body can take twenty times
- * the memory of the bytes.
- */
-class HeldRequest<Request> {
-  readonly #bytes: Buffer;
-  readonly #read: (bytes: Buffer) => Request;
-  #request: Request | null;
-
-  constructor(bytes: Buffer, read: (bytes: Buffer) => Request) {
-    this.#bytes = bytes;
-    this.#read = read;
-    this.#request = read(bytes);
-  }
-
-  get value(): Request {
-    return this.#request ?? this.#read(this.#bytes);
-  }
-
-  letGo(): void {
-    if (this.#bytes.length > parsedBytesMax) this.#request = null;
-  }
+function parseRequest(
+  { limits }: AnswerContext,
+  operation: Operation,
+  { bytes, headers }: RequestBody,
+): ModelRequest {
+  const { "content-type": contentType } = headers;
+  return operation.read(bytes, limits, typeof contentType === "string" ? contentType : null);
 }
 
 /** Rejects a large body of a key that is over its limit unread, because reading it takes up to 100 ms. */

@@ -284,15 +284,16 @@ type NativeStreamOptions = {
 export class NativeStream implements StreamReading {
   readonly contentType = "text/event-stream";
   readonly output: OutputMeter;
-  readonly #options: NativeStreamOptions;
+  readonly #options: Pick<NativeStreamOptions, "eventBytesMax" | "secret">;
   readonly #splitter: EventSplitter;
   readonly #reader: NativeReader;
 
   constructor(options: NativeStreamOptions) {
-    const { native, request, slug } = options;
-    this.#options = options;
+    const { native, request, slug, eventBytesMax, secret } = options;
+    // The request stays out, because its outline may be large.
+    this.#options = { eventBytesMax, secret };
     this.output = new OutputMeter(native.outputNames());
-    this.#splitter = new EventSplitter(options.eventBytesMax);
+    this.#splitter = new EventSplitter(eventBytesMax);
     this.#reader = native.createReader(request, slug, this.output);
   }
 

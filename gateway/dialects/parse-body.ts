@@ -22,7 +22,7 @@ type OutlinedBody = {
   /** The parsed body with a placeholder for each long text, for checks. */
   outline: Record<string, unknown>;
   /** The first call may parse the whole body. */
-  readWhole: () => Record<string, unknown>;
+  parseWhole: () => Record<string, unknown>;
 };
 
 /**
@@ -33,7 +33,7 @@ function outlineBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): Out
   const texts = checkBody(bytes, limits, visit);
   const outline = parseObject(texts?.outline() ?? bytes.toString("utf8"));
   let whole: Record<string, unknown> | null = null;
-  return { outline, readWhole: () => (whole ??= readExactly(bytes, texts, outline)) };
+  return { outline, parseWhole: () => (whole ??= readExactly(bytes, texts, outline)) };
 }
 
 function readExactly(
@@ -96,14 +96,14 @@ export function outlineModelBody(
 ): OutlinedBody & { modelRange: ByteRange | null } {
   let modelRange: ByteRange = { start: 0, end: 0 };
   const walked = { count: 0, bytes: 0 };
-  const { outline, readWhole } = outlineBody(bytes, limits, (keyStart, keyEnd, start, end) => {
+  const { outline, parseWhole } = outlineBody(bytes, limits, (keyStart, keyEnd, start, end) => {
     walked.count++;
     walked.bytes += keyEnd - keyStart;
     if (isKey(bytes, keyStart, keyEnd, "model")) modelRange = { start, end };
     else visit?.(keyStart, keyEnd, start, end);
   });
   const isDoubled = members.check(bytes, outline, walked);
-  return { outline, readWhole, modelRange: isDoubled ? null : modelRange };
+  return { outline, parseWhole, modelRange: isDoubled ? null : modelRange };
 }
 
 export type ByteRange = { start: number; end: number };
@@ -112,7 +112,7 @@ type ReadMembers<Body> = {
   bytes: Buffer;
   outline: Body;
   /** The first call may parse the bytes. */
-  readWhole: () => Record<string, unknown>;
+  parseWhole: () => Record<string, unknown>;
   modelRange: ByteRange | null;
   dropped?: string | null;
 };
@@ -125,20 +125,20 @@ export class OutlinedRequest<Body extends Record<string, unknown>> {
   readonly modelRange: ByteRange | null;
   stream: boolean;
   readonly dropped: string | null;
-  readonly #readWhole: () => Record<string, unknown>;
+  readonly #parseWhole: () => Record<string, unknown>;
 
-  constructor({ bytes, outline, readWhole, modelRange, dropped = null }: ReadMembers<Body>) {
+  constructor({ bytes, outline, parseWhole, modelRange, dropped = null }: ReadMembers<Body>) {
     this.outline = outline;
     this.bytes = bytes;
     this.model = String(outline["model"]);
     this.modelRange = modelRange;
     this.stream = outline["stream"] === true;
     this.dropped = dropped;
-    this.#readWhole = readWhole;
+    this.#parseWhole = parseWhole;
   }
 
   get body(): Body {
-    return this.#readWhole() as Body;
+    return this.#parseWhole() as Body;
   }
 }
 

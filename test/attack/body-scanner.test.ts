@@ -50,8 +50,8 @@ function compare(text: string, offset: number): "accepted" | "refused" {
 }
 
 function compareOutline(bytes: Buffer, expected: object): void {
-  const { outline, readWhole } = outlineModelBody(bytes, bodyLimits, noMembers);
-  assert.deepEqual(readWhole(), expected);
+  const { outline, parseWhole } = outlineModelBody(bytes, bodyLimits, noMembers);
+  assert.deepEqual(parseWhole(), expected);
   const shorten = (name: string, value: unknown) => (isLongText(name, value) ? "-" : value);
   assert.equal(JSON.stringify(outline), JSON.stringify(expected, shorten), bytes.toString());
 }

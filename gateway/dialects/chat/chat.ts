@@ -108,7 +108,7 @@ export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest 
     else if (isKey(bytes, keyStart, keyEnd, "max_completion_tokens"))
       maxCompletionTokensKey = { start: keyStart, end: keyEnd };
   };
-  const { outline: body, readWhole, modelRange } = outlineModelBody(bytes, limits, chatMembers, visit);
+  const { outline: body, parseWhole, modelRange } = outlineModelBody(bytes, limits, chatMembers, visit);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
   refuseOtherModels(body);
@@ -116,7 +116,7 @@ export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest 
   const { stream_options: options } = outline;
   // An upstream that ignores case could read another spelling of `include_usage` and omit the usage.
   if (options) streamOptionsMembers.checkKeys(options, Object.keys(options));
-  const request = new OutlinedRequest({ bytes, outline, readWhole, modelRange });
+  const request = new OutlinedRequest({ bytes, outline, parseWhole, modelRange });
   return Object.assign(request, {
     layout: modelRange && { model: modelRange, streamOptions, maxCompletionTokensKey },
     includeUsage: request.stream && options?.include_usage === true,

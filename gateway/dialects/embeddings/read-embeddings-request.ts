@@ -20,10 +20,10 @@ export type EmbeddingsRequest = OutlinedRequest<EmbeddingsRequestBody>;
  * https://platform.openai.com/docs/api-reference/embeddings/create
  */
 export function readEmbeddingsRequest(bytes: Buffer, limits: BodyLimits): EmbeddingsRequest {
-  const { outline, readWhole, modelRange } = outlineModelBody(bytes, limits, embeddingsMembers);
+  const { outline, parseWhole, modelRange } = outlineModelBody(bytes, limits, embeddingsMembers);
   checkRequired(outline, requiredParameters);
   checkOptional(outline, optionalParameters);
-  const members = { bytes, outline: outline as EmbeddingsRequestBody, readWhole, modelRange };
+  const members = { bytes, outline: outline as EmbeddingsRequestBody, parseWhole, modelRange };
   const request = new OutlinedRequest(members);
   request.stream = false;
   return request;

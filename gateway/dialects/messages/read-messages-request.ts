@@ -41,18 +41,18 @@ export function readCountRequest(bytes: Buffer, limits: BodyLimits): DialectRequ
 }
 
 function readRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
-  const { outline, readWhole, modelRange } = outlineModelBody(bytes, limits, messagesMembers);
+  const { outline, parseWhole, modelRange } = outlineModelBody(bytes, limits, messagesMembers);
   checkRequired(outline, requiredParameters);
   checkOptional(outline, optionalParameters);
   const dropped = findModelTools(outline);
   const kept = dropped === null ? outline : withoutModelTools(outline);
   refuseOtherModels(kept);
   for (const { tool, param } of currentTools(kept)) refuseModelOfTool(tool, param);
-  if (dropped === null) return new OutlinedRequest({ bytes, outline, readWhole, modelRange });
+  if (dropped === null) return new OutlinedRequest({ bytes, outline, parseWhole, modelRange });
   return new OutlinedRequest({
     bytes,
     outline: kept,
-    readWhole: () => withoutModelTools(readWhole()),
+    parseWhole: () => withoutModelTools(parseWhole()),
     modelRange: null,
     dropped,
   });

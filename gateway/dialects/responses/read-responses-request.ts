@@ -25,12 +25,12 @@ import {
 
 /** https://platform.openai.com/docs/api-reference/responses/create */
 export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
-  const { outline: body, readWhole, modelRange } = outlineModelBody(bytes, limits, responsesMembers);
+  const { outline: body, parseWhole, modelRange } = outlineModelBody(bytes, limits, responsesMembers);
   checkRequired(body, requiredParameters);
   checkInputIsGiven(body);
   checkOptional(body, optionalParameters);
   refuseOtherModels(body);
-  return new OutlinedRequest({ bytes, outline: body, readWhole, modelRange });
+  return new OutlinedRequest({ bytes, outline: body, parseWhole, modelRange });
 }
 
 /** A request without `input` is valid if it refers to a stored prompt, conversation or response. */
