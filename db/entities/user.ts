@@ -49,6 +49,7 @@ export const Invitation = table(
 
 export type UserStatus = "invited" | "active" | "disabled";
 export type InvitationRow = RowOf<typeof Invitation>;
-export type Role = "admin" | "member";
+export const roles = ["admin", "member"] as const;
+export type Role = (typeof roles)[number];
 export type UserRow = RowOf<typeof User>;
 export type SessionRow = RowOf<typeof Session>;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { roles } from "../../db/entities/user.ts";
 import { quoting } from "../inputs.ts";
 
 export const email = z
@@ -13,4 +14,4 @@ export const password = z
 /** The token of a link such as `/join#token=…`. */
 export const linkToken = z.string().max(256);
 
-export const role = z.enum(["admin", "member"]);
+export const role = z.enum(roles);

@@ -1,6 +1,6 @@
 import type { Outputs } from "#lib/session/api.ts";
 
-type Role = Outputs["users"]["get"]["role"];
+export type Role = Outputs["users"]["get"]["role"];
 
 type RoleWords = {
   label: string;
