@@ -4,7 +4,7 @@ import { isKeyValue } from "./key-value.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Database } from "../../db/database.ts";
 import type { Log } from "../log.ts";
-import type { EnforcedLimits } from "../limits/key-limits.ts";
+import type { LimitedKey } from "../limits/holders.ts";
 
 export type AuthenticateKeyOptions = { keyCache: KeyCache; lastUsed: LastUsed; runtime: Runtime };
 
@@ -99,21 +99,19 @@ export class LastUsed {
   }
 }
 
-export type KnownKey = Readonly<{
-  id: string;
-  /** The hash of the received value. */
-  hash: string;
-  name: string;
-  ownerId: string | null;
-  /** The charge for the key's requests, in ten-thousandths of the cost. Null charges the cost. */
-  chargeFactor: number | null;
-  isActive: boolean;
-  /** The earlier expiry of the key and this value, in milliseconds since 1970. Null if neither expires. */
-  validUntil: number | null;
-  modelIds: ReadonlySet<string>;
-  /** Null for a key without its own limits. */
-  limits: EnforcedLimits | null;
-}>;
+/** A key as its requests need it. */
+export type KnownKey = LimitedKey &
+  Readonly<{
+    /** The hash of the received value. */
+    hash: string;
+    name: string;
+    /** The charge for the key's requests, in ten-thousandths of the cost. Null charges the cost. */
+    chargeFactor: number | null;
+    isActive: boolean;
+    /** The earlier expiry of the key and this value, in milliseconds since 1970. Null if neither expires. */
+    validUntil: number | null;
+    modelIds: ReadonlySet<string>;
+  }>;
 
 type KeyCacheOptions = {
   lookUp: (hash: string) => Promise<KnownKey | null>;
