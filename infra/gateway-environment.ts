@@ -1,3 +1,4 @@
+import type { VariableName } from "../gateway/config/variables.ts";
 import { databasePort, gatewayPort, metricsPort } from "./ports.ts";
 import { workersOf } from "./sizes.ts";
 import type { StackConfig } from "./stack-config.ts";
@@ -11,7 +12,7 @@ type GatewayEnvironmentOptions = {
   encryptionContext: Record<string, string>;
 };
 
-/** The gateway's environment in its task, without secrets. A test checks that the gateway accepts each variable. */
+/** The gateway's environment in its task, without secrets. A test checks that the gateway accepts each value. */
 export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<string, string> {
   const { config, publicUrl, databaseHost, providerKeyArn, encryptionContext } = options;
   return {
@@ -36,12 +37,18 @@ export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<s
     UPSTREAM_TOTAL_TIMEOUT_MS: String(config.streamSecondsMax * 1_000),
     KEEP_ALIVE_TIMEOUT_MS: String(keepAliveSeconds * 1_000),
     DRAIN_TIMEOUT_MS: String(drainSeconds * 1_000),
-  };
+  } satisfies GatewayVariables;
 }
 
 export function migrateEnvironment({ databaseHost }: { databaseHost: string }): Record<string, string> {
-  return { DATABASE_URL: databaseUrl({ user: migrateUser, host: databaseHost }), DATA_DIR: dataDir };
+  return {
+    DATABASE_URL: databaseUrl({ user: migrateUser, host: databaseHost }),
+    DATA_DIR: dataDir,
+  } satisfies GatewayVariables;
 }
+
+/** Rejects names that the gateway does not know. */
+export type GatewayVariables = { [Name in VariableName]?: string };
 
 /** `ssl=rds` requires a certificate from Amazon. `auth=iam` replaces the password with a token of the task's role. */
 function databaseUrl({ user, host }: { user: string; host: string }): string {

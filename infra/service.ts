@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { loggedErrorsMetric } from "./alarm-definitions.ts";
 import { gatewayContainer } from "./containers.ts";
 import type { Edge } from "./edge.ts";
-import { gatewayEnvironment } from "./gateway-environment.ts";
+import { gatewayEnvironment, type GatewayVariables } from "./gateway-environment.ts";
 import type { Keys } from "./keys.ts";
 import { logGroup } from "./log-group.ts";
 import type { Names } from "./names.ts";
@@ -130,7 +130,10 @@ export class Service extends pulumi.ComponentResource {
           providerKeyArn,
           encryptionContext,
         });
-        const secrets = { JWT_SECRET: signingSecretArn, ADMIN_PASSWORD: adminPasswordArn };
+        const secrets = {
+          JWT_SECRET: signingSecretArn,
+          ADMIN_PASSWORD: adminPasswordArn,
+        } satisfies GatewayVariables;
         return [gatewayContainer({ ...logs, image: config.image, environment, secrets })];
       });
   }

@@ -56,7 +56,7 @@ const rules: Rule[] = [
     breaks: (from, to, { typeOnly }) =>
       inside(from, ["gateway/completions/"]) &&
       inside(to, ours) &&
-      !/^gateway\/((completions|routing|limits|dialects|providers|upstream|usage|wire)\/|(config\/limit-variables|errors|runtime|ids)\.ts$)/.test(
+      !/^gateway\/((completions|routing|limits|dialects|providers|upstream|usage|wire)\/|(config\/variables|errors|runtime|ids)\.ts$)/.test(
         to,
       ) &&
       !(typeOnly && inside(to, ["gateway/keys/"])),

@@ -2,8 +2,9 @@ import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { IncomingMessage } from "node:http";
 import test from "ava";
-import { ConfigError, configVariables, readConfig } from "../gateway/config/config.ts";
-import { limitVariables } from "../gateway/config/limit-variables.ts";
+import { ConfigError, readConfig } from "../gateway/config/config.ts";
+import { variables } from "../gateway/config/variables.ts";
+import { limitVariables } from "./helpers/limit-variables.ts";
 import { type Environment, problemsOf } from "./helpers/problems-of.ts";
 import { clientAddressOf } from "../gateway/http/trusted-proxies.ts";
 import { Browser } from "./helpers/browser.ts";
@@ -88,12 +89,14 @@ test("no value of a variable that can hold a secret is quoted", (t) => {
     t.false(problems.join("\n").includes(canary), name);
   }
   t.deepEqual(
-    configVariables.filter((name) =>
-      problemsOf({ [name]: `${canary}%` })
-        .join("\n")
-        .includes(canary),
-    ),
-    [...Object.values(limitVariables).map(({ variable }) => variable), ...quoted.split(" ")],
+    Object.keys(variables)
+      .filter((name) =>
+        problemsOf({ [name]: `${canary}%` })
+          .join("\n")
+          .includes(canary),
+      )
+      .toSorted(),
+    [...limitVariables.map(({ variable }) => variable), ...quoted.split(" ")].toSorted(),
   );
   const url = `mysql://root:${canary}@host:notaport/name`;
   t.false(problemsOf({ DATABASE_URL: url }).join("\n").includes(canary));

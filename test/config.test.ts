@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import test from "ava";
 import { readConfig } from "../gateway/config/config.ts";
-import { limitVariables } from "../gateway/config/limit-variables.ts";
 import { EnvironmentKeys } from "../gateway/config/environment-keys.ts";
+import { limitVariables } from "./helpers/limit-variables.ts";
 import { type Environment, problemsOf } from "./helpers/problems-of.ts";
 
 test("an empty environment gives the defaults", (t) => {
@@ -33,9 +33,7 @@ test("an empty environment gives the defaults", (t) => {
     syncUsage: false,
     logLevel: "info",
   });
-  for (const [name, { value }] of Object.entries(limitVariables)) {
-    t.is(limits[name as keyof typeof limits], value, name);
-  }
+  t.deepEqual(limits, Object.fromEntries(limitVariables.map(({ name, value }) => [name, value])));
 });
 
 test("an empty variable counts as unset", (t) => {
@@ -68,8 +66,13 @@ test("usage is synced to disk in production, or when configured", (t) => {
   t.false(readConfig({ NODE_ENV: "development" }).syncUsage);
 });
 
-for (const [name, { variable, ...more }] of Object.entries(limitVariables)) {
-  const isUsd = "isUsd" in more;
+/** The limits that may be 0, besides budgets. */
+const mayBe0 =
+  "STOP_DELAY_MS CONCURRENT_REQUESTS_MAX QUEUED_REQUESTS_PER_KEY_MAX USAGE_RETENTION_DAYS USAGE_UNKNOWN_MODELS_PER_HOUR_MAX KEY_REQUESTS_PER_MINUTE_MAX KEY_TOKENS_PER_MINUTE_MAX KEY_CONCURRENT_REQUESTS_MAX PERSON_REQUESTS_PER_MINUTE_MAX PERSON_TOKENS_PER_MINUTE_MAX PERSON_CONCURRENT_REQUESTS_MAX GATEWAY_REQUESTS_PER_MINUTE_MAX GATEWAY_TOKENS_PER_MINUTE_MAX";
+
+for (const { name, variable, unit } of limitVariables) {
+  const isUsd = unit === "USD";
+  const hasZero = mayBe0.split(" ").includes(variable);
   test(`${variable} sets its limit, as ${isUsd ? "an amount of dollars" : "a whole number"}`, (t) => {
     // Some limits must not exceed another limit. With these values, 17 is valid for every limit.
     const others: Environment = {
@@ -77,8 +80,9 @@ for (const [name, { variable, ...more }] of Object.entries(limitVariables)) {
       REQUEST_RECEIVE_TIMEOUT_MS: "1000000",
       REQUEST_BODY_BYTES_MAX: "1",
     };
-    t.is(readConfig({ ...others, [variable]: "17" }).limits[name as keyof typeof limitVariables], 17);
-    const tooSmall = "least" in more ? `${more.least - 1}` : "0";
+    t.is(readConfig({ ...others, [variable]: "17" }).limits[name], 17);
+    if (hasZero) t.is(readConfig({ ...others, [variable]: "0" }).limits[name], 0);
+    const tooSmall = hasZero ? "-1" : "0";
     const wrongs = isUsd ? ["-0.01", "1000000.01", "$5", "1,5"] : [tooSmall, "1.5", "2147483648"];
     for (const wrong of [...wrongs, "-1", "many", "NaN", "Infinity"]) {
       const problems = problemsOf({ [variable]: wrong });

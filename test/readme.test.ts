@@ -1,8 +1,9 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
-import { configVariables } from "../gateway/config/config.ts";
-import { limitVariables } from "../gateway/config/limit-variables.ts";
+import { fillTables } from "../gateway/config/fill-tables.ts";
+import { variables } from "../gateway/config/variables.ts";
+import { limitVariables } from "./helpers/limit-variables.ts";
 
 const root = path.join(import.meta.dirname, "..");
 const read = (name: string) => readFileSync(path.join(root, name), "utf8");
@@ -18,11 +19,11 @@ const rows = Array.from(
 );
 
 test("the configuration page has each variable once, with a default and a meaning", (t) => {
-  t.deepEqual(rows.map(({ variable }) => variable).toSorted(), configVariables.toSorted());
+  t.deepEqual(rows.map(({ variable }) => variable).toSorted(), Object.keys(variables).toSorted());
   for (const { variable, value, meaning } of rows) t.true(value !== "" && meaning !== "", variable);
 });
 
-for (const { variable, value } of Object.values(limitVariables)) {
+for (const { variable, value } of limitVariables) {
   test(`the configuration page has the default and the unit of ${variable}`, (t) => {
     const row = rows.find((candidate) => candidate.variable === variable);
     t.is(row?.value, String(value));
@@ -30,6 +31,12 @@ for (const { variable, value } of Object.values(limitVariables)) {
     t.not(row?.unit, "");
   });
 }
+
+test("the tables of variables equal the checked-in ones: run `npm run config:tables`", (t) => {
+  const page = read("gateway/config/README.md");
+  t.is(fillTables(page), page);
+  t.throws(() => fillTables(page.replace("## Usage history", "## Usage")), { message: /"Usage history"/ });
+});
 
 function unitOf(variable: string): string | undefined {
   const units = { BYTES: "bytes", MS: "ms", DAYS: "days", USD: "USD", PERCENT: "percent" };

@@ -1,5 +1,5 @@
 import type { BodyLimits } from "../dialects/parse-body.ts";
-import type { Settings } from "../config/limit-variables.ts";
+import type { Settings } from "../config/variables.ts";
 import type { KeptAnswer } from "../dialects/dialect.ts";
 import type { GatewayError } from "../errors.ts";
 import type { Limiter } from "../limits/rates/limiter.ts";

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import * as z from "zod";
+import type { Values } from "./variables.ts";
 
 export function findConflicts(values: Values, wrong: { has(variable: string): boolean }): Conflict[] {
   return conflicts.flatMap(({ of, find }) => {
@@ -10,27 +10,6 @@ export function findConflicts(values: Values, wrong: { has(variable: string): bo
 }
 
 type Conflict = [variable: string, message: string];
-
-type Values = {
-  WORKERS: WorkersSetting;
-  DATABASE_URL?: string | undefined;
-  HOST: string;
-  PORT: number;
-  METRICS_HOST?: string | undefined;
-  METRICS_PORT?: number | undefined;
-  REQUEST_HEADERS_TIMEOUT_MS: number;
-  REQUEST_RECEIVE_TIMEOUT_MS: number;
-  REQUEST_BODY_BYTES_MAX: number;
-  REQUEST_BODIES_BYTES_MAX: number;
-  RESPONSES_STATE?: string | undefined;
-  VALKEY_URL?: unknown;
-  KMS_KEY_ID?: unknown;
-  MASTER_KEY?: unknown;
-  LIMIT_WEBHOOK_URL?: unknown;
-  LIMIT_WEBHOOK_SECRET?: unknown;
-  ADMIN_EMAIL?: unknown;
-  ADMIN_PASSWORD?: unknown;
-};
 
 const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null }[] = [
   {
@@ -116,25 +95,15 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
 ];
 
 /** `auto` means one process per core, or a single process with SQLite. */
-export function countWorkers(workers: WorkersSetting, databaseUrl: string | undefined): number {
+export function countWorkers(workers: Values["WORKERS"], databaseUrl: string | undefined): number {
   if (workers !== "auto") return workers;
   return canHaveSeveral(databaseUrl) ? availableParallelism() : 1;
 }
 
-function workersProblem(workers: WorkersSetting, databaseUrl: string | undefined): string | null {
+function workersProblem(workers: Values["WORKERS"], databaseUrl: string | undefined): string | null {
   if (countWorkers(workers, databaseUrl) === 1 || canHaveSeveral(databaseUrl)) return null;
   return `${String(workers)} workers require MySQL or MariaDB, because SQLite allows one writing process. Set DATABASE_URL to a mysql:// URL, or WORKERS to 1.`;
 }
-
-export const workersSetting = z
-  .string()
-  .refine(
-    (text) => text === "auto" || /^[1-9]\d{0,2}$/.test(text),
-    "is not a number of workers. Use a whole number from 1 to 999, or auto.",
-  )
-  .transform((text) => (text === "auto" ? text : Number(text)));
-
-type WorkersSetting = number | "auto";
 
 /** Without a URL, the database is SQLite. */
 function canHaveSeveral(databaseUrl = "sqlite:"): boolean {

@@ -1,33 +1,5 @@
 import * as z from "zod";
-import { limitVariables } from "./limit-variables.ts";
 import { MysqlUrlError, parseMysqlUrl } from "../../db/mysql-url.ts";
-
-/** The subject of a variable's error message: the value in quotation marks, unless it may be a secret. */
-export function nameValue(variable: string, value = ""): string {
-  if (isSecret(variable) || resemblesSecret(value)) return "the value";
-  // Newlines and escape sequences could forge log lines.
-  const text = value.slice(0, shownLengthMax).replace(/\p{C}/gu, "");
-  return `"${text}${value.length > shownLengthMax ? "…" : ""}"`;
-}
-
-const shownLengthMax = 60;
-
-/** A URL may contain a password, and `ADMIN_EMAIL` may contain a password by mistake. */
-function isSecret(variable: string): boolean {
-  const isLimit = Object.values(limitVariables).some((limit) => limit.variable === variable);
-  return (
-    !isLimit &&
-    /URL|ENDPOINT|KEY|SECRET|PASSWORD|TOKEN|HEADERS|CREDENTIAL|CONTEXT|ATTRIBUTES|EMAIL/.test(variable)
-  );
-}
-
-/** A key in the wrong variable is a long word of letters and digits. A URL with a password contains `@`. */
-function resemblesSecret(value: string): boolean {
-  const words = value.split(/[^\w+/=-]+/);
-  return (
-    value.includes("@") || words.some((word) => word.length >= 20 && /\d/.test(word) && /[a-z]/i.test(word))
-  );
-}
 
 /**
  * `problem` completes a sentence whose subject is the value. The default maximum is the longest timer delay in
@@ -40,7 +12,25 @@ export function wholeNumber(problem: string, least: number, most = 2 ** 31 - 1) 
   return z.coerce.number(message).int(message).min(least, range).max(most, range);
 }
 
+const usdProblem = "is not an amount in US dollars. Use a number from 0 to 1000000, such as 20 or 0.5.";
+export const amountUsd = z.coerce.number(usdProblem).min(0, usdProblem).max(1_000_000, usdProblem);
+
+const shareProblem = "is not a share of the traces. Use a number from 0 to 1, such as 0.1.";
+export const share = z.coerce.number(shareProblem).min(0, shareProblem).max(1, shareProblem);
+
 export const port = wholeNumber("is not a port.", 0, 65_535);
+
+export const workersSetting = z
+  .string()
+  .refine(
+    (text) => text === "auto" || /^[1-9]\d{0,2}$/.test(text),
+    "is not a number of workers. Use a whole number from 1 to 999, or auto.",
+  )
+  .transform((text) => (text === "auto" ? text : Number(text)));
+
+export const headerPairs = pairs("api-key=secret", isHeader);
+
+export const attributePairs = pairs("deployment.environment.name=production", () => true);
 
 export const httpUrl = z
   .url({
@@ -174,4 +164,34 @@ function isHostAndPort(text: string): boolean {
 /** A 32-byte key in base64 or base64url. Null for anything else, because `Buffer.from` skips invalid characters. */
 export function readKey(text: string): Buffer | null {
   return /^[\w+/-]{43}=?$/.test(text) ? Buffer.from(text, "base64") : null;
+}
+
+/** Parses `name=value` pairs, separated by commas, with percent-encoded values. */
+function pairs(example: string, fits: (name: string, value: string) => boolean) {
+  const message = `is not a list of name=value pairs. Separate the pairs with commas, such as ${example}.`;
+  return z.string().transform((text, context) => {
+    const read = text
+      .split(",")
+      .map((pair) => pair.trim())
+      .filter((pair) => pair !== "")
+      .map(readPair);
+    const found = read.filter((pair) => pair !== null && fits(...pair)) as [string, string][];
+    if (found.length < read.length) context.addIssue({ code: "custom", message });
+    return Object.fromEntries(found) as Record<string, string>;
+  });
+}
+
+function readPair(pair: string): [string, string] | null {
+  const [, name = "", value = ""] = /^([\w.!#$&'*+^`|~/-]+)\s*=\s*(.*)$/.exec(pair) ?? [];
+  try {
+    const decoded = decodeURIComponent(value);
+    return name === "" ? null : [name, decoded];
+  } catch {
+    return null;
+  }
+}
+
+/** Rejects line breaks, which would start another header. */
+function isHeader(name: string, value: string): boolean {
+  return !name.includes("/") && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }

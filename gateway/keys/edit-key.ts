@@ -6,7 +6,7 @@ import { differences, listSome } from "../audit/audit-log.ts";
 import { can } from "../auth/permissions.ts";
 import type { Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
-import type { Settings } from "../config/limit-variables.ts";
+import type { Settings } from "../config/variables.ts";
 import { fromFactorColumn, toFactorColumn } from "../usage/counting/charge-factor.ts";
 import {
   budgetPeriods,

@@ -2,7 +2,7 @@ import type { Database } from "../../db/database.ts";
 import { can } from "../auth/permissions.ts";
 import { type Person, ownerScope } from "../auth/person.ts";
 import { findKey, attentionConditions } from "./find-key.ts";
-import type { Settings } from "../config/limit-variables.ts";
+import type { Settings } from "../config/variables.ts";
 import { budgetMark, budgetMarks } from "../limits/budgets/budget-marks.ts";
 import type { Budgets, SharedBudgetUses } from "../limits/budgets/budgets.ts";
 import { type BudgetPeriod, budgetPeriods, toKeyLimits, toUsd } from "../limits/key-limits.ts";

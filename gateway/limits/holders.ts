@@ -1,6 +1,6 @@
 import { allKeys } from "../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../db/repositories/daily-costs-query.ts";
-import type { Settings } from "../config/limit-variables.ts";
+import type { Settings } from "../config/variables.ts";
 import type { LimitHolder } from "../errors.ts";
 import type { EnforcedLimits } from "./key-limits.ts";
 

@@ -2,7 +2,7 @@ import type { Database } from "../../db/database.ts";
 import type { ModelFallbackRow, ModelRow } from "../../db/entities/model.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
-import type { Settings } from "../config/limit-variables.ts";
+import type { Settings } from "../config/variables.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Endpoint, UpstreamApi } from "../providers/provider.ts";

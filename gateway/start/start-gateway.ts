@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError } from "../errors.ts";
 import { formatUrl, toListenError } from "../http/server-address.ts";
-import type { Settings } from "../config/limit-variables.ts";
+import type { Settings } from "../config/variables.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { type MetricsServer, startMetricsServer } from "../metrics/metrics-server.ts";
 import type { Runtime } from "../runtime.ts";

@@ -15,7 +15,7 @@ import {
   type SpanProcessor,
 } from "@opentelemetry/sdk-trace";
 import type { Runtime } from "../runtime.ts";
-import type { TracingConfig } from "../config/tracing-variables.ts";
+import type { TracingConfig } from "../config/read-tracing.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import { createRequestSpans } from "./request-spans.ts";
 import type { Log } from "../log.ts";

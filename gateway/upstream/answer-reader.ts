@@ -1,7 +1,7 @@
 import { GrowingBody } from "../wire/bytes.ts";
 import { brokenOff, brokenRule } from "./upstream-failure.ts";
 import type { UpstreamHeaders } from "./upstream-call.ts";
-import type { Settings } from "../config/limit-variables.ts";
+import type { Settings } from "../config/variables.ts";
 
 /** Reads one answer from a connection's bytes, which may arrive in parts of any size. */
 export class AnswerReader {

@@ -3,7 +3,7 @@ import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect, StreamWriter } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
-import type { Settings } from "../config/limit-variables.ts";
+import type { Settings } from "../config/variables.ts";
 import type { Log } from "../log.ts";
 import type { Runtime } from "../runtime.ts";
 import { ObservedRequest, type RequestObserver } from "../usage/request-observer.ts";

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from "ava";
-import { limitVariables } from "../../gateway/config/limit-variables.ts";
+import { readConfig } from "../../gateway/config/config.ts";
 import { countValues, scanMembers } from "../../gateway/wire/json.ts";
 import { measureText } from "../../gateway/wire/long-texts.ts";
 import { cannedUpstreams } from "../bench/canned-upstreams.ts";
@@ -21,7 +21,7 @@ import { countFor, type Shape, toBytes } from "./shapes/shape.ts";
 import { structureShapes } from "./shapes/structure-shapes.ts";
 import type { WatchedGateway } from "./watched-gateway.ts";
 
-const limits = { ...bodyLimits, requestBodyBytesMax: limitVariables.requestBodyBytesMax.value };
+const limits = { ...bodyLimits, requestBodyBytesMax: readConfig({}).limits.requestBodyBytesMax };
 const paths: Record<DialectName, string> = {
   chat: "/v1/chat/completions",
   messages: "/v1/messages",

@@ -1,10 +1,12 @@
 import type { BodyLimits } from "../../gateway/dialects/parse-body.ts";
-import { limitVariables } from "../../gateway/config/limit-variables.ts";
+import { readConfig } from "../../gateway/config/config.ts";
+
+const { limits } = readConfig({});
 
 export const bodyLimits: BodyLimits = {
-  requestTextBytesMax: limitVariables.requestTextBytesMax.value,
-  requestJsonDepthMax: limitVariables.requestJsonDepthMax.value,
-  requestJsonValuesMax: limitVariables.requestJsonValuesMax.value,
+  requestTextBytesMax: limits.requestTextBytesMax,
+  requestJsonDepthMax: limits.requestJsonDepthMax,
+  requestJsonValuesMax: limits.requestJsonValuesMax,
 };
 
 export const anySize: BodyLimits = {

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from "ava";
-import { limitVariables } from "../../gateway/config/limit-variables.ts";
+import { readConfig } from "../../gateway/config/config.ts";
 import { AddressGuard } from "../../gateway/upstream/address-guard.ts";
 import type { HttpLimits } from "../../gateway/upstream/answer-reader.ts";
 import type {
@@ -21,13 +21,15 @@ export function createUpstreams(
   return upstreams;
 }
 
+const { limits } = readConfig({});
+
 export const defaultHttpLimits: HttpLimits = {
   upstreamConnectionsMax: 100,
-  upstreamQueuedCallsMax: limitVariables.upstreamQueuedCallsMax.value,
-  upstreamKeepAliveTimeoutMs: limitVariables.upstreamKeepAliveTimeoutMs.value,
-  upstreamAnswerBytesMax: limitVariables.upstreamAnswerBytesMax.value,
-  upstreamHeadBytesMax: limitVariables.upstreamHeadBytesMax.value,
-  upstreamHeadFieldsMax: limitVariables.upstreamHeadFieldsMax.value,
+  upstreamQueuedCallsMax: limits.upstreamQueuedCallsMax,
+  upstreamKeepAliveTimeoutMs: limits.upstreamKeepAliveTimeoutMs,
+  upstreamAnswerBytesMax: limits.upstreamAnswerBytesMax,
+  upstreamHeadBytesMax: limits.upstreamHeadBytesMax,
+  upstreamHeadFieldsMax: limits.upstreamHeadFieldsMax,
 };
 
 /** Sends a POST request, or a GET request if the body is null. */

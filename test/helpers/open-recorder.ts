@@ -1,7 +1,8 @@
 import path from "node:path";
 import type { ExecutionContext } from "ava";
 import { lockFile } from "../../db/file-lock.ts";
-import { limitVariables, type Settings } from "../../gateway/config/limit-variables.ts";
+import { readConfig } from "../../gateway/config/config.ts";
+import type { Settings } from "../../gateway/config/variables.ts";
 import { createLog } from "../../gateway/log.ts";
 import { UsageRecorder } from "../../gateway/usage/recording/usage-recorder.ts";
 import type { openTestDatabase } from "./open-test-database.ts";
@@ -9,9 +10,7 @@ import { createTestFolder } from "./test-folder.ts";
 
 type Database = Awaited<ReturnType<typeof openTestDatabase>>;
 
-const defaults = Object.fromEntries(
-  Object.entries(limitVariables).map(([name, { value }]) => [name, value]),
-) as Settings;
+const defaults = readConfig({}).limits;
 
 let names = 0;
 

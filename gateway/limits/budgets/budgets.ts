@@ -1,7 +1,7 @@
 import type { Database } from "../../../db/database.ts";
 import { can } from "../../auth/permissions.ts";
 import type { Person } from "../../auth/person.ts";
-import type { Settings } from "../../config/limit-variables.ts";
+import type { Settings } from "../../config/variables.ts";
 import type { LimitHolder } from "../../errors.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
 import { holderKinds, type Holder, type LimitedKey } from "../holders.ts";

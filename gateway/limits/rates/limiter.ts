@@ -1,5 +1,5 @@
 import { toGatewayError, type GatewayError } from "../../errors.ts";
-import type { Settings } from "../../config/limit-variables.ts";
+import type { Settings } from "../../config/variables.ts";
 import { Admission, FairQueue, type QueueSlot, admitNothing, checkEarly, countRequest } from "./admission.ts";
 import { type Blocking, type Waiter, WaitingRoom } from "./waiting-room.ts";
 import { Meter } from "./meter.ts";

@@ -8,7 +8,7 @@ import {
 import type { UsageInterval, UsagePage as RecordsPage } from "../../../db/repositories/usage-queries.ts";
 import { ownerScope, type Person } from "../../auth/person.ts";
 import { firstIdAt, timeOfId } from "../../ids.ts";
-import type { Settings } from "../../config/limit-variables.ts";
+import type { Settings } from "../../config/variables.ts";
 import { summarizeUsage, type UsageSummary } from "./usage-summary.ts";
 
 /** `from` ≤ time < `to`. If `status` and `statuses` are given, records must match both. */

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database } from "../../../db/database.ts";
-import type { Settings } from "../../config/limit-variables.ts";
+import type { Settings } from "../../config/variables.ts";
 import type { Log } from "../../log.ts";
 import { DirectWriter, Shipper, Reserve } from "./shipper.ts";
 import { PendingRecord, type StartedRequest, StartedRequests, type UsageRecord, Spool } from "./spool.ts";

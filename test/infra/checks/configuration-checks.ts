@@ -1,4 +1,5 @@
-import { configVariables, readConfig } from "../../../gateway/config/config.ts";
+import { readConfig } from "../../../gateway/config/config.ts";
+import { variables } from "../../../gateway/config/variables.ts";
 import { change, type Check, problems } from "../helpers/check.ts";
 import {
   changeContainer,
@@ -75,8 +76,7 @@ export const configurationChecks: Record<number, Check> = {
         .filter(({ container }) => container.name !== "database-users")
         .flatMap(({ container }) => {
           const given = [...container.environment, ...container.secrets].map(({ name }) => name);
-          const known = new Set(configVariables);
-          const unknown = given.filter((name) => !known.has(name));
+          const unknown = given.filter((name) => !(name in variables));
           const twice = given.filter((name, index) => given.indexOf(name) !== index);
           return [
             ...unknown.map((name) => `${container.name}: the gateway does not know ${name}`),

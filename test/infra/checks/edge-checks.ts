@@ -1,4 +1,4 @@
-import { limitVariables } from "../../../gateway/config/limit-variables.ts";
+import { variables } from "../../../gateway/config/variables.ts";
 import { change, type Check, field, problems } from "../helpers/check.ts";
 import { changeContainer, changeVariable, containersOf, environmentOf } from "../helpers/containers-of.ts";
 import { find, type Graph, ofType, type Value } from "../helpers/graph.ts";
@@ -7,6 +7,10 @@ const listenerType = "aws:lb/listener:Listener";
 const balancerType = "aws:lb/loadBalancer:LoadBalancer";
 const targetsType = "aws:lb/targetGroup:TargetGroup";
 const modernTls = ["ELBSecurityPolicy-TLS13-1-2-2021-06", "ELBSecurityPolicy-TLS13-1-3-2021-06"];
+
+type Timing =
+  | `${"KEEP_ALIVE" | "UPSTREAM_FIRST_BYTE" | "UPSTREAM_TOTAL" | "DRAIN"}_TIMEOUT`
+  | "STREAM_PING_INTERVAL";
 
 export const edgeChecks: Record<number, Check> = {
   7: {
@@ -60,20 +64,22 @@ export const edgeChecks: Record<number, Check> = {
       const gateways = containersOf(graph).filter(({ container }) => container.name === "gateway");
       return gateways.flatMap(({ container }) => {
         const environment = environmentOf(container);
-        const seconds = (limit: "keepAlive" | "upstreamFirstByte" | "upstreamTotal" | "drain") => {
-          const { variable, value } = limitVariables[`${limit}TimeoutMs`];
-          return Number(environment[variable] ?? value) / 1_000;
-        };
-        const ping = limitVariables.streamPingIntervalMs;
-        const pingSeconds = Number(environment[ping.variable] ?? ping.value) / 1_000;
+        const seconds = (limit: Timing) =>
+          variables[`${limit}_MS`].schema.parse(environment[`${limit}_MS`]) / 1_000;
         const { stopTimeout = 30 } = container;
         const rules: [boolean, string][] = [
-          [idle < seconds("keepAlive"), "the gateway closes connections that the load balancer still uses"],
-          [seconds("upstreamFirstByte") < idle, "the load balancer gives up before the gateway does"],
-          [pingSeconds * 2 < idle, "silent streams are cut"],
-          [seconds("upstreamTotal") <= draining, "draining cuts the longest streams"],
           [
-            stopTimeout === seconds("drain") + 10 && stopTimeout <= 120,
+            idle < seconds("KEEP_ALIVE_TIMEOUT"),
+            "the gateway closes connections that the load balancer still uses",
+          ],
+          [
+            seconds("UPSTREAM_FIRST_BYTE_TIMEOUT") < idle,
+            "the load balancer gives up before the gateway does",
+          ],
+          [seconds("STREAM_PING_INTERVAL") * 2 < idle, "silent streams are cut"],
+          [seconds("UPSTREAM_TOTAL_TIMEOUT") <= draining, "draining cuts the longest streams"],
+          [
+            stopTimeout === seconds("DRAIN_TIMEOUT") + 10 && stopTimeout <= 120,
             "the drain does not fit before SIGKILL",
           ],
           [field(targets?.inputs["healthCheck"], "path") === "/readyz", "health is not /readyz"],
