@@ -154,7 +154,7 @@ async function startServing({ config, runtime, database, secretBox, guard, close
   closers.push(() => upstreams.close());
   const changeFeed = new ChangeFeed({ database, runtime, pollIntervalMs: limits.changePollIntervalMs });
   closers.push(() => changeFeed.close());
-  const { budgets, limiter, closeLimits, exchangeLimits } = await startLimits({
+  const { limitsInForce, budgets, limiter, closeLimits, exchangeLimits } = await startLimits({
     config,
     database,
     runtime,
@@ -189,6 +189,7 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     recorder,
     upstreams,
     changeFeed,
+    limitsInForce,
     budgets,
     limiter,
     exchangeLimits,
@@ -208,7 +209,7 @@ type Serving = Awaited<ReturnType<typeof startServing>>;
 
 function createManaged(
   { config, runtime, database, secretBox, audit, guard, closers }: Base,
-  { changeFeed, catalogue, upstreams, attempts, limiter, budgets }: Serving,
+  { changeFeed, catalogue, upstreams, attempts, limitsInForce, limiter, budgets }: Serving,
 ) {
   const { limits, environmentKeys } = config;
   const { coolDowns } = attempts;
@@ -216,8 +217,8 @@ function createManaged(
   const retention = new Retention({ database, runtime, retentionDays: limits.usageRetentionDays });
   closers.push(() => retention.close());
   return {
-    keys: new KeyService({ ...common, limits }),
-    keyUsage: new KeyUsageReader({ database, now: runtime.now, limits, limiter, budgets }),
+    keys: new KeyService({ ...common, limitsInForce }),
+    keyUsage: new KeyUsageReader({ database, now: runtime.now, limitsInForce, limiter, budgets }),
     models: new ModelService({ ...common, catalogue }),
     credentials: new CredentialService({ ...common, secretBox }),
     providers: new ProviderService({ ...common, secretBox, guard, upstreams, coolDowns, environmentKeys }),

@@ -1,16 +1,5 @@
-import {
-  bigInteger,
-  id,
-  index,
-  integer,
-  json,
-  moment,
-  nullable,
-  references,
-  type RowOf,
-  table,
-  text,
-} from "./table.ts";
+import { limitColumns } from "./limits.ts";
+import { id, index, integer, moment, nullable, references, type RowOf, table, text } from "./table.ts";
 
 /** The key value is not stored. `ApiKeyValue` contains its hash. */
 export const ApiKey = table(
@@ -28,17 +17,7 @@ export const ApiKey = table(
     /** Increases with each edit, to detect concurrent edits. */
     revision: integer({ default: 1 }),
     createdAt: moment(),
-    /** If one of these three limits is null, the default for all keys applies. */
-    requestsPerMinute: nullable(integer()),
-    tokensPerMinute: nullable(integer()),
-    concurrentRequests: nullable(integer()),
-    /** Budgets in nano-dollars. Null means no budget. */
-    dayBudget: nullable(bigInteger()),
-    weekBudget: nullable(bigInteger()),
-    monthBudget: nullable(bigInteger()),
-    totalBudget: nullable(bigInteger()),
-    /** The allowed IP addresses and ranges. Null allows all. */
-    addressRanges: nullable(json<string[]>()),
+    ...limitColumns,
     /** The factor of the charge, in ten-thousandths: 11500 adds 15 %. Null means a factor of 1. */
     chargeFactor: nullable(integer()),
   },

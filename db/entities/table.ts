@@ -73,6 +73,11 @@ export const flag = (options: Options = {}): Column<boolean> => ({ type: "boolea
 
 export const json = <Value>(options: Options = {}): Column<Value> => ({ type: "json", ...options });
 
+/** The same column under several names. */
+export function columnsFor<Name extends string, Value>(names: readonly Name[], column: Column<Value>) {
+  return Object.fromEntries(names.map((name) => [name, column])) as Record<Name, Column<Value>>;
+}
+
 export function nullable<Value>(column: Column<Value>): Column<Value | null> {
   return { ...column, nullable: true } as Column<Value | null>;
 }

@@ -1,4 +1,15 @@
-import { bigInteger, type Column, id, index, integer, moment, type RowOf, table, text } from "./table.ts";
+import {
+  bigInteger,
+  type Column,
+  columnsFor,
+  id,
+  index,
+  integer,
+  moment,
+  type RowOf,
+  table,
+  text,
+} from "./table.ts";
 import { countNames, dimensionNames, type UsageGroup, usageDimensions } from "./usage-record.ts";
 
 /** `latency0` counts requests up to the first bound, `latency9` requests above the last bound. */
@@ -59,10 +70,6 @@ export const UsageRollUp = table(
   ],
   { withoutRowid: true },
 );
-
-function columnsFor<Name extends string>(names: readonly Name[], column: Column<number>) {
-  return Object.fromEntries(names.map((name) => [name, column])) as Record<Name, Column<number>>;
-}
 
 function groupColumns() {
   const columns = dimensionNames.map((name) => [

@@ -1,5 +1,6 @@
 import { And, Equal, type FindOptionsWhere, IsNull, LessThan, MoreThanOrEqual, Not, Raw } from "typeorm";
 import type { ApiKeyRow } from "../entities/api-key.ts";
+import { budgetColumn, budgetPeriods } from "../entities/limits.ts";
 import { containing } from "./containing.ts";
 
 /** Limits a query to one user's keys and usage records, so that the ID of another user's key finds nothing. */
@@ -44,6 +45,6 @@ export function matching(
 
 /** Active keys with a budget. TypeORM combines the conditions with OR. */
 export function hasBudget(owner: OwnerScope): FindOptionsWhere<ApiKeyRow>[] {
-  const budgets = ["dayBudget", "weekBudget", "monthBudget", "totalBudget"] as const;
-  return budgets.map((name) => ({ ...ownedBy(owner), status: "active", [name]: Not(IsNull()) }));
+  const columns = budgetPeriods.map(budgetColumn);
+  return columns.map((name) => ({ ...ownedBy(owner), status: "active", [name]: Not(IsNull()) }));
 }

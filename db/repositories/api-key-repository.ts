@@ -71,6 +71,14 @@ export class ApiKeyRepository {
     return this.#manager.find(ApiKey, { where: matching(filter), order, take });
   }
 
+  newestActive(owner: OwnerScope, take: number): Promise<ApiKeyRow[]> {
+    return this.#manager.find(ApiKey, {
+      where: matching({ owner, status: "active" }),
+      order: { id: "DESC" },
+      take,
+    });
+  }
+
   /** The newest active keys with a budget. */
   listBudgeted(owner: OwnerScope, take: number): Promise<ApiKeyRow[]> {
     return this.#manager.find(ApiKey, { where: hasBudget(owner), order: { id: "DESC" }, take });

@@ -1,5 +1,5 @@
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
-import { type KeyLimits, toKeyLimits } from "../limits/key-limits.ts";
+import { type Limits, toLimits } from "../limits/limit-table.ts";
 import { fromFactorColumn } from "../usage/counting/charge-factor.ts";
 import { maskKeyValue } from "./key-value.ts";
 
@@ -16,7 +16,7 @@ export type ApiKey = {
   models: string[];
   /** Models that an administrator removed. Only an administrator can connect them again. */
   withheldModels: string[];
-  limits: KeyLimits;
+  limits: Limits;
   createdAt: Date;
   lastUsedAt: Date | null;
   expiresAt: Date | null;
@@ -49,7 +49,7 @@ export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyD
     disabledBy: key.status === "disabled" ? key.disabledBy : null,
     models: models.map((model) => model.slug),
     withheldModels,
-    limits: toKeyLimits(key),
+    limits: toLimits(key),
     createdAt: key.createdAt,
     lastUsedAt: key.lastUsedAt,
     expiresAt: key.expiresAt,

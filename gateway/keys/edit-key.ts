@@ -1,28 +1,27 @@
 import { StillReferencedError } from "../../db/database-errors.ts";
 import type { Repositories } from "../../db/database.ts";
 import type { ApiKeyRow } from "../../db/entities/api-key.ts";
+import type { LimitColumns } from "../../db/entities/limits.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import { differences, listSome } from "../audit/audit-log.ts";
 import { can } from "../auth/permissions.ts";
 import type { Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
-import type { Settings } from "../config/variables.ts";
 import { fromFactorColumn, toFactorColumn } from "../usage/counting/charge-factor.ts";
 import {
-  budgetPeriods,
   changeLimits,
-  type KeyLimitChanges,
-  type KeyLimits,
-  type LimitColumns,
+  findLooserLimit,
+  firstLimits,
+  type LimitChanges,
   limitNames,
-  toKeyLimits,
-} from "../limits/key-limits.ts";
+  toLimits,
+} from "../limits/limit-table.ts";
 
 export type NewKey = {
   name: string;
   models?: string[] | undefined;
   expiresAt?: Date | null | undefined;
-  limits?: KeyLimitChanges | undefined;
+  limits?: LimitChanges | undefined;
   /** The author by default. Only administrators can set another owner. */
   ownerId?: string | undefined;
 };
@@ -121,15 +120,10 @@ export function editStatus(
   return { status, disabledBy: null };
 }
 
-export type LimitEdit = { limits?: KeyLimitChanges | undefined; expiresAt?: Date | null | undefined };
+export type LimitEdit = { limits?: LimitChanges | undefined; expiresAt?: Date | null | undefined };
 
-type EditLimitsOptions = { author: Person; now: number; limits: KeyDefaults };
-
-/** The defaults for keys without limits of their own. 0 means no limit. */
-export type KeyDefaults = Pick<
-  Settings,
-  "keyRequestsPerMinuteMax" | "keyTokensPerMinuteMax" | "keyConcurrentRequestsMax"
->;
+/** `defaults` apply to keys without limits of their own. */
+type EditLimitsOptions = { author: Person; now: number; defaults: LimitColumns };
 
 type LimitedRow = LimitColumns & Pick<ApiKeyRow, "expiresAt">;
 
@@ -138,7 +132,7 @@ type LimitedRow = LimitColumns & Pick<ApiKeyRow, "expiresAt">;
  * `forbidden` if a member loosens a limit.
  */
 export function editLimits(
-  { author, now, limits: defaults }: EditLimitsOptions,
+  { author, now, defaults }: EditLimitsOptions,
   before: LimitedRow,
   { limits = {}, expiresAt = before.expiresAt }: LimitEdit,
 ): { columns: LimitedRow; details: Record<string, unknown> } {
@@ -152,43 +146,18 @@ export function editLimits(
     );
   }
   const columns = { ...changeLimits(before, limits), expiresAt };
-  const [from, to] = [before, columns].map((row) => ({ ...toKeyLimits(row), expiresAt: row.expiresAt }));
-  if (!from || !to) throw new Error("The limits before or after the change are missing.");
-  if (!can(author, "keys.overrule")) checkNotLooser(from, to, defaults);
-  return { columns, details: differences(from, to, [...limitNames, "expiresAt"]) };
+  if (!can(author, "keys.overrule")) checkNotLooser(before, columns, defaults);
+  const describe = (row: LimitedRow) => ({ ...toLimits(row), expiresAt: row.expiresAt });
+  return { columns, details: differences(describe(before), describe(columns), [...limitNames, "expiresAt"]) };
 }
 
-type Limited = KeyLimits & { expiresAt: Date | null };
-
-function checkNotLooser(from: Limited, to: Limited, defaults: KeyDefaults): void {
-  const isHigher = (before: number | null, after: number | null) =>
-    before !== null && (after === null || after > before);
-  const inForce = (limit: number | null, byDefault: number) => limit ?? (byDefault || Infinity);
-  const looser = [
-    ...(
-      [
-        ["requestsPerMinute", defaults.keyRequestsPerMinuteMax],
-        ["tokensPerMinute", defaults.keyTokensPerMinuteMax],
-        ["concurrentRequests", defaults.keyConcurrentRequestsMax],
-      ] as const
-    ).map(([name, byDefault]) => [
-      `limits.${name}`,
-      inForce(to[name], byDefault) > inForce(from[name], byDefault),
-    ]),
-    ...budgetPeriods.map((period) => [
-      `limits.budgetsUsd.${period}`,
-      isHigher(from.budgetsUsd[period], to.budgetsUsd[period]),
-    ]),
-    [
-      "limits.addressRanges",
-      from.addressRanges !== null &&
-        !(to.addressRanges ?? [""]).every((range) => from.addressRanges?.includes(range)),
-    ],
-    ["expiresAt", isHigher(from.expiresAt?.getTime() ?? null, to.expiresAt?.getTime() ?? null)],
-  ] as const;
-  const [param] = looser.find(([, isLooser]) => isLooser) ?? [];
-  if (typeof param !== "string") return;
+function checkNotLooser(from: LimitedRow, to: LimitedRow, defaults: LimitColumns): void {
+  const looser = findLooserLimit(firstLimits(from, defaults), firstLimits(to, defaults));
+  const isLater = from.expiresAt !== null && (to.expiresAt === null || to.expiresAt > from.expiresAt);
+  if (looser === undefined && !isLater) return;
   const message =
     "Only an administrator can loosen or remove a limit. Enter a stricter limit, or ask an administrator.";
-  throw new GatewayError("forbidden", message, { param });
+  throw new GatewayError("forbidden", message, {
+    param: looser === undefined ? "expiresAt" : `limits.${looser}`,
+  });
 }

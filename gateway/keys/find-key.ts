@@ -1,4 +1,4 @@
-import { enforcedLimits } from "../limits/key-limits.ts";
+import { ownLimits } from "../limits/limit-table.ts";
 import type { KnownKey } from "./authenticate-key.ts";
 import type { Budgets } from "../limits/budgets/budgets.ts";
 import type { Repositories, Database } from "../../db/database.ts";
@@ -104,10 +104,11 @@ export async function lookUpKey(
     isActive: row.status === "active",
     validUntil: ends.length === 0 ? null : Math.min(...ends),
     modelIds: new Set(modelIds),
-    limits: enforcedLimits(row),
+    limits: ownLimits(row),
   };
-  await budgets.loadFor(key);
   // Another process may have created the key's models a moment ago.
   if (!catalogue.hasAll(key.modelIds)) await catalogue.reload();
+  // This comes last, so that the limits hardly change before the key is cached.
+  await budgets.loadFor(key);
   return key;
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { cursor, id, moment, name, pageLimit, revision, search, slug, slugs } from "../inputs.ts";
-import { keyLimits } from "../limits/limit-inputs.ts";
+import { limitChanges } from "../limits/limit-inputs.ts";
 
 const filter = {
   search,
@@ -29,13 +29,13 @@ export const newKey = z.strictObject({
   name,
   models: slugs.optional(),
   expiresAt: moment.nullish(),
-  limits: keyLimits.optional(),
+  limits: limitChanges.optional(),
   ownerId: id.optional(),
 });
 
 export const keyLimitChanges = z.strictObject({
   id,
-  limits: keyLimits.optional(),
+  limits: limitChanges.optional(),
   expiresAt: moment.nullish(),
   revision,
 });

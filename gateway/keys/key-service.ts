@@ -7,7 +7,8 @@ import type { Author, Person } from "../auth/person.ts";
 import { changedMeanwhile, GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { budgetMarks } from "../limits/budgets/budget-marks.ts";
-import { noLimitColumns } from "../limits/key-limits.ts";
+import { noLimitColumns } from "../limits/limit-table.ts";
+import type { LimitsInForce } from "../limits/limits-in-force.ts";
 import type { Runtime } from "../runtime.ts";
 import { type ApiKey, type ListedApiKey, type NewApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
@@ -16,7 +17,6 @@ import {
   editLimits,
   editModels,
   editStatus,
-  type KeyDefaults,
   type LimitEdit,
   modelIds,
   type NewKey,
@@ -41,7 +41,7 @@ type KeyServiceOptions = {
   runtime: Runtime;
   changeFeed: ChangeFeed;
   audit: AuditLog;
-  limits: KeyDefaults;
+  limitsInForce: LimitsInForce;
 };
 
 /** Members see and change only their own keys. */
@@ -63,7 +63,8 @@ export class KeyService {
       const some = { status, beforeId, limit: limit + 1 };
       const found = filter ? await repositories.apiKeys.list({ ...filter, ...some }) : [];
       const rows = found.map(({ key }) => key);
-      return { found, marks: await budgetMarks(repositories, rows, this.#options.runtime.now()) };
+      const defaults = this.#options.limitsInForce.defaultsOf("key");
+      return { found, marks: await budgetMarks(repositories, rows, defaults, this.#options.runtime.now()) };
     });
     const items = found
       .slice(0, limit)
@@ -213,11 +214,9 @@ export class KeyService {
   }
 
   #editLimits(author: Author, before: Parameters<typeof editLimits>[1], edit: LimitEdit) {
-    return editLimits(
-      { author, now: this.#options.runtime.now(), limits: this.#options.limits },
-      before,
-      edit,
-    );
+    const { runtime, limitsInForce } = this.#options;
+    const defaults = limitsInForce.defaultsOf("key");
+    return editLimits({ author, now: runtime.now(), defaults }, before, edit);
   }
 
   #newKey(name: string, ownerId: string | null, columns: ReturnType<typeof editLimits>["columns"]) {

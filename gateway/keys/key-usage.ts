@@ -2,23 +2,20 @@ import type { Database } from "../../db/database.ts";
 import { can } from "../auth/permissions.ts";
 import { type Person, ownerScope } from "../auth/person.ts";
 import { findKey, attentionConditions } from "./find-key.ts";
-import type { Settings } from "../config/variables.ts";
 import { budgetMark, budgetMarks } from "../limits/budgets/budget-marks.ts";
 import type { Budgets, SharedBudgetUses } from "../limits/budgets/budgets.ts";
-import { type BudgetPeriod, budgetPeriods, toKeyLimits, toUsd } from "../limits/key-limits.ts";
+import { budgetsOf, byName, firstLimits, toLimits, toUsd } from "../limits/limit-table.ts";
+import type { LimitsInForce } from "../limits/limits-in-force.ts";
 import type { Limiter } from "../limits/rates/limiter.ts";
 import { secondsPerMinute } from "../limits/rates/meter.ts";
 import type { ApiKeyRow } from "../../db/entities/api-key.ts";
+import { type BudgetPeriod, budgetPeriods, type RateName, rateNames } from "../../db/entities/limits.ts";
 
 /** A null limit means no limit. */
 type Use = { limit: number | null; used: number };
 
-type KeyUsage = {
-  /** Requests of the last minute, in all processes. */
-  requestsPerMinute: Use;
-  tokensPerMinute: Use;
-  /** Requests in flight in this process. */
-  concurrentRequests: Use;
+/** The use of the last minute in all processes, and the requests in flight in this process. */
+type KeyUsage = Record<RateName, Use> & {
   budgets: BudgetUse[];
   /**
    * Only administrators see the gateway's amounts. `isGatewaySpent` is for all users, because a spent gateway
@@ -43,7 +40,7 @@ type BudgetUse = {
 type KeyUsageReaderOptions = {
   database: Database;
   now: () => number;
-  limits: Settings;
+  limitsInForce: LimitsInForce;
   limiter: Pick<Limiter, "statusOf">;
   budgets: Pick<Budgets, "load" | "spentIn" | "sharedUsesOfKey">;
 };
@@ -57,7 +54,7 @@ export class KeyUsageReader {
 
   /** Throws `not_found` for a key that the user cannot see. */
   async get(person: Person, id: string): Promise<KeyUsage> {
-    const { database, now, limits, limiter, budgets } = this.#options;
+    const { database, now, limitsInForce, limiter, budgets } = this.#options;
     const from = Math.floor(now() / 1000) - secondsPerMinute + 1;
     const { key, uses, events } = await database.read(async (repositories) => ({
       key: (await findKey(repositories, person, id)).key,
@@ -66,21 +63,16 @@ export class KeyUsageReader {
     }));
     await budgets.load([id]);
     const shared = await budgets.sharedUsesOfKey(key);
-    const own = toKeyLimits(key);
-    const budgetUses = budgetPeriods.map((period) => this.#budgetUse(id, period, own.budgetsUsd[period]));
+    const inForce = toLimits(firstLimits(key, limitsInForce.defaultsOf("key")));
+    const budgetUses = budgetPeriods.map((period) => this.#budgetUse(id, period, inForce.budgetsUsd[period]));
     const sum = (name: "requests" | "tokens") => uses.reduce((total, use) => total + use[name], 0);
-    const use = (limit: number | null, byDefault: number, used: number): Use => ({
-      limit: limit ?? (byDefault || null),
-      used,
-    });
+    const used: Record<RateName, number> = {
+      requestsPerMinute: sum("requests"),
+      tokensPerMinute: sum("tokens"),
+      concurrentRequests: limiter.statusOf({ id }).concurrentRequests,
+    };
     return {
-      requestsPerMinute: use(own.requestsPerMinute, limits.keyRequestsPerMinuteMax, sum("requests")),
-      tokensPerMinute: use(own.tokensPerMinute, limits.keyTokensPerMinuteMax, sum("tokens")),
-      concurrentRequests: use(
-        own.concurrentRequests,
-        limits.keyConcurrentRequestsMax,
-        limiter.statusOf({ id }).concurrentRequests,
-      ),
+      ...byName(rateNames, (name) => ({ limit: inForce[name], used: used[name] })),
       budgets: budgetUses,
       sharedBudgets: {
         person: shared.person,
@@ -100,7 +92,7 @@ export class KeyUsageReader {
   }
 
   attention(person: Person): Promise<KeyAttention> {
-    return readKeyAttention(this.#options.database, person, this.#options.now());
+    return readKeyAttention(this.#options, person);
   }
 
   #budgetUse(id: string, period: BudgetPeriod, budgetUsd: number | null): BudgetUse {
@@ -130,14 +122,21 @@ type KeyAttention = {
   unused: { count: number; keys: (NamedKey & { createdAt: Date })[] };
 };
 
-function readKeyAttention(database: Database, person: Person, now: number): Promise<KeyAttention> {
+function readKeyAttention(
+  { database, limitsInForce, ...options }: Pick<KeyUsageReaderOptions, "database" | "limitsInForce" | "now">,
+  person: Person,
+): Promise<KeyAttention> {
   const owner = ownerScope(person);
+  const now = options.now();
+  const defaults = limitsInForce.defaultsOf("key");
   return database.ask(person, async (repositories) => {
     const { apiKeys } = repositories;
     const expiring = { owner, status: "active", ...attentionConditions("expiring", now) } as const;
     const unused = { owner, status: "active", ...attentionConditions("unused", now) } as const;
-    const budgeted = await apiKeys.listBudgeted(owner, budgetedMax);
-    const marks = await budgetMarks(repositories, budgeted, now);
+    const budgeted = await (budgetsOf(defaults)
+      ? apiKeys.newestActive(owner, budgetedMax)
+      : apiKeys.listBudgeted(owner, budgetedMax));
+    const marks = await budgetMarks(repositories, budgeted, defaults, now);
     const marked = budgeted
       .flatMap(({ id, name }) => ({ id, name, spentPercent: marks.get(id) ?? 0 }))
       .filter(({ spentPercent }) => spentPercent > 0)

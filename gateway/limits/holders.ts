@@ -1,25 +1,32 @@
+import type { LimitColumns } from "../../db/entities/limits.ts";
 import { allKeys } from "../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../db/repositories/daily-costs-query.ts";
 import type { Settings } from "../config/variables.ts";
 import type { LimitHolder } from "../errors.ts";
-import type { EnforcedLimits } from "./key-limits.ts";
+import type { LimitColumn } from "./limit-table.ts";
 
-/** A key as its limits see it. */
-export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
+/** A key as its limits see it. `limits` are its own, or null if none is set. */
+export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: LimitColumns | null }>;
 
 /** Somebody who has limits and budgets. The limits apply to a group of keys: those for which `idOf` is the same. */
 export type Holder = Readonly<{
   kind: LimitHolder;
   /** Null for a key without this holder. */
   idOf: (key: Pick<LimitedKey, "id" | "ownerId">) => string | null;
-  /** The limits that are set for this holder. The defaults replace the limits that are null. */
-  limitsOf: (key: Pick<LimitedKey, "limits">) => EnforcedLimits | null;
-  defaults: (settings: Settings) => HolderDefaults;
+  /**
+   * Whether a row of limits belongs to one of these holders, by the row's ID. Null if their limits are not in rows:
+   * those of a key are its columns.
+   */
+  isRowOf: ((id: string) => boolean) | null;
+  /** The row with the limits of each holder that has none of its own. */
+  rowForEach?: string;
+  /** The settings that replace limits which no row sets. */
+  settings: Partial<Record<LimitColumn, keyof Settings>>;
   costs: {
     of: DailyCostsOf["of"];
     /** The ID in the roll-ups, if it is not the holder's. */
     id?: string;
-    /** Whether all costs count, also of holders without a budget. Otherwise this month's count, for a budget. */
+    /** Whether all costs are read, which the console shows. Otherwise only those that a budget needs. */
     countAll: boolean;
   };
   /** Completes sentences such as "The budget for … is exceeded". */
@@ -30,26 +37,18 @@ export type Holder = Readonly<{
   scope: string;
 }>;
 
-/** 0 means no limit. */
-type HolderDefaults = {
-  requestsPerMinute: number;
-  tokensPerMinute: number;
-  concurrentRequests: number;
-  budgetsUsd: { day: number; month: number };
-};
-
 /** All kinds of holders. Errors name the first one whose limit is exceeded. Their IDs differ. */
 export const holderKinds: readonly Holder[] = [
   {
     kind: "key",
     idOf: ({ id }) => id,
-    limitsOf: ({ limits }) => limits,
-    defaults: (settings) => ({
-      requestsPerMinute: settings.keyRequestsPerMinuteMax,
-      tokensPerMinute: settings.keyTokensPerMinuteMax,
-      concurrentRequests: settings.keyConcurrentRequestsMax,
-      budgetsUsd: { day: 0, month: 0 },
-    }),
+    isRowOf: null,
+    rowForEach: "keys",
+    settings: {
+      requestsPerMinute: "keyRequestsPerMinuteMax",
+      tokensPerMinute: "keyTokensPerMinuteMax",
+      concurrentRequests: "keyConcurrentRequestsMax",
+    },
     costs: { of: "keys", countAll: true },
     words: "this API key",
     warning: "an API key has spent part of its budget",
@@ -58,13 +57,15 @@ export const holderKinds: readonly Holder[] = [
   {
     kind: "person",
     idOf: ({ ownerId }) => ownerId,
-    limitsOf: () => null,
-    defaults: (settings) => ({
-      requestsPerMinute: settings.personRequestsPerMinuteMax,
-      tokensPerMinute: settings.personTokensPerMinuteMax,
-      concurrentRequests: settings.personConcurrentRequestsMax,
-      budgetsUsd: { day: settings.personBudgetUsdPerDayMax, month: settings.personBudgetUsdPerMonthMax },
-    }),
+    isRowOf: (id) => id.startsWith("usr_"),
+    rowForEach: "people",
+    settings: {
+      requestsPerMinute: "personRequestsPerMinuteMax",
+      tokensPerMinute: "personTokensPerMinuteMax",
+      concurrentRequests: "personConcurrentRequestsMax",
+      dayBudget: "personBudgetUsdPerDayMax",
+      monthBudget: "personBudgetUsdPerMonthMax",
+    },
     costs: { of: "owners", countAll: false },
     words: "all API keys of this key's owner",
     warning: "a user's API keys have spent part of their budget",
@@ -73,13 +74,13 @@ export const holderKinds: readonly Holder[] = [
   {
     kind: "gateway",
     idOf: () => "gateway",
-    limitsOf: () => null,
-    defaults: (settings) => ({
-      requestsPerMinute: settings.gatewayRequestsPerMinuteMax,
-      tokensPerMinute: settings.gatewayTokensPerMinuteMax,
-      concurrentRequests: 0,
-      budgetsUsd: { day: settings.gatewayBudgetUsdPerDayMax, month: settings.gatewayBudgetUsdPerMonthMax },
-    }),
+    isRowOf: (id) => id === "gateway",
+    settings: {
+      requestsPerMinute: "gatewayRequestsPerMinuteMax",
+      tokensPerMinute: "gatewayTokensPerMinuteMax",
+      dayBudget: "gatewayBudgetUsdPerDayMax",
+      monthBudget: "gatewayBudgetUsdPerMonthMax",
+    },
     costs: { of: "keys", id: allKeys, countAll: false },
     words: "the whole gateway",
     warning: "the gateway has spent part of its budget",

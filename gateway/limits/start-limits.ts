@@ -5,6 +5,7 @@ import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import { createId } from "../ids.ts";
 import { BudgetWarnings, Webhook } from "./budgets/budget-warnings.ts";
 import { Budgets } from "./budgets/budgets.ts";
+import { LimitsInForce } from "./limits-in-force.ts";
 import { Limiter } from "./rates/limiter.ts";
 import type { Meter } from "./rates/meter.ts";
 import { ShareExchange } from "./rates/share-exchange.ts";
@@ -23,11 +24,13 @@ export async function startLimits({ config, database, runtime, recorder }: Start
   const { limitWebhook } = config;
   const webhook = limitWebhook && new Webhook({ ...limitWebhook, now });
   const warnings = new BudgetWarnings({ database, runtime, webhook });
+  const limitsInForce = new LimitsInForce(limits);
   const budgets = new Budgets({
     database,
     now,
     monotonicNow,
     limits,
+    inForce: limitsInForce,
     readUndisturbed: (read) => recorder.readUndisturbed(read),
     warn: (warning) => warnings.add(warning),
   });
@@ -53,7 +56,8 @@ export async function startLimits({ config, database, runtime, recorder }: Start
     intervalMs: limits.limitExchangeIntervalMs,
   });
   const sharedBy = () => exchange.sharedBy;
-  const limiter = new Limiter({ now, limits, budgets, meters, sharedBy, exact: valkey });
+  const counting = { budgets, meters, sharedBy, exact: valkey };
+  const limiter = new Limiter({ now, limits, inForce: limitsInForce, ...counting });
   const refresh = new PeriodicTask({
     run: () => budgets.refresh(),
     intervalMs: limits.budgetRefreshIntervalMs,
@@ -83,7 +87,7 @@ export async function startLimits({ config, database, runtime, recorder }: Start
     await warning.close();
   };
   await valkey?.attempted();
-  return { budgets, limiter, closeLimits, exchangeLimits: () => exchanging.run() };
+  return { limitsInForce, budgets, limiter, closeLimits, exchangeLimits: () => exchanging.run() };
 }
 
 const warningIntervalMs = 1_000;

@@ -26,6 +26,7 @@ import type { BodyBudget, BodyHolder, HeldBody } from "../http/body-budget.ts";
 import { ClientGoneError, readBody } from "../http/read-body.ts";
 import type { MemoryStore } from "../kept-responses/memory-store.ts";
 import type { KeptResponses } from "../kept-responses/kept-responses.ts";
+import type { LimitsInForce } from "../limits/limits-in-force.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 
 export type EndpointOptions = {
@@ -414,15 +415,21 @@ export async function limitedKeyOf(
   return key;
 }
 
-export type KeyOptions = AuthenticateKeyOptions & { trustedProxies: TrustedProxies };
+export type KeyOptions = AuthenticateKeyOptions & {
+  trustedProxies: TrustedProxies;
+  limitsInForce: LimitsInForce;
+};
 
 /** Uses the message for an invalid key, so that a thief of the key learns nothing about the allowed addresses. */
 function checkAddress(
-  { trustedProxies }: Pick<KeyOptions, "trustedProxies">,
-  { limits }: KnownKey,
+  { trustedProxies, limitsInForce }: Pick<KeyOptions, "trustedProxies" | "limitsInForce">,
+  key: KnownKey,
   request: IncomingMessage,
 ): void {
-  if (!limits?.addressRanges || limits.addressRanges.has(clientAddressOf(request, trustedProxies))) return;
+  const { addressRanges } = limitsInForce.of(key);
+  if (addressRanges.length === 0) return;
+  const address = clientAddressOf(request, trustedProxies);
+  if (addressRanges.every((ranges) => ranges.has(address))) return;
   throw new GatewayError("address_not_allowed", invalidApiKey().message);
 }
 

@@ -1,6 +1,7 @@
 import { readConfig } from "../../gateway/config/config.ts";
 import type { GatewayError } from "../../gateway/errors.ts";
-import { enforcedLimits, type LimitColumns, noLimitColumns } from "../../gateway/limits/key-limits.ts";
+import type { LimitColumns } from "../../db/entities/limits.ts";
+import { noLimitColumns, ownLimits } from "../../gateway/limits/limit-table.ts";
 import type { Admission } from "../../gateway/limits/rates/admission.ts";
 import type { LimitedKey } from "../../gateway/limits/holders.ts";
 import type { UsageRecord } from "../../gateway/usage/recording/spool.ts";
@@ -11,7 +12,7 @@ export function limitedKey(
   limits: Partial<LimitColumns>,
   ownerId: string | null = null,
 ): LimitedKey {
-  return { id, ownerId, limits: enforcedLimits({ ...noLimitColumns, ...limits }) };
+  return { id, ownerId, limits: ownLimits({ ...noLimitColumns, ...limits }) };
 }
 
 export class LimitedRequest {

@@ -5,14 +5,8 @@ import { Meter, SlidingMinute } from "../../gateway/limits/rates/meter.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { limitedKey, LimitedRequest, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
 import { readConfig } from "../../gateway/config/config.ts";
-import {
-  AddressRanges,
-  changeLimits,
-  enforcedLimits,
-  isAddressRange,
-  noLimitColumns,
-  toKeyLimits,
-} from "../../gateway/limits/key-limits.ts";
+import { AddressRanges, isAddressRange } from "../../gateway/limits/address-ranges.ts";
+import { changeLimits, noLimitColumns, ownLimits, toLimits } from "../../gateway/limits/limit-table.ts";
 import { sendAgainAfterMs } from "../../gateway/limits/budgets/budget-warnings.ts";
 import { addRateLimitHeaders, formatDuration } from "../../gateway/limits/rates/admission.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
@@ -201,16 +195,16 @@ test("limits that are set and removed leave no trace", (t) => {
     addressRanges: ["::1"],
   });
   t.is(set.weekBudget, 100_000_000);
-  t.is(toKeyLimits(set).budgetsUsd.week, 0.1);
-  t.not(enforcedLimits(set), null);
+  t.is(toLimits(set).budgetsUsd.week, 0.1);
+  t.not(ownLimits(set), null);
   const taken = changeLimits(set, {
     requestsPerMinute: null,
     budgetsUsd: { week: null },
     addressRanges: [],
   });
   t.deepEqual(taken, noLimitColumns);
-  t.is(enforcedLimits(taken), null);
-  t.not(enforcedLimits({ ...noLimitColumns, dayBudget: 0 }), null, "a budget of nothing is one");
+  t.is(ownLimits(taken), null);
+  t.not(ownLimits({ ...noLimitColumns, dayBudget: 0 }), null, "a budget of nothing is one");
 });
 
 test("a webhook requires an address and a sufficiently long secret", (t) => {

@@ -5,7 +5,7 @@ import type { LimitHolder } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
 import { dayMs, type SpentPart } from "./ledger.ts";
 import { holderOf } from "../holders.ts";
-import { toUsd } from "../key-limits.ts";
+import { toUsd } from "../limit-table.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
 
 export type BudgetWarning = SpentPart & { holder: BudgetHolder };

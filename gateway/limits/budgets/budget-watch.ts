@@ -1,4 +1,4 @@
-import type { Budget } from "../key-limits.ts";
+import type { Budget } from "../limit-table.ts";
 import type { BudgetHolder, BudgetWarning } from "./budget-warnings.ts";
 import type { Spending } from "./spending.ts";
 
@@ -23,6 +23,11 @@ export class BudgetWatch {
   spent(id: string, holder: BudgetHolder, budgets: readonly Budget[]): void {
     this.#spenders.set(id, { holder, budgets, spentAt: this.#options.monotonicNow() });
     this.notice(id, holder, budgets);
+  }
+
+  /** Ends the watch of budgets that have changed. The next request begins it again. */
+  forget(id: string): void {
+    this.#spenders.delete(id);
   }
 
   /**

@@ -1,17 +1,19 @@
 import type { Database } from "../../../db/database.ts";
+import type { BudgetPeriod } from "../../../db/entities/limits.ts";
 import { can } from "../../auth/permissions.ts";
 import type { Person } from "../../auth/person.ts";
 import type { Settings } from "../../config/variables.ts";
 import type { LimitHolder } from "../../errors.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
-import { holderKinds, type Holder, type LimitedKey } from "../holders.ts";
-import { type Budget, type BudgetPeriod, toDefaultBudgets, toUsd } from "../key-limits.ts";
+import { holderKinds, type Holder, holderOf, type LimitedKey } from "../holders.ts";
+import { LimitsInForce } from "../limits-in-force.ts";
+import { byName, toUsd } from "../limit-table.ts";
 import type { Blocking } from "../rates/waiting-room.ts";
 import { BudgetWatch } from "./budget-watch.ts";
 import { type BudgetWarning, warnedHolder } from "./budget-warnings.ts";
-import { periodAt } from "./ledger.ts";
 import { type BudgetedHolder, Reservations, budgetLine, budgetSpent, isLoading } from "./reservations.ts";
-import { Spending } from "./spending.ts";
+import { idsPerQuery, Spending } from "./spending.ts";
+import { StoredCosts } from "./stored-costs.ts";
 
 /** The uses of the budgets that several keys share. */
 export type SharedBudgetUses = Record<Exclude<LimitHolder, "key">, BudgetUse[]>;
@@ -21,6 +23,8 @@ type BudgetsOptions = {
   now: () => number;
   monotonicNow: () => number;
   limits: Settings;
+  /** By default, those of the settings. */
+  inForce?: LimitsInForce;
   /** Calls `read` while no record of this process is in flight to the database. */
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
   warn: (warning: BudgetWarning) => void;
@@ -28,33 +32,36 @@ type BudgetsOptions = {
 
 export class Budgets {
   readonly #options: BudgetsOptions;
+  readonly #inForce: LimitsInForce;
   readonly #kinds: Readonly<Record<LimitHolder, HolderBudgets>>;
-  /** The kinds whose costs count. */
-  readonly #counted: readonly HolderBudgets[];
+  /** The same, in the order of holders. */
+  readonly #each: readonly HolderBudgets[];
   readonly #reserved = new Reservations();
 
   constructor(options: BudgetsOptions) {
     this.#options = options;
-    const kinds = holderKinds.map((holder) => new HolderBudgets(holder, options));
-    this.#kinds = Object.fromEntries(kinds.map((each) => [each.holder.kind, each])) as Record<
-      LimitHolder,
-      HolderBudgets
-    >;
-    this.#counted = kinds.filter(({ isCounted }) => isCounted);
+    this.#inForce = options.inForce ?? new LimitsInForce(options.limits);
+    const kinds = holderKinds.map(({ kind }) => kind);
+    this.#kinds = byName(kinds, (kind) => new HolderBudgets(holderOf(kind), this.#inForce, options));
+    this.#each = Object.values(this.#kinds);
   }
 
   /** Whether a budget applies to the key's requests. */
   applyTo(key: LimitedKey): boolean {
-    return this.#counted.some((each) => each.budgetsOf(key) !== null && each.holder.idOf(key) !== null);
+    return this.#inForce.of(key).budgeted.length > 0;
   }
 
   /**
-   * Throws `insufficient_quota` for an exceeded budget, and `service_unavailable` while spending is loading.
+   * Throws `insufficient_quota` for an exceeded budget, and `service_unavailable` if its spending is unknown. A new
+   * budget lets requests pass until its spending is loaded.
    */
   check(key: LimitedKey): void {
     const now = this.#options.now();
-    for (const { holder, budgets, ledger } of this.#holdersOf(key)) {
-      if (!ledger) throw isLoading(holder);
+    for (const { holder, id, budgets, ledger } of this.#holdersOf(key)) {
+      if (!ledger) {
+        if (!this.#kinds[holder.kind].startLoading(id)) continue;
+        throw isLoading(holder);
+      }
       ledger.isInUse = true;
       for (const budget of budgets) {
         const { amount, endsAt } = ledger.in(budget.period, now);
@@ -92,17 +99,30 @@ export class Budgets {
 
   /** Adds the cost of a finished request, before its record is written. */
   spend(key: LimitedKey, record: UsageRecord): void {
-    for (const each of this.#counted) each.spend(key, record);
+    for (const each of this.#each) each.spend(key, record);
   }
 
   /** Runs when records of this process are in the database. */
   shipped(records: readonly UsageRecord[]): void {
-    for (const record of records) for (const each of this.#counted) each.shipped(record);
+    for (const record of records) for (const each of this.#each) each.shipped(record);
   }
 
   /** Loads the spending that `check` needs for a key. */
   async loadFor(key: LimitedKey): Promise<void> {
-    for (const each of this.#counted) await each.loadFor(key);
+    const limits = this.#inForce.of(key);
+    for (const { holder, id } of limits.budgeted) await this.#kinds[holder.kind].loadFor(id);
+    // The limits can change while spending is read.
+    if (this.#inForce.of(key) !== limits) await this.loadFor(key);
+  }
+
+  /**
+   * Loads the spending of new budgets, or leaves it to `refresh` if there are many.
+   * @param keys those whose requests may come at any moment
+   * @param changed the holder whose limits have changed. Null for all holders.
+   */
+  async limitsChanged(keys: Iterable<LimitedKey>, changed: string | null): Promise<void> {
+    for (const key of keys) for (const each of this.#each) each.limitsChanged(key, changed);
+    for (const each of this.#each) await each.loadSome();
   }
 
   /** Loads the spending of keys, with or without budgets. */
@@ -112,12 +132,12 @@ export class Budgets {
 
   /** Reloads spending from the database, because other processes also spend. */
   async refresh(): Promise<void> {
-    for (const each of this.#counted) await each.refresh();
+    for (const each of this.#each) await each.refresh();
   }
 
   /** Lets the budgets of a changed key cause warnings again, because their amounts may have changed. */
   changed(keyId: string): void {
-    this.#kinds.key.spending.ledgerOf(keyId)?.forgetWarnings();
+    this.#kinds.key.forgetWarnings(keyId);
   }
 
   /** Drops the spending of one key, or of all keys if `keyId` is undefined. Shared spending stays loaded. */
@@ -155,14 +175,12 @@ export class Budgets {
   }
 
   #holdersOf(key: LimitedKey): BudgetedHolder[] {
-    const budgeted: BudgetedHolder[] = [];
-    for (const each of this.#counted) {
-      const budgets = each.budgetsOf(key);
-      const id = budgets && each.holder.idOf(key);
-      if (budgets && id !== null)
-        budgeted.push({ holder: each.holder, id, budgets, ledger: each.spending.ledgerOf(id) });
-    }
-    return budgeted;
+    return this.#inForce.of(key).budgeted.map(({ holder, id, limits }) => ({
+      holder,
+      id,
+      budgets: limits.budgets ?? [],
+      ledger: this.#kinds[holder.kind].spending.ledgerOf(id),
+    }));
   }
 }
 
@@ -170,33 +188,36 @@ export class Budgets {
 class HolderBudgets {
   readonly holder: Holder;
   readonly spending: Spending;
+  readonly #inForce: LimitsInForce;
   readonly #watch: BudgetWatch;
   readonly #now: () => number;
-  readonly #defaults: readonly Budget[] | null;
+  /** The holders whose spending the next refresh loads. */
+  readonly #loading = new Set<string>();
 
-  constructor(holder: Holder, { limits, ...options }: BudgetsOptions) {
+  constructor(holder: Holder, inForce: LimitsInForce, options: BudgetsOptions) {
     this.holder = holder;
-    this.spending = spendingOf(holder, options);
+    this.#inForce = inForce;
+    const { now, readUndisturbed } = options;
+    const costs = new StoredCosts({ ...options, holder, inForce });
+    this.spending = new Spending({ now, readUndisturbed, readCosts: (ids) => costs.read(ids) });
     this.#watch = new BudgetWatch({ ...options, spending: this.spending });
-    this.#now = options.now;
-    this.#defaults = toDefaultBudgets(holder.defaults(limits).budgetsUsd);
+    this.#now = now;
   }
 
-  get isCounted(): boolean {
-    return this.holder.costs.countAll || this.#defaults !== null;
-  }
-
-  budgetsOf(key: Pick<LimitedKey, "limits">): readonly Budget[] | null {
-    return this.holder.limitsOf(key)?.budgets ?? this.#defaults;
+  /** Returns false if the holder's spending is loading already. */
+  startLoading(id: string): boolean {
+    const { size } = this.#loading;
+    return this.#loading.add(id).size > size;
   }
 
   spend(key: LimitedKey, record: UsageRecord): void {
     const id = this.#idOf(record);
     if (id === null) return;
     this.spending.add(id, record);
-    const budgets = this.budgetsOf(key);
-    if (budgets && this.spending.ledgerOf(id))
-      this.#watch.spent(id, warnedHolder(this.holder.kind, id, record), budgets);
+    if (!this.spending.ledgerOf(id)) return;
+    const held = this.#inForce.of(key).budgeted.find(({ holder }) => holder === this.holder);
+    if (held?.limits.budgets)
+      this.#watch.spent(id, warnedHolder(this.holder.kind, id, record), held.limits.budgets);
   }
 
   shipped(record: UsageRecord): void {
@@ -204,26 +225,51 @@ class HolderBudgets {
     if (id !== null) this.spending.shipped(id, record);
   }
 
-  async loadFor(key: LimitedKey): Promise<void> {
-    const id = this.budgetsOf(key) && this.holder.idOf(key);
-    // A key's own budgets may have changed with the key, so that its spending is read again.
-    if (id !== null)
-      await (this.holder.costs.countAll ? this.spending.load([id]) : this.spending.loadMissing(id));
+  /** A key's own budgets may have changed with the key, so that its spending is read again. */
+  async loadFor(id: string): Promise<void> {
+    await (this.holder.isRowOf ? this.spending.loadMissing(id) : this.spending.load([id]));
   }
 
-  /** Also warns for loaded holders with the default budgets and without recent requests in this process. */
+  limitsChanged(key: LimitedKey, changed: string | null): void {
+    const id = this.holder.idOf(key);
+    if (id === null || (changed !== null && changed !== id && changed !== this.holder.rowForEach)) return;
+    this.forgetWarnings(id);
+    // A new lifetime budget needs earlier costs. Those of keys are always loaded.
+    const isComplete = this.spending.ledgerOf(id) !== undefined && !this.holder.isRowOf;
+    if (isComplete || !this.#inForce.enforced(this.holder, id, key.limits).budgets) return;
+    this.startLoading(id);
+  }
+
+  forgetWarnings(id: string): void {
+    this.#watch.forget(id);
+    this.spending.ledgerOf(id)?.forgetWarnings();
+  }
+
+  /** One query, because a change may concern thousands, and revocations of keys wait for it. */
+  async loadSome(): Promise<void> {
+    const ids = [...this.#loading].slice(0, idsPerQuery);
+    if (ids.length === 0) return;
+    await this.spending.load(ids);
+    for (const id of ids) this.#loading.delete(id);
+  }
+
+  /** Also warns for loaded holders without recent requests in this process. A key's warning needs a request. */
   async refresh(): Promise<void> {
+    while (this.#loading.size > 0) await this.loadSome();
     await this.#watch.refresh();
-    if (!this.#defaults) return;
-    for (const id of this.spending.ledgers.keys())
-      this.#watch.notice(id, warnedHolder(this.holder.kind, id), this.#defaults);
+    if (!this.holder.isRowOf) return;
+    for (const id of this.spending.ledgers.keys()) {
+      const { budgets } = this.#inForce.enforced(this.holder, id);
+      if (budgets) this.#watch.notice(id, warnedHolder(this.holder.kind, id), budgets);
+    }
   }
 
-  /** Reads the spending of the default budgets from the database, for the console. */
+  /** Reads the spending of a holder's budgets from the database, for the console. */
   async uses(id: string): Promise<BudgetUse[]> {
-    if (!this.#defaults) return [];
+    const { budgets } = this.#inForce.enforced(this.holder, id);
+    if (!budgets) return [];
     const ledger = await this.spending.look(id);
-    return this.#defaults.map(({ period, amount: budget }) => {
+    return budgets.map(({ period, amount: budget }) => {
       const { amount: spent, endsAt } = ledger.in(period, this.#now());
       return {
         period,
@@ -231,7 +277,7 @@ class HolderBudgets {
         spentUsd: toUsd(spent),
         // A budget of 0 counts as exceeded.
         spentPercent: budget === 0 ? 100 : Math.floor((spent * 100) / budget),
-        endsAt: new Date(endsAt),
+        endsAt: period === "total" ? null : new Date(endsAt),
       };
     });
   }
@@ -247,19 +293,6 @@ type BudgetUse = {
   spentUsd: number;
   /** Rounded down, so that it reaches 80 and 100 when the warnings are due. */
   spentPercent: number;
-  endsAt: Date;
+  /** Null for the lifetime budget. */
+  endsAt: Date | null;
 };
-
-/** The longest period of shared budgets is a month, because each refresh reads the whole period. */
-function spendingOf(
-  { costs }: Holder,
-  { database, now, readUndisturbed }: Omit<BudgetsOptions, "limits">,
-): Spending {
-  const readCosts = async (ids: readonly string[]) => {
-    const from = costs.countAll ? undefined : new Date(periodAt("month", now()).startsAt);
-    const asked = { of: costs.of, ids: costs.id === undefined ? ids : [costs.id], ...(from && { from }) };
-    const found = await database.read(({ usageRollUps }) => usageRollUps.dailyCosts(asked));
-    return costs.id === undefined ? found : found.map((cost) => ({ ...cost, id: ids[0] ?? "" }));
-  };
-  return new Spending({ now, readCosts, readUndisturbed });
-}

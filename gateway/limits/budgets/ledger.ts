@@ -1,4 +1,5 @@
-import { type Budget, type BudgetPeriod, budgetPeriods } from "../key-limits.ts";
+import { type BudgetPeriod, budgetPeriods } from "../../../db/entities/limits.ts";
+import { type Budget, byName } from "../limit-table.ts";
 
 /** The spending of a key, a user or the gateway in each current period, in nano-dollars. */
 export class Ledger {
@@ -10,7 +11,7 @@ export class Ledger {
   #startsAt = 0;
   #endsAt = 0;
   /** The percentage of the last warning in each current period. 0 before the first warning. */
-  readonly #warned: Record<BudgetPeriod, number> = { day: 0, week: 0, month: 0, total: 0 };
+  readonly #warned: Record<BudgetPeriod, number> = byName(budgetPeriods, () => 0);
   /** Whether requests use the ledger, so that the next refresh must reload it. */
   isInUse = true;
   /** The time of the last refresh that found the ledger in use. */
@@ -20,8 +21,7 @@ export class Ledger {
   constructor(now: number) {
     this.usedAt = now;
     this.#setAt = now;
-    const empty = (period: BudgetPeriod) => ({ ...periodAt(period, now), amount: 0 });
-    this.#spent = { day: empty("day"), week: empty("week"), month: empty("month"), total: empty("total") };
+    this.#spent = byName(budgetPeriods, (period) => ({ ...periodAt(period, now), amount: 0 }));
     this.#each = Object.values(this.#spent);
     this.#setBounds();
   }

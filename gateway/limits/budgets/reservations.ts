@@ -1,6 +1,7 @@
+import type { BudgetPeriod } from "../../../db/entities/limits.ts";
 import { GatewayError, type LimitReason } from "../../errors.ts";
 import type { Holder } from "../holders.ts";
-import { type Budget, type BudgetPeriod, toUsd } from "../key-limits.ts";
+import { type Budget, toUsd } from "../limit-table.ts";
 import type { Blocking } from "../rates/waiting-room.ts";
 import type { Ledger } from "./ledger.ts";
 

@@ -97,7 +97,7 @@ export class Spending {
   }
 }
 
-const idsPerQuery = 200;
+export const idsPerQuery = 200;
 /** Idle ledgers cause at most one more query, because ledgers in use must not wait for them. */
 const restingPerRefreshMax = idsPerQuery;
 

@@ -13,12 +13,15 @@ import {
   type TokenEstimate,
 } from "./holder-limits.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
-import { holderKinds, type LimitedKey } from "../holders.ts";
+import type { LimitedKey } from "../holders.ts";
+import { type KeyLimits, LimitsInForce } from "../limits-in-force.ts";
 import { type Prices, toCost } from "../../usage/counting/cost.ts";
 
 type LimiterOptions = {
   now: () => number;
   limits: Settings;
+  /** By default, those of the settings. */
+  inForce?: LimitsInForce;
   budgets: LimitingBudgets;
   /** All meters by holder ID. `ShareExchange` and `ValkeyLimits` read the same map. */
   meters?: Map<string, Meter>;
@@ -39,7 +42,7 @@ export class Limiter {
   constructor(options: LimiterOptions) {
     this.#options = options;
     this.#meters = options.meters ?? new Map();
-    this.#holders = new LimitHolders(this.#meters, options.limits);
+    this.#holders = new LimitHolders(this.#meters, options.inForce ?? new LimitsInForce(options.limits));
     this.#queue = new FairQueue(options.limits);
     this.#room = new WaitingRoom(options.limits);
   }
@@ -228,7 +231,7 @@ export class Limiter {
 
   /** Drops unused meters, once their use is shared. */
   sweep(): void {
-    this.#holders.clear();
+    this.#holders.sweep();
     const second = Math.floor(this.#options.now() / 1000);
     for (const [id, meter] of this.#meters) {
       if (meter.unsharedFrom === null && meter.isIdle(second)) this.#meters.delete(id);
@@ -292,31 +295,27 @@ const tokenLine = (id: string): string => `tokens ${id}`;
 /** The holders whose rates apply to a key, with their meters. */
 class LimitHolders {
   readonly #meters: Map<string, Meter>;
-  readonly #limits: Settings;
-  /** The limit holders of recently used keys, by key ID. */
-  readonly #cached = new Map<string, KeyHolders>();
+  readonly #inForce: LimitsInForce;
+  /** The limit holders of recently used keys, by key ID, with the limits that they were built from. */
+  readonly #cached = new Map<string, { limits: KeyLimits; holders: readonly HolderLimits[] }>();
 
-  constructor(meters: Map<string, Meter>, limits: Settings) {
+  constructor(meters: Map<string, Meter>, inForce: LimitsInForce) {
     this.#meters = meters;
-    this.#limits = limits;
+    this.#inForce = inForce;
   }
 
   of(key: LimitedKey): readonly HolderLimits[] {
+    const limits = this.#inForce.of(key);
     const known = this.#cached.get(key.id);
-    if (known?.limits === key.limits && known.ownerId === key.ownerId) return known.holders;
-    const holders = this.#listHolders(key);
-    this.#cached.set(key.id, { limits: key.limits, ownerId: key.ownerId, holders });
+    if (known?.limits === limits) return known.holders;
+    const holders = this.#listHolders(limits);
+    this.#cached.set(key.id, { limits, holders });
     return holders;
   }
 
-  #listHolders(key: LimitedKey): HolderLimits[] {
-    return holderKinds.flatMap(({ kind, idOf, limitsOf, defaults }) => {
-      const id = idOf(key);
-      if (id === null) return [];
-      const [own, general] = [limitsOf(key), defaults(this.#limits)];
-      const requestsPerMinute = own?.requestsPerMinute ?? general.requestsPerMinute;
-      const tokensPerMinute = own?.tokensPerMinute ?? general.tokensPerMinute;
-      const concurrentRequests = own?.concurrentRequests ?? general.concurrentRequests;
+  #listHolders({ all }: KeyLimits): HolderLimits[] {
+    return all.flatMap(({ holder: { kind }, id, limits }) => {
+      const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
       if (requestsPerMinute === 0 && tokensPerMinute === 0 && concurrentRequests === 0) return [];
       let meter = this.#meters.get(id);
       if (!meter) this.#meters.set(id, (meter = new Meter()));
@@ -325,13 +324,11 @@ class LimitHolders {
   }
 
   /** Cached holders would keep removed meters. */
-  clear(): void {
+  sweep(): void {
     this.#cached.clear();
+    this.#inForce.sweep();
   }
 }
-
-/** The cached holders of a key, and the limits and owner that they were built from. */
-type KeyHolders = Pick<LimitedKey, "limits" | "ownerId"> & { holders: readonly HolderLimits[] };
 
 /** The average use of a key's recent requests. */
 type Usual = {

@@ -1,0 +1,20 @@
+import { bigInteger, columnsFor, integer, json, nullable, type Row } from "./table.ts";
+
+export const rateNames = ["requestsPerMinute", "tokensPerMinute", "concurrentRequests"] as const;
+
+export const budgetPeriods = ["day", "week", "month", "total"] as const;
+
+/** The column of a period's budget, which is in nano-dollars. */
+export const budgetColumn = (period: BudgetPeriod) => `${period}Budget` as const;
+
+/** The limits of a key or of another holder. Null means that the limit is not set, so that a default applies. */
+export const limitColumns = {
+  ...columnsFor(rateNames, nullable(integer())),
+  ...columnsFor(budgetPeriods.map(budgetColumn), nullable(bigInteger())),
+  /** The allowed IP addresses and ranges. */
+  addressRanges: nullable(json<string[]>()),
+};
+
+export type RateName = (typeof rateNames)[number];
+export type BudgetPeriod = (typeof budgetPeriods)[number];
+export type LimitColumns = Row<typeof limitColumns>;
