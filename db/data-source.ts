@@ -7,6 +7,7 @@ import { Change, Counter } from "./entities/change.ts";
 import { DataKey } from "./entities/data-key.ts";
 import { LimitEvent } from "./entities/limit-event.ts";
 import { LimitUse } from "./entities/limit-use.ts";
+import { Limits } from "./entities/limits.ts";
 import { Model, ModelFallback } from "./entities/model.ts";
 import { Credential, Provider } from "./entities/provider.ts";
 import { ProviderHalfHour } from "./entities/provider-half-hour.ts";
@@ -40,6 +41,7 @@ const entities = [
   DataKey,
   LimitEvent,
   LimitUse,
+  Limits,
   Model,
   ModelFallback,
   Provider,

@@ -10,6 +10,7 @@ import { InvitationRepository } from "./repositories/invitation-repository.ts";
 import { DataKeyRepository } from "./repositories/data-key-repository.ts";
 import { LimitEventRepository } from "./repositories/limit-event-repository.ts";
 import { LimitUseRepository } from "./repositories/limit-use-repository.ts";
+import { LimitsRepository } from "./repositories/limits-repository.ts";
 import { ModelRepository } from "./repositories/model-repository.ts";
 import { ProviderHalfHourRepository } from "./repositories/provider-half-hour-repository.ts";
 import { ProviderRepository } from "./repositories/provider-repository.ts";
@@ -173,6 +174,7 @@ function repositoriesOf(manager: EntityManager) {
     dataKeys: new DataKeyRepository(manager),
     limitEvents: new LimitEventRepository(manager),
     limitUses: new LimitUseRepository(manager),
+    limits: new LimitsRepository(manager),
     models: new ModelRepository(manager),
     providerHalfHours: new ProviderHalfHourRepository(manager),
     providers: new ProviderRepository(manager),

@@ -23,6 +23,7 @@ import { KeyService } from "./keys/key-service.ts";
 import { KeyUsageReader } from "./keys/key-usage.ts";
 import { startKeptResponses } from "./kept-responses/kept-responses.ts";
 import { KeyExpiry, Revocation } from "./keys/revocation.ts";
+import { LimitService } from "./limits/limit-service.ts";
 import { startLimits } from "./limits/start-limits.ts";
 import { CredentialService } from "./models/credential-service.ts";
 import { firstStart } from "./models/first-start.ts";
@@ -73,10 +74,15 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const managed = createManaged(base, serving);
     const people = createPeople(base, secrets);
 
-    const { catalogue, upstreams, changeFeed } = serving;
+    const { catalogue, upstreams, changeFeed, limitsInForce, budgets, keyCache } = serving;
     const reloadCatalogue = async () => {
       await catalogue.reload();
       upstreams.keepOnly(catalogue.endpoints());
+    };
+    const reloadLimits = async (changed: string | null) => {
+      const rows = await database.read((repositories) => repositories.limits.list());
+      limitsInForce.use(new Map(rows.map((row) => [row.holder, row])));
+      await budgets.limitsChanged(keyCache.keys(), changed);
     };
     const dataKeys = createDataKeys(config, { database, runtime, secretBox });
     const { kmsRetryIntervalMsMax: retryIntervalMsMax } = limits;
@@ -91,8 +97,10 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const firstKeyValue = await firstStart({ database, runtime, keys, models, providers, withKey });
     const loadDataKeys = () => dataKeyLoader?.load();
     const { now } = runtime;
-    await changeFeed.start(new Revocation({ ...serving, now, reloadCatalogue, loadDataKeys }));
+    const reloading = { reloadCatalogue, reloadLimits, loadDataKeys };
+    await changeFeed.start(new Revocation({ ...serving, now, ...reloading }));
     await catalogue.reload();
+    await reloadLimits(null);
     serving.privateAddressWarnings.warnAtStart(catalogue.list());
 
     return {
@@ -218,6 +226,7 @@ function createManaged(
   closers.push(() => retention.close());
   return {
     keys: new KeyService({ ...common, limitsInForce }),
+    holderLimits: new LimitService({ ...common, limitsInForce }),
     keyUsage: new KeyUsageReader({ database, now: runtime.now, limitsInForce, limiter, budgets }),
     models: new ModelService({ ...common, catalogue }),
     credentials: new CredentialService({ ...common, secretBox }),

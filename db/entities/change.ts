@@ -17,7 +17,7 @@ export const Counter = table("counters", { name: id({ length: 32 }), value: bigI
 
 /**
  * `api_key`: one key, by ID. `catalogue`: providers, credentials and models, reloaded as a whole. `data_key`:
- * a new data key.
+ * a new data key. `limits`: the limits of a holder, by the ID of their row.
  */
-export type ChangeKind = "api_key" | "catalogue" | "data_key";
+export type ChangeKind = "api_key" | "catalogue" | "data_key" | "limits";
 export type ChangeRow = RowOf<typeof Change>;

@@ -1,4 +1,4 @@
-import { bigInteger, columnsFor, integer, json, nullable, type Row } from "./table.ts";
+import { bigInteger, columnsFor, id, integer, json, nullable, type Row, type RowOf, table } from "./table.ts";
 
 export const rateNames = ["requestsPerMinute", "tokensPerMinute", "concurrentRequests"] as const;
 
@@ -15,6 +15,16 @@ export const limitColumns = {
   addressRanges: nullable(json<string[]>()),
 };
 
+/** The limits of a holder other than a key. */
+export const Limits = table("limits", {
+  /** `gateway`, the ID of a user, or `people` or `keys` for each user or key without limits of its own. */
+  holder: id(),
+  ...limitColumns,
+  /** Increases with each edit, to detect concurrent edits. */
+  revision: integer(),
+});
+
 export type RateName = (typeof rateNames)[number];
 export type BudgetPeriod = (typeof budgetPeriods)[number];
 export type LimitColumns = Row<typeof limitColumns>;
+export type LimitsRow = RowOf<typeof Limits>;

@@ -123,6 +123,7 @@ const labels = {
   "key.deactivate": "Key deactivated",
   "key.rotate": "Key rotated",
   "key.delete": "Key deleted",
+  "limits.set": "Limits changed",
   "model.create": "Model added",
   "model.update": "Model changed",
   "model.delete": "Model deleted",

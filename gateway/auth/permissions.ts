@@ -16,6 +16,8 @@ const rules = {
   "keys.ofOthers": administrators,
   /** Decides about models, limits and deactivation of a key so that its owner cannot undo it. */
   "keys.overrule": administrators,
+  /** Sees the limits of other people, of the gateway and of each person or key. */
+  "limits.ofOthers": administrators,
   /** Sees the amounts of the gateway's budgets. */
   "budgets.ofGateway": administrators,
   /** Sees which credential of a provider a request used. */
@@ -45,6 +47,9 @@ const rules = {
   "keys.deactivate": everyone,
   "keys.rotate": everyone,
   "keys.delete": everyone,
+
+  "limits.get": everyone,
+  "limits.set": administrators,
 
   "models.list": everyone,
   "models.forSetup": everyone,

@@ -166,6 +166,10 @@ export class KeyCache {
     await Promise.all([...hashes].map((hash) => this.#lookups.get(hash) ?? this.#startLookup(hash)));
   }
 
+  keys(): Iterable<KnownKey> {
+    return this.#known.values();
+  }
+
   has(keyId: string): boolean {
     return this.#hashesOf.has(keyId);
   }

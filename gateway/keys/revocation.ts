@@ -16,12 +16,14 @@ type RevocationOptions = {
     update(keyId: string, hash: string, key: KnownKey | null, error: GatewayError): void;
   };
   reloadCatalogue: () => Promise<void>;
+  /** @param changed the holder whose limits have changed. Null for all holders. */
+  reloadLimits: (changed: string | null) => Promise<void>;
   loadDataKeys: () => Promise<void> | undefined;
 };
 
 /**
- * Applies changes by all processes to keys, the catalogue and data keys. A revoked key usually stops working
- * within a second, and its open requests end.
+ * Applies changes by all processes to keys, limits, the catalogue and data keys. A revoked key usually stops
+ * working within a second, and its open requests end.
  */
 export class Revocation implements ChangeListener {
   readonly #options: RevocationOptions;
@@ -31,8 +33,9 @@ export class Revocation implements ChangeListener {
   }
 
   async changed(kind: ChangeKind, entityId: string): Promise<void> {
-    const { keyCache, budgets, keptResponses, reloadCatalogue, loadDataKeys } = this.#options;
+    const { keyCache, budgets, keptResponses, reloadCatalogue, reloadLimits, loadDataKeys } = this.#options;
     if (kind === "catalogue") return reloadCatalogue();
+    if (kind === "limits") return reloadLimits(entityId);
     // The call is not awaited, because KMS can be slow and revocations must not wait for it.
     if (kind === "data_key") return void loadDataKeys();
     budgets.changed(entityId);
@@ -46,11 +49,12 @@ export class Revocation implements ChangeListener {
   }
 
   async everythingChanged(): Promise<void> {
-    const { keyCache, budgets, openExchanges, reloadCatalogue, loadDataKeys } = this.#options;
+    const { keyCache, budgets, openExchanges, reloadCatalogue, reloadLimits, loadDataKeys } = this.#options;
     budgets.forget();
     keyCache.clear();
     void loadDataKeys();
     await reloadCatalogue();
+    await reloadLimits(null);
     for (const keyId of openExchanges.keyIds()) await this.#updateOpenExchanges(keyId);
   }
 

@@ -2,6 +2,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { auditRouter } from "./audit-router.ts";
 import { authRouter } from "./auth-router.ts";
 import { keysRouter } from "./keys-router.ts";
+import { limitsRouter } from "./limits-router.ts";
 import { modelsRouter } from "./models-router.ts";
 import { providersRouter } from "./providers-router.ts";
 import { overviewRouter } from "./overview-router.ts";
@@ -18,6 +19,7 @@ export const appRouter = router({
   auth: authRouter,
   gateway: gatewayRouter,
   keys: keysRouter,
+  limits: limitsRouter,
   models: modelsRouter,
   overview: overviewRouter,
   providers: providersRouter,

@@ -20,6 +20,7 @@ export type Context = {
     | "audit"
     | "budgets"
     | "credentials"
+    | "holderLimits"
     | "invitations"
     | "keyUsage"
     | "keys"

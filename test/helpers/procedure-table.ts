@@ -62,6 +62,9 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "keys.rotate": { access: "members", input: { id: "" } },
   "keys.delete": { access: "members", input: { id: "" } },
 
+  "limits.get": { access: "members", input: { holder: "gateway" } },
+  "limits.set": { access: "administrators", input: { holder: "gateway", limits: { budgetsUsd: {} } } },
+
   "models.list": { access: "members", input: {} },
   "models.forSetup": { access: "members", input: { slugs: ["demo/echo"] } },
   "models.get": { access: "members", input: { slug: "demo/echo" } },

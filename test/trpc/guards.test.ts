@@ -67,7 +67,9 @@ for (const [place, kind] of databaseKinds.entries()) {
         // A member receives the same error whether or not the entity exists.
         const entity = input && "id" in input ? await makeEntity(shared().admin, path) : {};
         const isAboutKey = path.startsWith("keys.") && input && "id" in input;
-        const own = isAboutKey ? await makeEntity(member.console, path) : {};
+        const own = isAboutKey
+          ? await makeEntity(member.console, path)
+          : path === "limits.get" && { holder: member.id };
         const inputs = isForAdministrators ? [input, { ...input, ...entity }] : [{ ...input, ...own }];
         for (const each of inputs) {
           const answer = await callProcedure(shared(), path, { type, input: input && each, accessToken });

@@ -85,6 +85,7 @@ async function fill(t: Owner, gateway: TestGateway) {
   const disabled = await admin.keys.create.mutate({ name: "Disabled", models: ["demo/echo"] });
   await admin.keys.deactivate.mutate({ id: disabled.key.id });
   await admin.users.invite.mutate({ name: "Grace", email: "grace@example.com" });
+  await admin.limits.set.mutate({ holder: "people", limits: { budgetsUsd: { month: 1_000 } } });
   for (const [slug, content] of [
     [model, "Hello"],
     [priced.slug, "Hello"],
