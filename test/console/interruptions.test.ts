@@ -76,7 +76,8 @@ browserTest("pages keep the navigation without a gateway, and recover with it", 
   t.is(new URL(second.url()).pathname, "/models");
   t.true(await second.getByRole("navigation", { name: "Console" }).isVisible());
   await assertAccessible(t, second);
-  await third.getByRole("link", { name: "Limits" }).click();
+  const sections = third.getByRole("navigation", { name: "Key sections" });
+  await sections.getByRole("link", { name: "Limits" }).click();
   await third.getByRole("heading", { name: "Gateway unreachable" }).waitFor();
 
   const { environment, url } = gateway;

@@ -4,7 +4,7 @@ import test from "ava";
 import { describeFacts } from "../../console/src/lib/format/model-facts.ts";
 import { formatDollars, formatDuration } from "../../console/src/lib/format/numbers.ts";
 import { isEndOfDay } from "../../console/src/lib/keys/expiry.ts";
-import { fieldOf, findProblems } from "../../console/src/lib/keys/limit-problems.ts";
+import { fieldOf, findProblems } from "../../console/src/lib/limits/limit-problems.ts";
 import { phasesOf } from "../../console/src/lib/requests/request-phases.ts";
 import { containsSecret } from "../../console/src/lib/secret-text.ts";
 import { destinationOf } from "../../console/src/lib/session/destination.ts";

@@ -39,6 +39,7 @@ export async function furnish({ admin, services }: TestGateway): Promise<Record<
     "provider-new": "/providers/new",
     provider: `/providers/${provider?.id}`,
     people: "/people",
+    limits: "/limits",
     "audit-log": "/audit-log",
     account: "/account",
     "sign-in": "/sign-in",

@@ -1,12 +1,8 @@
+import { limitLabels, limitNames, pathOf } from "#lib/limits/limit-fields.ts";
+
 /** Labels for the details of audit entries. A detail without a label is shown with its path. */
 export const memberWords: Readonly<Partial<Record<string, string>>> = {
-  requestsPerMinute: "Requests per minute",
-  tokensPerMinute: "Tokens per minute",
-  concurrentRequests: "Concurrent requests",
-  "budgetsUsd.day": "Daily budget",
-  "budgetsUsd.week": "Weekly budget",
-  "budgetsUsd.month": "Monthly budget",
-  "budgetsUsd.total": "Lifetime budget",
+  ...Object.fromEntries(limitNames.map((name) => [pathOf(name), limitLabels[name].label])),
   addressRanges: "Addresses",
   expiresAt: "Expires",
   models: "Models",

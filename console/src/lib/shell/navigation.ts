@@ -2,6 +2,7 @@ import Activity from "@lucide/svelte/icons/activity";
 import BookOpen from "@lucide/svelte/icons/book-open";
 import Boxes from "@lucide/svelte/icons/boxes";
 import ChartColumn from "@lucide/svelte/icons/chart-column";
+import Gauge from "@lucide/svelte/icons/gauge";
 import List from "@lucide/svelte/icons/list";
 import KeyRound from "@lucide/svelte/icons/key-round";
 import MessagesSquare from "@lucide/svelte/icons/messages-square";
@@ -21,6 +22,7 @@ const pages: Place[] = [
   { href: "/models", label: "Models", icon: Boxes },
   { href: "/providers", label: "Providers", icon: Plug, needs: "providers.list" },
   { href: "/people", label: "People", icon: Users, needs: "users.list" },
+  { href: "/limits", label: "Limits", icon: Gauge, needs: "limits.set" },
   { href: "/audit-log", label: "Audit log", icon: ScrollText, needs: "audit.list" },
   { href: "/docs", label: "API reference", icon: BookOpen },
 ];

@@ -1,10 +1,11 @@
 import { formatCount } from "#lib/format/numbers.ts";
-import { endOf } from "./expiry.ts";
-import { type LimitName, limitLabels, limitNames, type LimitTexts, toRanges } from "./limit-fields.ts";
+import { endOf } from "#lib/keys/expiry.ts";
+import { type LimitField, limitLabels, limitNames, type LimitTexts, toRanges } from "./limit-fields.ts";
 
-export type LimitField = LimitName | "addressRanges" | "expiresAt";
+/** A key's form also has an expiry. */
+type FormField = LimitField | "expiresAt";
 
-export type LimitProblems = Partial<Record<LimitField, string>>;
+export type LimitProblems = Partial<Record<FormField, string>>;
 
 type Typed = {
   texts: LimitTexts;
@@ -20,16 +21,21 @@ const rangesMax = 50;
 
 /** Returns all problems at once. The gateway reports a past expiry only if all other fields are valid. */
 export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitProblems {
-  const problems: LimitProblems = {};
-  for (const name of limitNames) {
-    const problem = findNumberProblem(texts[name].trim(), limitLabels[name].unit !== "");
-    if (problem) problems[name] = problem;
-  }
+  const problems = findLimitProblems(texts);
   const end = endOf(lastDay);
   if (lastDay !== "" && end === null)
     problems.expiresAt = `The expiry date ${lastDay} is invalid. Choose another date.`;
   else if (isNewDay && end !== null && end <= now)
     problems.expiresAt = `The expiry date ${lastDay} is in the past. Choose a later date.`;
+  return problems;
+}
+
+export function findLimitProblems(texts: LimitTexts): LimitProblems {
+  const problems: LimitProblems = {};
+  for (const name of limitNames) {
+    const problem = findNumberProblem(texts[name].trim(), limitLabels[name].unit !== "");
+    if (problem) problems[name] = problem;
+  }
   const ranges = toRanges(texts.addressRanges);
   const wrong = ranges.filter((range) => !isAddressRange(range));
   if (wrong.length > 0) {
@@ -43,8 +49,8 @@ export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitPro
 /**
  * Finds the form's field for an error parameter such as "limits.budgetsUsd.day" or "limits.addressRanges.0".
  */
-export function fieldOf(param: string | null): LimitField | undefined {
-  const fields: LimitField[] = [...limitNames, "addressRanges", "expiresAt"];
+export function fieldOf(param: string | null): FormField | undefined {
+  const fields: FormField[] = [...limitNames, "addressRanges", "expiresAt"];
   return fields.find((field) => param?.split(".").includes(field));
 }
 
