@@ -10,7 +10,6 @@ export function createProvidersQuery(isWanted: () => boolean = () => true) {
   }));
 }
 
-/** The overview's health query has the same key, so both queries share one response. */
 export function createHealthQuery() {
   return createQuery(() => ({
     queryKey: ["providers", "health"],
