@@ -12,7 +12,12 @@ const everywhere = {
   test: /src.lib.(shell|session|entrance|when-idle)|@tanstack|@lucide.*icons/,
   minShareCount: 2,
 };
-const shared = { name: "parts", test: /src.lib.(?!ui.overlays.[A-Zo])/, minShareCount: 3 };
+/** Without what only some pages need: overlays, lists and limits. */
+const shared = {
+  name: "parts",
+  test: /src.lib.(?!ui.overlays.[A-Zo]|ui.(ListPage|DataTable|create-list|columns|Filter|Search)|limits|people)/,
+  minShareCount: 3,
+};
 
 /** The chunk of everything that opens above a page, such as menus. The chunk loads after the page. */
 const overlays = { name: "overlays", test: /lib.ui.overlays|node_modules.bits-ui/, priority: -2 };

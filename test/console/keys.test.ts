@@ -421,6 +421,39 @@ browserTest("an administrator pastes a leaked value and deactivates its key", as
   t.deepEqual(findLeaks(gateway.log.join(""), { old: bare[0] ?? "", next: bare[1] ?? "" }), []);
 });
 
+browserTest("selected keys are deactivated together, and the others stay active", async (t) => {
+  const gateway = await startTestGateway(t);
+  for (const name of ["One", "Two", "Three"]) await gateway.admin.keys.create.mutate({ name });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  const select = (name: string) => page.getByRole("checkbox", { name, exact: true });
+  await select("Select all on this page").check();
+  await page.getByText("4 selected").waitFor();
+  await select("Select Three").press("Space");
+  await page.getByText("3 selected").waitFor();
+  await page.getByRole("button", { name: "Clear selection" }).press("Enter");
+  t.is(await page.getByRole("checkbox", { checked: true }).count(), 0);
+  t.is(await page.evaluate("document.activeElement.id"), "main");
+
+  await select("Select One").check();
+  await select("Select Two").check();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Deactivate" }).press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Deactivate 2 keys?" });
+  await dialog.getByText("Two, One").waitFor();
+  await assertAccessible(t, page);
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  t.is(await page.getByRole("checkbox", { checked: true }).count(), 2, "still selected");
+  await page.getByRole("button", { name: "Deactivate" }).press("Enter");
+  await dialog.getByRole("button", { name: "Deactivate" }).press("Enter");
+  await page.getByText("2 keys deactivated").waitFor();
+  await dialog.waitFor({ state: "detached" });
+  t.is(await page.getByRole("checkbox", { checked: true }).count(), 0);
+  const { items } = await gateway.admin.keys.list.query();
+  const disabled = items.flatMap(({ name, status }) => (status === "disabled" ? name : []));
+  t.deepEqual(disabled, ["Two", "One"]);
+});
+
 browserTest("names that look like code are shown as text everywhere", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });

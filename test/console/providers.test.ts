@@ -231,6 +231,47 @@ browserTest("the list shows what each provider has and lacks", async (t) => {
   await page.getByText("This provider does not exist").waitFor();
 });
 
+browserTest("providers are searched and sorted, and the URL keeps the state", async (t) => {
+  const gateway = await startTestGateway(t);
+  for (const name of ["zebra", "aardvark"])
+    await gateway.admin.providers.create.mutate({ name, kind: "anthropic" });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers" });
+  const table = page.getByRole("region", { name: "Providers" });
+  await table.getByRole("link", { name: "1 model of demo" }).waitFor();
+  const names = async () => {
+    const texts = await table.getByRole("row").getByRole("link").allInnerTexts();
+    return texts.filter((text) => /^[a-z]+$/.test(text));
+  };
+  t.deepEqual(await names(), ["aardvark", "demo", "zebra"]);
+  const sorted = async (column: string, direction: string) => {
+    await table.locator(`[aria-sort="${direction}"]`).filter({ hasText: column }).waitFor();
+    t.is(await table.locator("[aria-sort]").count(), 1);
+    return new URL(page.url()).search;
+  };
+  t.is(await sorted("Name", "ascending"), "");
+  await table.getByRole("button", { name: "Models" }).press("Enter");
+  t.is(await sorted("Models", "descending"), "?sort=models");
+  t.is((await names())[0], "demo");
+  await table.getByRole("button", { name: "Name" }).click();
+  t.is(await sorted("Name", "ascending"), "");
+  await table.getByRole("button", { name: "Name" }).click();
+  t.is(await sorted("Name", "descending"), "?sort=-name");
+  t.deepEqual(await names(), ["zebra", "demo", "aardvark"]);
+
+  await page.getByRole("searchbox", { name: "Search providers" }).fill("anthropic");
+  await table.getByRole("link", { name: "demo" }).first().waitFor({ state: "detached" });
+  t.is(new URL(page.url()).search, "?sort=-name&search=anthropic");
+  t.deepEqual(await names(), ["zebra", "aardvark"]);
+  await assertAccessible(t, page);
+  await page.reload();
+  await table.getByRole("link", { name: "zebra" }).waitFor();
+  t.deepEqual(await names(), ["zebra", "aardvark"]);
+  await page.getByRole("searchbox").fill("nobody");
+  await page.getByText("No providers match").waitFor();
+  await page.getByRole("link", { name: "Clear filters" }).click();
+  await table.getByRole("link", { name: "1 model of demo" }).waitFor();
+});
+
 browserTest("keys are added, weighted, tested and removed, showing their last four digits", async (t) => {
   const upstream = await createListingUpstream(t, ["small"]);
   const gateway = await startTestGateway(t);

@@ -12,6 +12,7 @@ import { axisTicks } from "../../console/src/lib/usage/axis-ticks.ts";
 import { barPaths } from "../../console/src/lib/usage/bar-paths.ts";
 import { toChart } from "../../console/src/lib/usage/chart-series.ts";
 import { findProblem } from "../../console/src/lib/usage/custom-period.ts";
+import { sortRows } from "../../console/src/lib/ui/columns.ts";
 import type { AttemptTiming } from "../../console/src/lib/usage/usage-record.ts";
 import type { UsageDimension } from "../../console/src/lib/session/graphql-document.ts";
 import type { UsageSummaryRow } from "../../console/src/lib/usage/summarize-usage.ts";
@@ -44,6 +45,30 @@ for (const text of [`sk-${secret}`, ` at-${secret} `, `KEY=sk-${secret} and more
   test(`a text with a secret is not for a URL: ${text}`, (t) => t.true(containsSecret(text)));
 
 test("an ordinary search may be in a URL", (t) => t.false(containsSecret("the gateway of sk-1")));
+
+for (const [order, names] of [
+  ["count", ["many", "few", "unknown"]],
+  ["-count", ["unknown", "few", "many"]],
+  ["name", ["few", "many", "unknown"]],
+  ["-name", ["unknown", "many", "few"]],
+  ["nothing", ["unknown", "many", "few"]],
+] as const)
+  test(`rows in the order "${order}" are ${names.join(", ")}`, (t) => {
+    const rows = [
+      { name: "unknown", count: null },
+      { name: "many", count: 10 },
+      { name: "few", count: 9 },
+    ];
+    const columns = [
+      { sort: { name: "name", by: ({ name }: (typeof rows)[number]) => name } },
+      { sort: { name: "count", by: ({ count }: (typeof rows)[number]) => count } },
+      {},
+    ];
+    t.deepEqual(
+      sortRows(rows, columns, order).map(({ name }) => name),
+      [...names],
+    );
+  });
 
 for (const [to, destination] of [
   ["/keys?status=active", "/keys?status=active"],

@@ -28,22 +28,24 @@ export function spentShared({ sharedBudgets: { person, gateway, isGatewaySpent }
   return { ofOwner, ofGateway: gateway.filter(isUsedUp), isAny: ofOwner.length > 0 || isGatewaySpent };
 }
 
-/** Caches the gateway's response to a change, and reloads the lists of keys. */
-export async function rememberKey(queries: QueryClient, key: ApiKey): Promise<void> {
-  queries.setQueryData(keyQuery(key.id).queryKey, key);
-  await Promise.all([
-    queries.invalidateQueries({ queryKey: ["keys", "list"] }),
-    queries.invalidateQueries({ queryKey: ["keys", "counts"] }),
-  ]);
+/** Caches the gateway's responses to changes, and reloads the lists of keys. */
+export async function rememberKey(queries: QueryClient, ...keys: ApiKey[]): Promise<void> {
+  for (const key of keys) queries.setQueryData(keyQuery(key.id).queryKey, key);
+  await reloadLists(queries);
 }
 
 /** Removes a deleted key from the cache. The key's page must stop its query first. */
 export async function forgetKey(queries: QueryClient, id: string): Promise<void> {
-  await Promise.all([
-    queries.invalidateQueries({ queryKey: ["keys", "list"] }),
-    queries.invalidateQueries({ queryKey: ["keys", "counts"] }),
-  ]);
+  await reloadLists(queries);
   queries.removeQueries({ queryKey: keyQuery(id).queryKey, type: "inactive" });
+}
+
+async function reloadLists(queries: QueryClient): Promise<void> {
+  const lists = [
+    ["keys", "list"],
+    ["keys", "counts"],
+  ];
+  await Promise.all(lists.map((queryKey) => queries.invalidateQueries({ queryKey })));
 }
 
 /** Reloads the cached models, which may contain a deleted model. */

@@ -7,9 +7,6 @@ import { readPeriod, readUsageFilter, type UsageFilter } from "#lib/usage/usage-
 export type RequestFilter = UsageFilter & {
   statuses?: UsageStatus[];
   httpStatusClass?: number;
-  ownerId?: string;
-  clientTool?: string;
-  errorReason?: string;
   minLatencyMs?: number;
 };
 
@@ -25,7 +22,6 @@ export const filterNames = [
 ] as const;
 
 export const statusOptions = [
-  { value: "", label: "Any status" },
   { value: "SUCCEEDED", label: "Succeeded" },
   { value: "ERRORS", label: "All errors", hint: "failed or interrupted" },
   { value: "FAILED", label: "Failed" },
@@ -35,31 +31,19 @@ export const statusOptions = [
   { value: "5xx", label: "HTTP 5xx" },
 ];
 
-export const durationOptions = [
-  { value: "", label: "Any duration" },
-  ...["1", "5", "15", "30", "60", "300"].map((seconds) => ({
-    value: seconds,
-    label: `At least ${seconds} s`,
-  })),
-];
-
-/** The value of `person` in the URL that selects requests of keys without an owner. */
-const noOwner = "(none)";
-
-/** The value of `tool` in the URL that selects requests of clients other than coding tools. */
-export const otherClients = "(other)";
+export const durationOptions = ["1", "5", "15", "30", "60", "300"].map((seconds) => ({
+  value: seconds,
+  label: `At least ${seconds} s`,
+}));
 
 /** Reads the filter from the URL. A relative period ends at `now`. Custom days must be valid. */
 export function readRequestFilter(now: number): RequestFilter {
-  const [status, ownerId, tool, errorReason] = ["status", "person", "tool", "reason"].map(urlState);
-  const duration = durationOptions.find(({ value }) => value !== "" && value === urlState("duration"));
+  const status = urlState("status");
+  const duration = durationOptions.find(({ value }) => value === urlState("duration"));
   return {
     ...readUsageFilter(readPeriod(), now),
     ...(status === "ERRORS" && { statuses: ["FAILED", "INTERRUPTED"] }),
     ...((status === "4xx" || status === "5xx") && { httpStatusClass: Number(status[0]) }),
-    ...(ownerId && { ownerId: ownerId === noOwner ? "" : ownerId }),
-    ...(tool && { clientTool: tool === otherClients ? "" : tool }),
-    ...(errorReason && { errorReason }),
     ...(duration && { minLatencyMs: Number(duration.value) * 1_000 }),
   };
 }

@@ -2,6 +2,7 @@ import type { CsvColumn } from "#lib/csv.ts";
 import { formatCompact, formatCount, formatDuration, formatPercentile } from "#lib/format/numbers.ts";
 import { formatCostSum } from "./format-cost.ts";
 import type { UsageDimension } from "#lib/session/graphql-document.ts";
+import type { Column, Sort } from "#lib/ui/columns.ts";
 import type { UsageBeforeRow, UsageTotalsRow } from "./summarize-usage.ts";
 import { groupOf } from "./usage-groups.ts";
 
@@ -24,17 +25,6 @@ export type BreakdownRow = {
   share: number;
   /** The change since the previous period, as a factor. Null if the previous value was 0. */
   change: number | null;
-};
-
-export type BreakdownColumn = {
-  name: Exclude<keyof BreakdownRow, "key" | "name">;
-  title: string;
-  hint: string;
-  format: (row: BreakdownRow) => string;
-  /** A second line in the cell. Narrow screens show it instead of the value's own column. */
-  note?: (row: BreakdownRow) => string;
-  /** The narrowest screen that shows the column. */
-  from: "all" | "medium" | "wide";
 };
 
 /** Shares and changes refer to costs, or to requests if all costs are unknown or 0. */
@@ -77,6 +67,14 @@ const duration = (ms: number | null) => (ms === null ? "–" : formatDuration(ms
 const percentile = (ms: number | null) => (ms === null ? "–" : formatPercentile(ms));
 const percent = (part: number) => `${(part * 100).toFixed(part > 0 && part < 0.1 ? 1 : 0)}%`;
 
+function formatErrors({ errors, errorRate }: BreakdownRow): string {
+  return percent(errorRate) + (errors > 0 ? ` (${formatCount(errors)})` : "");
+}
+
+function formatShare({ share }: BreakdownRow): string {
+  return percent(share);
+}
+
 function formatChange({ change }: BreakdownRow): string {
   if (change === null) return "new";
   if (change > 10) return ">10×";
@@ -84,105 +82,40 @@ function formatChange({ change }: BreakdownRow): string {
   return points === 0 ? "0%" : `${points > 0 ? "+" : "−"}${Math.abs(points)}%`;
 }
 
-export const columns: BreakdownColumn[] = [
-  {
-    name: "requests",
-    title: "Requests",
-    hint: "All requests",
-    format: (row) => formatCount(row.requests),
-    from: "all",
-  },
-  {
-    name: "errorRate",
-    title: "Errors",
-    hint: "Failed and interrupted requests",
-    format: (row) => percent(row.errorRate) + (row.errors > 0 ? ` (${formatCount(row.errors)})` : ""),
-    from: "medium",
-  },
-  {
-    name: "p50",
-    title: "p50",
-    hint: "Estimated median duration of successful requests",
-    format: (row) => percentile(row.p50),
-    from: "wide",
-  },
-  {
-    name: "p95",
-    title: "p95",
-    hint: "Estimated p95 duration of successful requests",
-    format: (row) => percentile(row.p95),
-    from: "medium",
-  },
-  {
-    name: "ttft",
-    title: "TTFT",
-    hint: "Median time to first token",
-    format: (row) => duration(row.ttft),
-    from: "wide",
-  },
-  {
-    name: "input",
-    title: "Input",
-    hint: "Input tokens",
-    format: (row) => formatCompact(row.input),
-    from: "wide",
-  },
-  {
-    name: "cached",
-    title: "Cached",
-    hint: "Cached input tokens",
-    format: (row) => formatCompact(row.cached),
-    from: "wide",
-  },
-  {
-    name: "output",
-    title: "Output",
-    hint: "Output tokens",
-    format: (row) => formatCompact(row.output),
-    from: "wide",
-  },
-  {
-    name: "cost",
-    title: "Cost",
-    hint: "Cost of priced requests",
-    format: (row) => formatCostSum(row.cost, row.unpriced),
-    note: (row) => (row.cost && row.unpriced > 0 ? `+ ${formatCount(row.unpriced)} unpriced` : ""),
-    from: "all",
-  },
-  {
-    name: "unpriced",
-    title: "Unpriced",
-    hint: "Unpriced requests",
-    format: (row) => formatCount(row.unpriced),
-    from: "wide",
-  },
-  {
-    name: "share",
-    title: "Share",
-    hint: "Share of the cost, or of requests if all are unpriced",
-    format: (row) => percent(row.share),
-    from: "medium",
-  },
-  {
-    name: "change",
-    title: "Change",
-    hint: "Change from the previous period",
-    format: formatChange,
-    from: "wide",
-  },
+type NumberColumn = [
+  name: Exclude<keyof BreakdownRow, "key" | "name">,
+  title: string,
+  hint: string,
+  text: (row: BreakdownRow) => string,
+  from?: "medium" | "widest",
 ];
 
-/**
- * Numbers sort in descending order with unknown values last, and names in ascending order. `isReversed`
- * reverses both.
- */
-export function sortRows(rows: BreakdownRow[], by: string, isReversed: boolean): BreakdownRow[] {
-  const column = columns.find(({ name }) => name === by);
-  const sorted = rows.toSorted((one, other) =>
-    column ? (other[column.name] ?? -1) - (one[column.name] ?? -1) : one.name.localeCompare(other.name),
-  );
-  return isReversed ? sorted.reverse() : sorted;
-}
+const numbers: NumberColumn[] = [
+  ["requests", "Requests", "All requests", (row) => formatCount(row.requests)],
+  ["errorRate", "Errors", "Failed and interrupted requests", formatErrors, "medium"],
+  ["p50", "p50", "Estimated median duration of successful requests", (row) => percentile(row.p50), "widest"],
+  ["p95", "p95", "Estimated p95 duration of successful requests", (row) => percentile(row.p95), "medium"],
+  ["ttft", "TTFT", "Median time to first token", (row) => duration(row.ttft), "widest"],
+  ["input", "Input", "Input tokens", (row) => formatCompact(row.input), "widest"],
+  ["cached", "Cached", "Cached input tokens", (row) => formatCompact(row.cached), "widest"],
+  ["output", "Output", "Output tokens", (row) => formatCompact(row.output), "widest"],
+  ["cost", "Cost", "Cost of priced requests", (row) => formatCostSum(row.cost, row.unpriced)],
+  ["unpriced", "Unpriced", "Unpriced requests", (row) => formatCount(row.unpriced), "widest"],
+  ["share", "Share", "Share of the cost, or of requests if all are unpriced", formatShare, "medium"],
+  ["change", "Change", "Change from the previous period", formatChange, "widest"],
+];
+
+export const nameSort: Sort<BreakdownRow> = { name: "name", by: ({ name }) => name };
+
+/** The columns after the name. */
+export const columns: Column<BreakdownRow>[] = numbers.map(([name, title, hint, text, from]) => ({
+  title,
+  hint,
+  text,
+  from,
+  numeric: true,
+  sort: { name, by: (row: BreakdownRow) => row[name] },
+}));
 
 export const csvColumns: CsvColumn<BreakdownRow>[] = [
   ["id", ({ key }) => key],

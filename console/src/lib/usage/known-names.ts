@@ -3,10 +3,6 @@ import type { UsageDimension } from "#lib/session/graphql-document.ts";
 import { summarizeUsage } from "./summarize-usage.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 
-export function modelsQuery() {
-  return { queryKey: ["models", "slugs"], queryFn: () => api.models.list.query() };
-}
-
 export function keysQuery() {
   return { queryKey: ["keys", "list", { limit: 200 }], queryFn: () => api.keys.list.query({ limit: 200 }) };
 }
