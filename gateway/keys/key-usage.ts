@@ -75,8 +75,8 @@ export class KeyUsageReader {
       ...byName(rateNames, (name) => ({ limit: inForce[name], used: used[name] })),
       budgets: budgetUses,
       sharedBudgets: {
-        person: shared.person,
-        gateway: can(person, "budgets.ofGateway") ? shared.gateway : [],
+        ...shared,
+        ...(!can(person, "budgets.ofGateway") && { gateway: [] }),
         isGatewaySpent: shared.gateway.some(({ spentPercent }) => spentPercent >= 100),
       },
       budgetSpentPercent: budgetMark(
