@@ -1,12 +1,5 @@
 /** Returns the text of an HTTP request whose body is valid for both chat completions and messages. */
-export function chatRequest({
-  host,
-  path,
-  key,
-  model,
-  stream,
-  promptBytes = 1_024,
-}: ChatRequestOptions): string {
+export function chatRequest({ host, path, key, model, stream }: ChatRequestOptions): string {
   const withContent = (content: string) =>
     JSON.stringify({
       model,
@@ -23,7 +16,7 @@ export function chatRequest({
       max_tokens: 256,
       stream,
     });
-  const padding = promptBytes - Buffer.byteLength(withContent(""));
+  const padding = bodyBytes - Buffer.byteLength(withContent(""));
   const body = withContent(question.repeat(Math.ceil(padding / question.length)).slice(0, padding));
   // The headers resemble those of OpenAI's Node client.
   const head = [
@@ -48,9 +41,9 @@ type ChatRequestOptions = {
   key: string;
   model: string;
   stream: boolean;
-  /** The size of the whole body, by default 1 KB. */
-  promptBytes?: number;
 };
+
+const bodyBytes = 1_024;
 
 export const chatPath = "/v1/chat/completions";
 

@@ -1,5 +1,5 @@
 /** Medians in CPU microseconds per request. `more` is the median difference, and `error` its standard error. */
-export type PairedCost = { without: number; with: number; more: number; error: number };
+type PairedCost = { without: number; with: number; more: number; error: number };
 
 /**
  * Compares the same requests with and without a change, in short alternating turns. The standard error is estimated
@@ -43,7 +43,7 @@ export function formatPairedCost(name: string, cost: PairedCost, aimUs: number, 
 /** The bare proxy's CPU time per request in November 2026, when the targets were set. */
 const aimedBareUs = 68.7;
 
-export type Variant = "without" | "with";
+type Variant = "without" | "with";
 
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);

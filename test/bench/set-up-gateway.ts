@@ -1,7 +1,6 @@
-import { createTRPCClient, httpLink } from "@trpc/client";
-import type { AppRouter } from "../../gateway/trpc/app-router.ts";
-import type { BenchKeys } from "./round-runner.ts";
+import { administrator, createConsoleClient } from "../helpers/test-gateway.ts";
 import { cannedUpstreams } from "./canned-upstreams.ts";
+import type { BenchKeys } from "./round-runner.ts";
 
 /** Creates an administrator and one priced model per upstream. Returns two keys for all the models. */
 export async function setUpGateway(
@@ -9,13 +8,9 @@ export async function setUpGateway(
   setUpToken: string,
   upstreamPort: number,
 ): Promise<BenchKeys> {
-  const { accessToken } = await createConsoleClient(url).auth.setUp.mutate({
-    token: setUpToken,
-    name: "Ada",
-    email: "ada@example.com",
-    password: "correct horse battery",
-  });
-  const admin = createConsoleClient(url, { authorization: `Bearer ${accessToken}` });
+  const setUp = { token: setUpToken, ...administrator };
+  const { accessToken } = await createConsoleClient(url).auth.setUp.mutate(setUp);
+  const admin = createConsoleClient(url, accessToken);
   for (const { kind, slug, baseUrl, apiKey, model } of cannedUpstreams) {
     const provider = await admin.providers.create.mutate({
       name: slug.replace(/\/.*/, ""),
@@ -37,8 +32,4 @@ export async function setUpGateway(
   };
   const limited = await admin.keys.create.mutate({ name: "Limited", models, limits });
   return { free: free.value, limited: limited.value };
-}
-
-function createConsoleClient(url: string, headers: Record<string, string> = {}) {
-  return createTRPCClient<AppRouter>({ links: [httpLink({ url: `${url}/trpc`, headers })] });
 }

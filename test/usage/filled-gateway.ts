@@ -7,7 +7,7 @@ import { createLog, standardLogDestination } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway } from "../../gateway/start/start-gateway.ts";
 import { answerParent } from "../bench/measured-process.ts";
-import { fillHistory } from "../bench/usage-rows.ts";
+import { fillHistory } from "../helpers/fill-history.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "gateway-history-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -28,8 +28,7 @@ const answers = {
     const runtime = systemRuntime(createLog("error", standardLogDestination()));
     const { url, services } = await startGateway(readConfig(environment), runtime);
     const to = Date.now();
-    const filling = { rows, from: to - 30 * 86_400_000, to, batchRows: 2_000, cpuUs: () => 0, say: () => {} };
-    await fillHistory(services.database, filling);
+    await fillHistory(services.database, { rows, from: to - 30 * 86_400_000, to });
     return { url, setUpToken: services.accounts.setUpToken ?? "" };
   },
 

@@ -10,8 +10,6 @@ import { UsageHistory } from "../../gateway/usage/history/usage-history.ts";
 import { hotQueries, type HotQuery, printHotQueries } from "../helpers/hot-queries.ts";
 import { hangMs } from "../helpers/eventually.ts";
 import { openDatabaseAt } from "../helpers/open-test-database.ts";
-import { randomUsage, usualWorld } from "../helpers/random-usage.ts";
-import { seededRandom } from "../helpers/seeded-random.ts";
 import {
   allDatabaseKinds,
   createMigratedDatabase,
@@ -23,8 +21,8 @@ import { readConfig } from "../../gateway/config/config.ts";
 import { createLog } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway } from "../../gateway/start/start-gateway.ts";
-import { fillHistory } from "../bench/usage-rows.ts";
 import { askHistory } from "../helpers/ask-history.ts";
+import { fillHistory } from "../helpers/fill-history.ts";
 import { isFull } from "../helpers/scale.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { administrator, createConsoleClient, patience } from "../helpers/test-gateway.ts";
@@ -36,13 +34,8 @@ async function createHistory(t: ExecutionContext, kind: DatabaseKind): Promise<s
   const url = await createMigratedDatabase(t, kind);
   const database = await Database.open(url, limits);
   await database.migrate();
-  const random = seededRandom(1);
-  for (let from = 0; from < rows; from += 2_000) {
-    const records = Array.from({ length: 2_000 }, () =>
-      randomUsage(random, new Date(Date.UTC(2026, 10, 1) + random.upTo(28 * 86_400_000)), usualWorld),
-    );
-    await database.write(({ usageRecords }) => usageRecords.insertAll(records));
-  }
+  const from = Date.UTC(2026, 10, 1);
+  await fillHistory(database, { rows, from, to: from + 28 * 86_400_000 });
   await database.close();
   return url;
 }
@@ -97,12 +90,8 @@ for (const kind of allDatabaseKinds) {
   test.serial(`${kind}: the database ends a slow query and stays available`, async (t) => {
     const url = await createMigratedDatabase(t, kind);
     const database = await openDatabaseAt(t, url);
-    const random = seededRandom(1);
     const start = Date.UTC(2026, 10, 1);
-    const records = Array.from({ length: 5_000 }, () =>
-      randomUsage(random, new Date(start + random.upTo(3_599_000)), usualWorld),
-    );
-    await database.write(({ usageRecords }) => usageRecords.insertAll(records));
+    await fillHistory(database, { rows: 5_000, from: start, to: start + 3_599_000 });
     const person = {
       id: "usr_1",
       name: "Ada",
@@ -212,8 +201,7 @@ async function start(t: ExecutionContext, rows: number) {
   t.teardown(() => gateway.close());
   const { database, accounts } = gateway.services;
   const now = Date.now();
-  const filling = { rows, from: now - 30 * dayMs, to: now, batchRows: 2_000, cpuUs: () => 0, say: () => {} };
-  await fillHistory(database, filling);
+  await fillHistory(database, { rows, from: now - 30 * dayMs, to: now });
   const { auth } = createConsoleClient(gateway.url);
   const { accessToken } = await auth.setUp.mutate({ token: accounts.setUpToken, ...administrator });
   return { url: gateway.url, accessToken, console: createConsoleClient(gateway.url, accessToken) };
