@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { symlink, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import path from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { hangMs } from "./helpers/eventually.ts";
+import { listen } from "./helpers/listen.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 import { createKey, startTestGateway } from "./helpers/test-gateway.ts";
 import { installTool } from "./tools/install-tool.ts";
@@ -44,12 +45,7 @@ async function run(t: ExecutionContext, command: string, file: string) {
     tunnel.on("error", () => socket.destroy());
     socket.pipe(tunnel).pipe(socket);
   });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const proxyUrl = `http://127.0.0.1:${await listen(t, proxy)}`;
   const environment = {
     PATH: process.env["PATH"],
     GATEWAY_API_KEY: value,

@@ -1,10 +1,10 @@
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { freePort } from "./helpers/free-port.ts";
 import { startGatewayProcess } from "./helpers/gateway-process.ts";
+import { listen } from "./helpers/listen.ts";
 import { runInProcess } from "./helpers/run-in-process.ts";
 import { createServerDatabase, serverKind } from "./helpers/test-database.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
@@ -43,11 +43,7 @@ test("an invalid configuration stops the start, listing all problems without sec
 });
 
 test("a port in use stops the start with its number and the remedy", async (t) => {
-  const taken = createServer().listen(0, "127.0.0.1");
-  await once(taken, "listening");
-  t.teardown(() => taken.close());
-  const address = taken.address();
-  const port = String(typeof address === "object" ? address?.port : "");
+  const port = String(await listen(t, createServer()));
   const said = (variable: string) =>
     `Port ${port} on 127.0.0.1 is already in use. Set ${variable} to another port, or to 0 for any free port.\n`;
   t.is(await fails(t, { PORT: port }), said("PORT"));

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from "ava";
 import { readConfig } from "../../gateway/config/config.ts";
 import { countValues, scanMembers } from "../../gateway/wire/json.ts";
 import { measureText } from "../../gateway/wire/long-texts.ts";
-import { cannedUpstreams } from "../bench/canned-upstreams.ts";
+import { cannedUpstreams, createCannedUpstream } from "../bench/canned-upstreams.ts";
 import { type MeasuredProcess, startProcess } from "../bench/measured-process.ts";
 import { setUpGateway } from "../bench/set-up-gateway.ts";
 import { bodyLimits } from "../helpers/body-limits.ts";
@@ -10,7 +10,6 @@ import { figures, isFull } from "../helpers/scale.ts";
 import { postTo } from "../helpers/post-chat.ts";
 import { openSocket } from "../helpers/responses-socket.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
-import { startQuietUpstream } from "./quiet-upstream.ts";
 import type { DialectName } from "./request-pipelines.ts";
 import { chatShapes } from "./shapes/chat-shapes.ts";
 import { embeddingsShapes } from "./shapes/embeddings-shapes.ts";
@@ -64,7 +63,7 @@ let target: { url: string; key: string };
 test.before(async () => {
   gateway = startProcess<WatchedGateway>("../attack/watched-gateway.ts", nodeFlags);
   shared.teardown(() => gateway.stop());
-  const upstreamPort = await startQuietUpstream(shared);
+  const { port: upstreamPort } = await createCannedUpstream(shared);
   const { url, setUpToken } = await gateway.ask("start", upstreamPort);
   const { free: key } = await setUpGateway(url, setUpToken ?? "", upstreamPort);
   target = { url, key };
@@ -163,7 +162,6 @@ for (const [title, count] of [
       for (const slug of isFull ? slugs : slugs.slice(0, 1)) {
         const { blockMs, status } = await measureFrame(t, withModel(bytes, slug));
         worstMs = Math.max(worstMs, blockMs);
-        // The quiet upstream sends no streams, so that an accepted frame gets 502.
         t.not(status, 500, shape.name);
         if (blockMs >= blockMsMax) {
           slow.push(`${shape.name}, ${slug}: ${blockMs.toFixed()} ms for ${bytes.length} bytes, ${status}`);

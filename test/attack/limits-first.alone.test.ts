@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from "ava";
+import { createCannedUpstream } from "../bench/canned-upstreams.ts";
 import { type MeasuredProcess, startProcess } from "../bench/measured-process.ts";
 import { setUpGateway } from "../bench/set-up-gateway.ts";
 import { responsesClient } from "../helpers/responses-client.ts";
@@ -7,7 +8,6 @@ import { figures, isFull } from "../helpers/scale.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createConsoleClient } from "../helpers/test-gateway.ts";
 import { type LimitedRoute, type LimitedTarget, limitedRoutes } from "./limited-routes.ts";
-import { startQuietUpstream } from "./quiet-upstream.ts";
 import type { WatchedGateway } from "./watched-gateway.ts";
 
 const model = "bench/model";
@@ -21,7 +21,7 @@ let keyId = "";
 test.before(async () => {
   gateway = startProcess<WatchedGateway>("../attack/watched-gateway.ts");
   shared.teardown(() => gateway.stop());
-  const upstreamPort = await startQuietUpstream(shared);
+  const { port: upstreamPort } = await createCannedUpstream(shared);
   const { url, setUpToken } = await gateway.ask("start", upstreamPort);
   await setUpGateway(url, setUpToken ?? "", upstreamPort);
   const credentials = { email: "ada@example.com", password: "correct horse battery" };

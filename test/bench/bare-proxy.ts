@@ -1,6 +1,6 @@
 import { Agent, createServer, request as requestUpstream } from "node:http";
-import { listenOnLoopback } from "./listen.ts";
-import { answerParent, cpuMicroseconds } from "./measured-process.ts";
+import { listen } from "../helpers/listen.ts";
+import { answerParent, cpuMicroseconds, thisProcess } from "./measured-process.ts";
 
 /** The benchmark's reference: a proxy with Node's HTTP client and server, without keys or usage records. */
 function createBareProxy(upstreamPort: number) {
@@ -19,7 +19,7 @@ function createBareProxy(upstreamPort: number) {
 }
 
 const answers = {
-  start: (upstreamPort: number) => listenOnLoopback(createBareProxy(upstreamPort)),
+  start: (upstreamPort: number) => listen(thisProcess, createBareProxy(upstreamPort)),
   cpu: cpuMicroseconds,
 };
 export type BareProxy = typeof answers;

@@ -10,16 +10,16 @@ import type { LoadGenerator } from "./load-generator.ts";
 import { startProcess } from "./measured-process.ts";
 import { formatResults, machineFacts, median, type Result } from "./report.ts";
 import { RoundRunner } from "./round-runner.ts";
-import type { ScriptedUpstream } from "./scripted-upstream.ts";
 import { setUpGateway } from "./set-up-gateway.ts";
 import { startFlags } from "./start-flags.ts";
+import type { UpstreamProcess } from "./upstream-process.ts";
 
 /**
  * `npm run bench` compares the gateway's CPU time per request with that of a bare `node:http` proxy. Missed targets do
  * not fail the benchmark. `npm run bench -- --profile <folder>` also writes a CPU profile of each case.
  */
 async function bench(profileFolder: string | undefined): Promise<void> {
-  const upstream = startProcess<ScriptedUpstream>("scripted-upstream.ts");
+  const upstream = startProcess<UpstreamProcess>("upstream-process.ts");
   const bareProxy = startProcess<BareProxy>("bare-proxy.ts");
   const gateway = startProcess<GatewayProcess>("gateway-process.ts", startFlags());
   const load = startProcess<LoadGenerator>("load-generator.ts");

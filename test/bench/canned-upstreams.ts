@@ -1,9 +1,12 @@
+import type { ServerResponse } from "node:http";
+import type { ExecutionContext } from "ava";
 import type { ClaudeAsked } from "../helpers/native-upstreams/anthropic-request.ts";
 import { anthropicForm, claudeHaiku } from "../helpers/native-upstreams/anthropic-upstream.ts";
 import { azureV1Form } from "../helpers/native-upstreams/azure-upstream.ts";
 import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
 import { geminiForm } from "../helpers/native-upstreams/gemini-upstream.ts";
 import type { Answer, ProviderKind, VendorForm } from "../helpers/native-upstreams/native-upstream.ts";
+import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { answerText, cannedAnswer, cannedEvents, streamedText, upstreamModel } from "./canned-answers.ts";
 import { chatPath } from "./chat-request.ts";
 
@@ -68,6 +71,36 @@ export const vendorUpstreams: CannedUpstream[] = [
 ];
 
 export const cannedUpstreams = [openAiUpstream, ...vendorUpstreams];
+
+/** Serves the canned response or stream of each path, and stores no requests. */
+export async function createCannedUpstream(
+  t: Pick<ExecutionContext, "teardown">,
+): Promise<{ port: number }> {
+  const { url, requests } = await createUpstream(t, ({ url, body }, response) => {
+    requests.length = 0;
+    const upstream = cannedUpstreams.find(({ path, streamPath }) => url === path || url === streamPath);
+    if (!upstream) return void response.writeHead(404).end(`Nothing is known about ${url}.`);
+    const { path, streamPath } = upstream;
+    const isStream = path === streamPath ? body.includes('"stream":true') : url === streamPath;
+    if (isStream) sendStream(upstream, response);
+    else sendAnswer(upstream, response);
+  });
+  return { port: Number(new URL(url).port) };
+}
+
+function sendAnswer({ answer }: CannedUpstream, response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "application/json", "content-length": answer.length });
+  response.end(answer);
+}
+
+function sendStream({ streamContentType, events }: CannedUpstream, response: ServerResponse): void {
+  response.writeHead(200, { "content-type": streamContentType });
+  // The socket is corked, because corking the response would put all events into one HTTP chunk.
+  response.socket?.cork();
+  for (const event of events) response.write(event);
+  response.end();
+  response.socket?.uncork();
+}
 
 function inFormOf(form: VendorForm, path: string, streamPath = path): CannedUpstream {
   const { kind, model, credential, streamContentType } = form;

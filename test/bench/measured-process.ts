@@ -72,6 +72,9 @@ export function answerParent(answers: AnswerTable): void {
   process.on("SIGINT", () => {});
 }
 
+/** Owns resources that end with the process, in place of a test. */
+export const thisProcess = { teardown: () => {} };
+
 /** Returns the user and system time of all threads of this process. */
 export function cpuMicroseconds(): number {
   const { user, system } = process.cpuUsage();

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
 import type { ExecutionContext } from "ava";
+import { listen } from "../helpers/listen.ts";
 
 /**
  * A minimal TCP balancer. A connection goes to the next backend whose last `/readyz` check returned 200. The balancer
@@ -35,14 +35,12 @@ export async function startBalancer(t: Pick<ExecutionContext, "teardown">): Prom
   const timer = setInterval(() => {
     for (const url of backends.keys()) void look(url);
   }, lookIntervalMs);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.teardown(() => {
     clearInterval(timer);
     for (const socket of sockets) socket.destroy();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
   });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(t, server)}`,
     async add(url) {
       backends.set(url, false);
       await look(url);

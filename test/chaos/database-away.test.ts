@@ -8,8 +8,8 @@ import { compare, failuresOf, startClients } from "./clients.ts";
 import { createKillableDatabase, type KillableDatabase } from "./killable-database.ts";
 import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "../helpers/scale.ts";
+import { startTcpProxy, type TcpProxy } from "../helpers/tcp-proxy.ts";
 import { setStage, type Stage } from "./stage.ts";
-import { createTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
 const plan = isFull
   ? { kills: 20, awayMs: 60_000, clients: 32, answers: 300, pauseMs: 0 }
@@ -53,7 +53,7 @@ const absences: Absence[] = [
 async function play(t: ExecutionContext, database: KillableDatabase, all: Absence[], bug?: string) {
   const upstream = await createModelUpstream(t);
   const ownDatabaseUrl = await database.createEmpty();
-  const proxy = await createTcpProxy(t, database.port);
+  const proxy = await startTcpProxy(t, database.port);
   const databaseUrl = Object.assign(new URL(ownDatabaseUrl), { port: String(proxy.port) }).href;
   const dataDir = await createTestFolder(t);
   const environment = { DATABASE_TIMEOUT_MS: "5000", USAGE_FLUSH_INTERVAL_MS: "5" };

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { once } from "node:events";
 import { createServer } from "node:net";
 import test from "ava";
 import Sqlite from "better-sqlite3";
@@ -24,6 +23,7 @@ import { Database } from "../../db/database.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { freePort } from "../helpers/free-port.ts";
+import { listen } from "../helpers/listen.ts";
 
 for (const kind of allDatabaseKinds) {
   test(`${kind}: fifty simultaneous transactions all commit`, async (t) => {
@@ -296,11 +296,7 @@ for (const kind of serverKinds) {
 const limits = { connectionsMax: 2, connectTimeoutMs: 200, operationTimeoutMs: 200 };
 
 test("a server that never answers throws a DatabaseUnavailableError", async (t) => {
-  const silent = createServer(() => {}).listen(0, "127.0.0.1");
-  await once(silent, "listening");
-  t.teardown(() => silent.close());
-  const address = silent.address();
-  const port = typeof address === "object" ? address?.port : undefined;
+  const port = await listen(t, createServer());
 
   const opening = Database.open(`mysql://root:hidden-word@127.0.0.1:${port}/gateway`, limits);
 

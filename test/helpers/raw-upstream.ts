@@ -1,7 +1,7 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { Server as SecureServer } from "node:tls";
 import type { ExecutionContext } from "ava";
+import { listen } from "./listen.ts";
 
 /**
  * Starts an upstream that can send invalid HTTP.
@@ -31,13 +31,7 @@ export async function createRawUpstream(
     socket.on("error", () => {});
     socket.on("close", () => (connection.isClosed = true));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    for (const { socket } of connections) socket.destroy();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(t, server);
   return { url: `${isSecure ? "https" : "http"}://127.0.0.1:${port}`, port, connections };
 }
 

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { ExecutionContext } from "ava";
+import { listen } from "./listen.ts";
 
 /** Starts a scripted upstream on real sockets, for timing, broken connections and cancellation. */
 export async function createUpstream(
@@ -21,12 +22,7 @@ export async function createUpstream(
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, sockets };
+  return { url: `http://127.0.0.1:${await listen(t, server)}`, requests, sockets };
 }
 
 export type SeenRequest = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };

@@ -1,7 +1,7 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { createSecureContext, TLSSocket } from "node:tls";
 import type { ExecutionContext } from "ava";
+import { listen } from "./listen.ts";
 import type { Certificate } from "./make-certificate.ts";
 import { PacketReader, toPacket } from "./mysql-packets.ts";
 
@@ -26,16 +26,12 @@ export async function startTokenDatabase(
       });
     }
     guard(client, upstream, certificate, accepts).catch(() => client.destroy());
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
   const cutAll = () => {
     for (const socket of sockets) socket.destroy();
   };
-  t.teardown(() => {
-    cutAll();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  return { port: (server.address() as AddressInfo).port, cutAll };
+  t.teardown(cutAll);
+  return { port: await listen(t, server), cutAll };
 }
 
 type TokenDatabaseOptions = { port: number; certificate: Certificate; accepts(token: string): boolean };

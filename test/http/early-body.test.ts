@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, request as send } from "node:http";
-import type { AddressInfo } from "node:net";
 import test from "ava";
 import { BodyBudget } from "../../gateway/http/body-budget.ts";
 import { joinEarlyChunks, readBody } from "../../gateway/http/read-body.ts";
 import { eventually } from "../helpers/eventually.ts";
+import { listen } from "../helpers/listen.ts";
 
 const megabyte = 1024 * 1024;
 
@@ -26,9 +26,7 @@ for (const [name, pieces, earlyBytes] of [
       };
       read().then(received.resolve, received.reject);
     });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    t.teardown(() => void server.close());
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(t, server);
     const client = send({ port, method: "POST", agent: false });
     client.on("response", (response) => response.resume());
     for (const piece of pieces) client.write(piece);

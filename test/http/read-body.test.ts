@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, request as send } from "node:http";
-import type { AddressInfo } from "node:net";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import test, { type ExecutionContext } from "ava";
 import { GatewayError } from "../../gateway/errors.ts";
@@ -8,6 +7,7 @@ import { decodeBody } from "../../gateway/http/decode-body.ts";
 import { BodyBudget } from "../../gateway/http/body-budget.ts";
 import { ClientGoneError, readBody } from "../../gateway/http/read-body.ts";
 import { eventually } from "../helpers/eventually.ts";
+import { listen } from "../helpers/listen.ts";
 
 const bytesMax = 200_000;
 
@@ -27,9 +27,7 @@ async function readPieces(
         response.end();
       });
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  t.teardown(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(t, server);
   const client = send({ port, method: "POST", headers, agent: false });
   client.on("error", () => {});
   client.on("response", (response) => response.resume());

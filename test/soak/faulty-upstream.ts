@@ -1,24 +1,19 @@
-import { createServer, type ServerResponse } from "node:http";
-import { answerParent } from "../bench/measured-process.ts";
-import { listenOnLoopback } from "../bench/listen.ts";
+import type { ServerResponse } from "node:http";
+import { answerParent, thisProcess } from "../bench/measured-process.ts";
 import {
   beginStream,
   chunkEvent,
+  createUpstream,
   doneEvent,
   sendCompletion,
   usageEvent,
 } from "../helpers/scripted-upstream.ts";
 
 /** The soak's provider, in its own process. Requests to `/healthy/` succeed, and most others fail. */
-const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
-  const body: Buffer[] = [];
-  request.on("data", (bytes: Buffer) => body.push(bytes));
-  request.on("end", () => {
-    const isStream = Buffer.concat(body).includes('"stream":true');
-    if (request.url?.startsWith("/healthy/")) return isStream ? stream(response) : sendCompletion(response);
-    faults[faulted++ % faults.length]?.(response);
-  });
-  request.on("error", () => response.destroy());
+const { url, requests } = await createUpstream(thisProcess, ({ url, body }, response) => {
+  requests.length = 0;
+  if (!url.startsWith("/healthy/")) return faults[faulted++ % faults.length]?.(response);
+  return body.includes('"stream":true') ? stream(response) : sendCompletion(response);
 });
 
 /** The stream lasts long enough for a client to disconnect in the middle. */
@@ -47,7 +42,7 @@ const faults: ((response: ServerResponse) => void)[] = [
   },
 ];
 
-const answers = { start: () => listenOnLoopback(server) };
+const answers = { url: () => url };
 export type FaultyUpstream = typeof answers;
 
 answerParent(answers);

@@ -65,7 +65,7 @@ async function setUp(t: Owner, requestsPerSecond: number) {
   await queryDatabase(database.url, "CREATE DATABASE soak");
   const upstream = startProcess<FaultyUpstream>("../soak/faulty-upstream.ts");
   t.teardown(() => upstream.stop());
-  const provider = `http://127.0.0.1:${await upstream.ask("start")}`;
+  const provider = await upstream.ask("url");
   const administrator = { email: "ada@example.com", password: "correct horse battery" };
   const gateway = startGatewayProcess(t, {
     PORT: "0",

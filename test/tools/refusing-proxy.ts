@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { ExecutionContext } from "ava";
+import { listen } from "../helpers/listen.ts";
 
 /** Starts a proxy that refuses and records every request. */
 export async function createRefusingProxy(t: Pick<ExecutionContext, "teardown">): Promise<RefusingProxy> {
@@ -14,12 +14,7 @@ export async function createRefusingProxy(t: Pick<ExecutionContext, "teardown">)
     socket.on("error", () => socket.destroy());
     socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, wanted };
+  return { url: `http://127.0.0.1:${await listen(t, server)}`, wanted };
 }
 
 export type RefusingProxy = {

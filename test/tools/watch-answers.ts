@@ -1,7 +1,8 @@
 import { createServer, request as forward } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { pipeline } from "node:stream";
 import type { ExecutionContext } from "ava";
+import { listen } from "../helpers/listen.ts";
 import { loadOpenAiSchemas, type OpenAiSchemas } from "../helpers/openai-schemas.ts";
 
 /**
@@ -47,12 +48,7 @@ export async function watchAnswers(
     });
     call.on("error", () => socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, faults, upgrades, relayed };
+  return { url: `http://127.0.0.1:${await listen(t, server)}`, faults, upgrades, relayed };
 }
 
 function findFaults(schemas: OpenAiSchemas, url: string, text: string): string[] {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
+import { listen } from "../helpers/listen.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 /** Starts an OTLP collector over HTTP. Its `spans` and `requests` work only with JSON. */
@@ -18,14 +18,9 @@ export async function startCollector(
     response.setHeader("content-type", "application/json");
     answer(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
   const spans = () => batches.flatMap(({ body }) => readSpans(body));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(t, server)}`,
     batches,
     spans,
     requests: (count) =>

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
+import { createServer } from "node:net";
 import test, { type ExecutionContext } from "ava";
 import type { TokenUsage } from "../../gateway/wire/token-usage.ts";
 import { costOf, isUnsent } from "../../gateway/usage/counting/cost.ts";
@@ -9,9 +9,11 @@ import { askHistory } from "../helpers/ask-history.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import { createPromptedUpstream, type PromptedUpstream } from "../helpers/prompted-upstream.ts";
+import { createRawUpstream } from "../helpers/raw-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 import { eventually } from "../helpers/eventually.ts";
+import { listen } from "../helpers/listen.ts";
 
 // Recorded costs are in nano-dollars, and prices in US dollars per million tokens.
 const shared = sharedByFile();
@@ -238,24 +240,16 @@ async function recordOf(slug: string, at = gateway) {
   return { status, record };
 }
 
-/** Starts a server without TLS. Returns its port. */
-async function plainServer(t: ExecutionContext, greeting: string): Promise<number> {
-  const server = createServer((socket) => {
-    socket.on("error", () => {});
-    socket.end(greeting);
-  }).listen(0, "127.0.0.1");
-  t.teardown(() => void server.close());
-  await once(server, "listening");
-  return (server.address() as { port: number }).port;
-}
-
 const places: [what: string, url: (t: ExecutionContext) => Promise<string>, isGuarded: boolean][] = [
   ["a refused connection", async () => "http://127.0.0.1:1", false],
   ["a host that is not found", async () => "http://no-such-host.invalid", false],
   ["a private address that is refused", async () => "http://127.0.0.1:1", true],
   [
     "TLS that fails",
-    async (t) => `https://127.0.0.1:${await plainServer(t, "HTTP/1.1 400 No\r\n\r\n")}`,
+    async (t) => {
+      const server = createServer((socket) => socket.end("HTTP/1.1 400 No\r\n\r\n"));
+      return (await createRawUpstream(t, () => {}, server)).url.replace("http", "https");
+    },
     false,
   ],
 ];
@@ -323,11 +317,8 @@ test("the cost is unknown if one of two providers may have worked", async (t) =>
 
 test("a client that leaves during the connect costs nothing", async (t) => {
   // The server accepts the connection and stays silent, so the TLS handshake never completes.
-  const server = createServer((socket) => socket.on("error", () => {})).listen(0, "127.0.0.1");
-  t.teardown(() => void server.close());
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  const slug = await pricedModel(t, { url: `https://127.0.0.1:${port}` });
+  const server = createServer((socket) => socket.on("error", () => {}));
+  const slug = await pricedModel(t, { url: `https://127.0.0.1:${await listen(t, server)}` });
   const { id, value } = await createKey(gateway, [slug]);
   const leaving = new AbortController();
   const connected = once(server, "connection");
@@ -337,8 +328,7 @@ test("a client that leaves during the connect costs nothing", async (t) => {
     body: JSON.stringify(chatBody(slug)),
     signal: leaving.signal,
   }).catch(() => null);
-  const [socket] = (await connected) as [Socket];
-  t.teardown(() => socket.destroy());
+  await connected;
   leaving.abort();
   await asked;
   const record = await eventually(async () => (await usageOf(gateway, id))[0] ?? false);

@@ -43,10 +43,7 @@ const documents = {
   const admin = createConsoleClient(url, accessToken);
   const member = await addPerson({ url, admin }, "member@example.com");
   await gateway.ask("giveHistory", member.id);
-  const { value, model } = await connectUpstream(
-    { admin },
-    { url: `http://127.0.0.1:${await clock.ask("listen")}` },
-  );
+  const { value, model } = await connectUpstream({ admin }, await clock.ask("upstream"));
   await clock.ask("read", { url, key: value, model });
 
   /** Repeats the questions until enough chunks arrived. Null asks nothing. */

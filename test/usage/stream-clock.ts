@@ -1,23 +1,18 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { answerParent } from "../bench/measured-process.ts";
-import { beginStream, chunkEvent } from "../helpers/scripted-upstream.ts";
+import { answerParent, thisProcess } from "../bench/measured-process.ts";
+import { beginStream, chunkEvent, createUpstream } from "../helpers/scripted-upstream.ts";
 
 const chunkIntervalMs = 10;
 let delaysMs: number[] = [];
 
-const server = createServer((_request, response) => {
+const { url } = await createUpstream(thisProcess, (_request, response) => {
   beginStream(response);
   const timer = setInterval(() => response.write(chunkEvent(`at ${performance.now()};`)), chunkIntervalMs);
   response.on("close", () => clearInterval(timer));
 });
 
 const answers = {
-  /** Returns the port of an upstream whose chunks contain the time at which it sent them. */
-  async listen(): Promise<number> {
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return (server.address() as AddressInfo).port;
-  },
+  /** The upstream's chunks contain the time at which it sent them. */
+  upstream: () => ({ url }),
 
   /** Reads a stream of that upstream through a gateway for as long as this process lives. */
   async read({ url, key, model }: { url: string; key: string; model: string }): Promise<void> {
