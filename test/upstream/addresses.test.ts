@@ -1,10 +1,14 @@
+import dns from "node:dns";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, createServer as createNetServer } from "node:net";
+import { syncBuiltinESMExports } from "node:module";
+import { type AddressInfo, createServer as createNetServer, isIP } from "node:net";
 import test from "ava";
-import { isPublic } from "../../gateway/upstream/address-guard.ts";
+import { AddressGuard, isPublic } from "../../gateway/upstream/address-guard.ts";
+import { callUpstream, createUpstreams } from "../helpers/call-upstream.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
+import { listen } from "../helpers/listen.ts";
 import { modelRow, providerRow } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
@@ -124,6 +128,54 @@ for (const host of [
   });
 }
 
+const resolved: Record<string, string[]> = {
+  "public.example.com": ["1.1.1.1", "2606:4700:4700::1111"],
+  "private-first.example.com": ["127.0.0.1", "1.1.1.1"],
+  "private-last.example.com": ["1.1.1.1", "127.0.0.1"],
+  "private-six.example.com": ["1.1.1.1", "::1", "8.8.8.8"],
+};
+const lookupOfSystem = dns.lookup;
+Object.assign(dns, {
+  lookup(name: string, options: dns.LookupAllOptions, callback: LookupCallback) {
+    const addresses = resolved[name];
+    if (addresses === undefined) return lookupOfSystem(name, options, callback);
+    setImmediate(callback, null, addresses.map(toLookupAddress));
+  },
+});
+syncBuiltinESMExports();
+
+type LookupCallback = (error: NodeJS.ErrnoException | null, found: dns.LookupAddress[]) => void;
+
+function toLookupAddress(address: string): dns.LookupAddress {
+  return { address, family: isIP(address) };
+}
+
+for (const [name, addresses] of Object.entries(resolved)) {
+  const isPrivate = name.startsWith("private-");
+
+  test(`of ${name}, ${isPrivate ? "no address is used" : "every address may be used"}`, async (t) => {
+    const guard = new AddressGuard([]);
+    t.is(await guard.resolvesToPrivate(name), isPrivate);
+    for (const all of [true, false]) {
+      const found = await new Promise((resolve) => {
+        guard.lookupPublic(name, { all }, (error, address) => resolve(error?.code ?? address));
+      });
+      const expected = all ? addresses.map(toLookupAddress) : addresses[0];
+      t.deepEqual(found, isPrivate ? "EPRIVATEADDRESS" : expected);
+    }
+  });
+}
+
+test("a name with a private address among public ones is rejected, and not called", async (t) => {
+  const baseUrl = "https://private-last.example.com/v1";
+  const provider = { name: "refused", kind: "openai-compatible", baseUrl } as const;
+  const error = await t.throwsAsync(gateway.admin.providers.create.mutate(provider));
+  t.regex(error?.message ?? "", /^The base URL is a private address/);
+  const upstreams = createUpstreams(t, { guard: new AddressGuard([]) });
+  const { outcome } = callUpstream(upstreams, `http://private-first.example.com:${port}/v1`);
+  t.like(await outcome, { cause: "EPRIVATEADDRESS", wasSent: false });
+});
+
 test("base URLs with a password, another scheme or public plain http are rejected", async (t) => {
   for (const [baseUrl, reason] of [
     [`http://api.openai.com@127.0.0.1:${port}/v1`, /user name/],
@@ -188,11 +240,7 @@ for (const [host, address] of [
 ] as const) {
   test(`UPSTREAM_PRIVATE_HOSTS allows an upstream at ${host}, however the host is listed`, async (t) => {
     const server = createServer((_request, response) => sendCompletion(response));
-    server.listen(0, address);
-    await once(server, "listening");
-    t.teardown(() => server.closeAllConnections());
-    t.teardown(() => server.close());
-    const listed = `${host}:${(server.address() as AddressInfo).port}`;
+    const listed = `${host}:${await listen(t, server, address)}`;
     const open = await startTestGateway(t, { environment: { UPSTREAM_PRIVATE_HOSTS: listed.toUpperCase() } });
     const key = await connectUpstream(open, { url: `http://${listed}` });
 

@@ -1,5 +1,5 @@
 import test from "ava";
-import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
+import { addModel, answersWith, askModel, type Script } from "../helpers/add-model.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
@@ -11,9 +11,24 @@ test.before(async () => {
   gateway = await startTestGateway(shared);
 });
 
-for (const status of [429, 503, 529]) {
-  test(`another model of the same provider answers if the first returns ${status}`, async (t) => {
-    const answers = [answersWith(status), sendCompletion, sendCompletion];
+const reports =
+  (error: object): Script =>
+  (response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: { message: "Not now.", ...error } }));
+  };
+
+for (const [refusal, status, refuse] of [
+  ...[429, 503, 529].flatMap((code): [string, number, Script][] => [
+    [`${code}`, code, answersWith(code)],
+    [`${code} inside a 200`, code, reports({ code })],
+  ]),
+  ["rate_limit_error inside a 200", 429, reports({ type: "rate_limit_error" })],
+  ["service_unavailable inside a 200", 503, reports({ code: "service_unavailable" })],
+  ["overloaded_error inside a 200", 529, reports({ type: "overloaded_error" })],
+] satisfies [string, number, Script][]) {
+  test(`another model of the provider answers after ${refusal}`, async (t) => {
+    const answers = [refuse, sendCompletion, sendCompletion];
     const own = await addModel(t, gateway, (response) => answers.shift()?.(response));
     const { slug, name, providerId } = own;
     const second = `${name}/second`;

@@ -268,6 +268,22 @@ test("streamed pieces are joined thought by thought", (t) => {
   t.deepEqual(collector.drain(), []);
 });
 
+test("pieces of different details stay apart, even with the same index", (t) => {
+  const collector = new ReasoningCollector();
+  const piece: ReasoningDetail = { type: "reasoning.text", format: "f", index: 0, id: "rs_1", text: "a" };
+  for (const difference of [
+    { id: "rs_2" },
+    { id: null },
+    { format: "g" },
+    { type: "reasoning.summary" },
+    { index: 1 },
+  ] satisfies Partial<ReasoningDetail>[]) {
+    const other = { ...piece, ...difference };
+    collector.add([piece, other, other, piece]);
+    t.deepEqual(collector.drain(), [piece, { ...other, text: "aa" }, piece], JSON.stringify(difference));
+  }
+});
+
 const asked = { model: "a/b", include: ["reasoning.encrypted_content"] };
 const claude = (index: number, more: object): ChunkChoice => ({
   index: 0,

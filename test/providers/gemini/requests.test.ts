@@ -311,6 +311,24 @@ test("the signature of a text is returned with it", (t) => {
   t.deepEqual(returned({ ...message, content: "" }), []);
 });
 
+test("of several signatures, each call gets its own, and the text the last one", (t) => {
+  const message = answerOf([
+    { text: "Fo", thoughtSignature: "first" },
+    { text: "ur", thoughtSignature: "second" },
+    { ...call("Paris", { id: "abc" }), thoughtSignature: "third" },
+    { ...call("Rome", { id: "def" }), thoughtSignature: "fourth" },
+    { text: ".", thoughtSignature: "fifth" },
+  ]);
+  const expected = [
+    { text: "Four.", thoughtSignature: "fifth" },
+    { ...call("Paris", { id: "abc" }), thoughtSignature: "third" },
+    { ...call("Rome", { id: "def" }), thoughtSignature: "fourth" },
+  ];
+  t.deepEqual(returned(message), expected);
+  const { reasoning_details: details = [], ...rest } = message;
+  t.deepEqual(returned({ ...rest, reasoning_details: details.toReversed() }).slice(1), expected.slice(1));
+});
+
 test("foreign and malformed details are ignored", (t) => {
   const details = [
     { type: "reasoning.encrypted", format: "openai-responses-v1", id: "abc", data: "foreign" },
