@@ -2,45 +2,46 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 
-/** `begun`: the fault occurs in the middle of the response, otherwise before its start. */
-export type Place = { stream: boolean; begun: boolean };
-
 type Scene = {
   response: ServerResponse;
-  place: Place;
+  stream: boolean;
   /** The part of the valid response that has not been sent yet. */
-  rest: string;
+  rest: Buffer;
   /** Sends the response's status and headers, including the fault's, unless they have been sent. */
   begin(): void;
+  /** An error response in the format of the upstream. */
+  errorBody: string;
 };
 
 export type Fault = {
-  kind: string;
+  what: string;
   /** Headers that `begin` adds to those of a valid response. */
   headers?: Record<string, string>;
   /** Whether the fault can only occur before the response begins. */
   isFirst?: true;
-  /** Whether the fault requires a short upstream timeout. */
-  isSlow?: true;
   play(scene: Scene): void | Promise<void>;
   /** The error that the client receives. Null if the client receives the complete response. */
-  error: { status: number; code: string } | null;
+  error: { status: number; code: string | null } | null;
 };
 
 const broken = { status: 502, code: "upstream_error" };
 const tooSlow = { status: 504, code: "upstream_timeout" };
-const errorJson = (code: string) =>
-  JSON.stringify({ error: { message: "Not now.", type: "some_type", param: null, code } });
 
-export const faults: Fault[] = [
+/** The upstream waits until a timeout of the gateway ends the call. */
+export function isSlow({ error }: Partial<Fault>): boolean {
+  return error === tooSlow;
+}
+
+/** Faults in any format. */
+const faults: Fault[] = [
   {
-    kind: "resets the connection",
+    what: "resets the connection",
     error: broken,
     play: ({ response }) => void response.socket?.resetAndDestroy(),
   },
-  { kind: "stalls", isSlow: true, error: tooSlow, play: () => {} },
+  { what: "stalls", error: tooSlow, play: () => {} },
   {
-    kind: "closes the connection before the announced length",
+    what: "closes the connection before the announced length",
     headers: { "content-length": "100000" },
     error: broken,
     play({ begin, response }) {
@@ -49,28 +50,20 @@ export const faults: Fault[] = [
     },
   },
   {
-    kind: "closes the connection in the middle of an event and without a last chunk",
+    what: "closes the connection in the middle of an event and without a last chunk",
     error: broken,
     play({ begin, response, rest }) {
       begin();
-      response.write(rest.slice(0, 30), () => response.socket?.end());
+      response.write(rest.subarray(0, 30), () => response.socket?.end());
     },
   },
   {
-    kind: "breaks the rules of HTTP",
+    what: "breaks the rules of HTTP",
     error: broken,
     play: ({ response }) => void response.socket?.end("this is not HTTP\r\n\r\n"),
   },
   {
-    kind: "sends something else than completions",
-    error: broken,
-    play({ begin, response, place }) {
-      begin();
-      response.end(place.stream ? "data: <html>\n\ndata: [DONE]\n\n" : "<html></html>");
-    },
-  },
-  {
-    kind: "ends before it is complete",
+    what: "ends before it is complete",
     error: broken,
     play({ begin, response }) {
       begin();
@@ -78,35 +71,19 @@ export const faults: Fault[] = [
     },
   },
   {
-    kind: "sends one byte at a time",
+    what: "sends one byte at a time",
     error: null,
     async play({ begin, response, rest }) {
       begin();
-      for (const byte of Buffer.from(rest)) {
-        response.write(Buffer.from([byte]));
+      for (const byte of rest) {
+        response.write(Buffer.of(byte));
         await nextTurn();
       }
       response.end();
     },
   },
   {
-    kind: "cuts every character of several bytes in two",
-    error: null,
-    async play({ begin, response, rest }) {
-      begin();
-      const bytes = Buffer.from(rest);
-      for (let from = 0; from < bytes.length;) {
-        const next = bytes.subarray(from).findIndex((byte) => byte >= 0xc0);
-        const to = next === -1 ? bytes.length : from + next + 1;
-        response.write(bytes.subarray(from, to));
-        from = to;
-        await wait(5);
-      }
-      response.end();
-    },
-  },
-  {
-    kind: "sends more than the limit without an end",
+    what: "sends more than the limit without an end",
     error: broken,
     play({ begin, response }) {
       begin();
@@ -114,49 +91,7 @@ export const faults: Fault[] = [
     },
   },
   {
-    kind: "sends a few bytes at a time",
-    error: null,
-    async play({ begin, response, rest }) {
-      begin();
-      const step = Math.ceil(rest.length / 6);
-      for (let from = 0; from < rest.length; from += step) {
-        await wait(20);
-        response.write(rest.slice(from, from + step));
-      }
-      response.end();
-    },
-  },
-  {
-    kind: "never comes to an end",
-    isSlow: true,
-    error: tooSlow,
-    async play({ begin, response, place }) {
-      begin();
-      if (place.stream) response.write("data: ");
-      while (!response.closed) {
-        response.write(" ");
-        await wait(50);
-      }
-    },
-  },
-  {
-    kind: "sends an error where the answer should be",
-    error: broken,
-    play({ begin, response, place }) {
-      begin();
-      response.end(place.stream ? `data: ${errorJson("boom")}\n\ndata: [DONE]\n\n` : errorJson("boom"));
-    },
-  },
-  {
-    kind: "sends an error as an event with a name",
-    error: broken,
-    play({ begin, response }) {
-      begin();
-      response.end(`event: error\ndata: ${errorJson("boom")}\n\n`);
-    },
-  },
-  {
-    kind: "compresses without permission",
+    what: "compresses without permission",
     isFirst: true,
     headers: { "content-encoding": "gzip" },
     error: broken,
@@ -166,3 +101,131 @@ export const faults: Fault[] = [
     },
   },
 ];
+
+/** Faults of an upstream with chat completions, before or in the middle of a response. */
+export const chatFaults: Fault[] = [
+  ...faults,
+  {
+    what: "sends something else than completions",
+    error: broken,
+    play({ begin, response, stream }) {
+      begin();
+      response.end(stream ? "data: <html>\n\ndata: [DONE]\n\n" : "<html></html>");
+    },
+  },
+  {
+    what: "cuts every character of several bytes in two",
+    error: null,
+    async play({ begin, response, rest }) {
+      begin();
+      for (let from = 0; from < rest.length;) {
+        const next = rest.subarray(from).findIndex((byte) => byte >= 0xc0);
+        const to = next === -1 ? rest.length : from + next + 1;
+        response.write(rest.subarray(from, to));
+        from = to;
+        await wait(5);
+      }
+      response.end();
+    },
+  },
+  {
+    what: "sends a few bytes at a time",
+    error: null,
+    async play({ begin, response, rest }) {
+      begin();
+      const step = Math.ceil(rest.length / 6);
+      for (let from = 0; from < rest.length; from += step) {
+        await wait(20);
+        response.write(rest.subarray(from, from + step));
+      }
+      response.end();
+    },
+  },
+  {
+    what: "never comes to an end",
+    error: tooSlow,
+    async play({ begin, response, stream }) {
+      begin();
+      if (stream) response.write("data: ");
+      while (!response.closed) {
+        response.write(" ");
+        await wait(50);
+      }
+    },
+  },
+  {
+    what: "sends an error where the answer should be",
+    error: broken,
+    play({ begin, response, stream, errorBody }) {
+      begin();
+      response.end(stream ? `data: ${errorBody}\n\ndata: [DONE]\n\n` : errorBody);
+    },
+  },
+  {
+    what: "sends an error as an event with a name",
+    error: broken,
+    play({ begin, response, errorBody }) {
+      begin();
+      response.end(`event: error\ndata: ${errorBody}\n\n`);
+    },
+  },
+];
+
+/** Faults of an upstream with another API, instead of a response. */
+export const nativeFaults: Fault[] = [
+  ...faults,
+  { what: "stalls after its head", error: tooSlow, play: ({ begin }) => begin() },
+  {
+    what: "stalls midway",
+    error: tooSlow,
+    play({ begin, response, rest }) {
+      begin();
+      response.write(rest.subarray(0, rest.length / 2));
+    },
+  },
+  {
+    what: "sends noise",
+    error: broken,
+    play({ begin, response }) {
+      begin();
+      response.end(Buffer.from("\x00\xff\xfe{]data: \n\n\n\n\x12".repeat(20), "latin1"));
+    },
+  },
+  ...[
+    "{}",
+    "[]",
+    "null",
+    "7",
+    '{"choices":[]}',
+    '{"candidates":5,"content":null,"output":[],"type":"message_stop"}',
+  ].map((json): Fault => ({
+    what: `sends ${json.replaceAll('"', "'")}`,
+    error: broken,
+    play({ begin, response, stream }) {
+      begin();
+      response.end(stream ? `event: message_start\ndata: ${json}\n\ndata: ${json}\n\n` : json);
+    },
+  })),
+  {
+    what: "answers with a web page",
+    error: broken,
+    play({ response }) {
+      response.writeHead(200, { "content-type": "text/html; charset=utf-8" });
+      response.end("<html><body>data: Welcome</body></html>");
+    },
+  },
+  ...[400, 404, 413, 422, 429].map((status) => answersWith(status, { status, code: null })),
+  ...[401, 403].map((status) => answersWith(status, { status: 502, code: "upstream_auth_failed" })),
+  ...[302, 307, 500, 503, 529].map((status) => answersWith(status, broken)),
+];
+
+function answersWith(status: number, error: Fault["error"]): Fault {
+  return {
+    what: `answers with HTTP status ${status}`,
+    error,
+    play({ response, errorBody }) {
+      const elsewhere = status < 400 ? { location: "/elsewhere" } : {};
+      response.writeHead(status, { "content-type": "application/json", ...elsewhere }).end(errorBody);
+    },
+  };
+}

@@ -2,13 +2,13 @@ import type { ServerResponse } from "node:http";
 import test, { type ExecutionContext } from "ava";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import { hangMs } from "../helpers/eventually.ts";
-import { type NativeFault, nativeFaults } from "../helpers/native-faults.ts";
 import { type NativeRecording, nativeRecordings } from "../helpers/native-recordings.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { isFull } from "../helpers/scale.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { type Fault, isSlow, nativeFaults } from "../helpers/upstream-faults.ts";
 
 const shared = sharedByFile();
 let gateway: TestGateway;
@@ -61,9 +61,9 @@ for (const [row, recording] of nativeRecordings.entries()) {
 
   test(`${recording.kind}: an error event mid-stream is an error`, async (t) => {
     const { answer, record } = await ask(t, recording, true, {
-      play({ begin, response, pieces }) {
+      play({ begin, response }) {
         begin();
-        response.write(Buffer.concat(pieces.slice(0, -2)));
+        response.write(Buffer.concat(recording.events.slice(0, -2)));
         response.end(recording.errorEvent(`Overloaded, ${recording.secret}.`));
       },
     });
@@ -75,9 +75,9 @@ for (const [row, recording] of nativeRecordings.entries()) {
   for (const count of recording.events.keys()) {
     test(`${recording.kind}: a stream of ${count} events is complete or an error`, async (t) => {
       const { answer, record } = await ask(t, recording, true, {
-        play({ begin, response, pieces }) {
+        play({ begin, response }) {
           begin();
-          response.end(Buffer.concat(pieces.slice(0, count)));
+          response.end(Buffer.concat(recording.events.slice(0, count)));
         },
       });
       if (answer.text.endsWith("data: [DONE]\n\n")) {
@@ -101,26 +101,22 @@ async function ask(
   t: ExecutionContext,
   recording: NativeRecording,
   stream: boolean,
-  { play, error }: Pick<NativeFault, "play"> & Partial<Pick<NativeFault, "error">>,
+  fault: Pick<Fault, "play"> & Partial<Fault>,
 ): Promise<{
   answer: Awaited<ReturnType<typeof postChat>>;
   record: Pick<UsageRecordRow, "status" | "errorReason"> | undefined;
 }> {
   scripts.set(t.title, (response) => {
-    const begin = (headers: Record<string, string> = {}) => {
+    const begin = () => {
       const type = stream ? recording.streamContentType : "application/json";
-      response.writeHead(200, { "content-type": type, ...headers });
+      response.writeHead(200, { "content-type": type, ...fault.headers });
       response.flushHeaders();
     };
-    return play({
-      recording,
-      stream,
-      response,
-      begin,
-      pieces: stream ? recording.events : [recording.answer],
-    });
+    const rest = stream ? Buffer.concat(recording.events) : recording.answer;
+    const errorBody = recording.errorBody(`Not now, ${recording.secret}.`);
+    return fault.play({ response, stream, rest, begin, errorBody });
   });
-  const provider = error?.code === "upstream_timeout" ? hurried(recording.kind) : recording.kind;
+  const provider = isSlow(fault) ? hurried(recording.kind) : recording.kind;
   const slug = `${provider}/model`;
   const key = await createKey(gateway, [slug]);
   const answer = await postChat(gateway, key.value, chatBody(slug, t.title, { stream }));

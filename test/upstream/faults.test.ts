@@ -8,7 +8,7 @@ import { createPromptedUpstream, type PromptedUpstream } from "../helpers/prompt
 import { chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
-import { type Fault, faults, type Place } from "../helpers/upstream-faults.ts";
+import { chatFaults, type Fault, isSlow } from "../helpers/upstream-faults.ts";
 
 // `test/v1/upstream-errors.test.ts` covers statuses and other failures before the response's first byte.
 const shared = sharedByFile();
@@ -42,19 +42,27 @@ const completion = JSON.stringify({
 
 const ours = (text: string, model: string) => text.replaceAll("upstream-model-2026", model);
 
-for (const fault of faults) {
+const errorBody = JSON.stringify({
+  error: { message: "Not now.", type: "some_type", param: null, code: "boom" },
+});
+
+for (const fault of chatFaults) {
   for (const stream of [true, false]) {
     for (const begun of fault.isFirst ? [false] : [false, true]) {
       const when = `${begun ? "in the middle of" : "instead of"} ${stream ? "a stream" : "an answer"}`;
-      test(`an upstream that ${fault.kind} ${when} is handled`, (t) =>
+      test(`an upstream that ${fault.what} ${when} is handled`, (t) =>
         playFault(t, fault, { stream, begun }));
     }
   }
 }
 
-async function playFault(t: ExecutionContext, fault: Fault, place: Place): Promise<void> {
-  const { stream, begun } = place;
-  const model = fault.isSlow ? "hasty/model" : "patient/model";
+/** With `begun`, the fault occurs in the middle of the response, otherwise before its start. */
+async function playFault(
+  t: ExecutionContext,
+  fault: Fault,
+  { stream, begun }: { stream: boolean; begun: boolean },
+): Promise<void> {
+  const model = isSlow(fault) ? "hasty/model" : "patient/model";
   const key = await createKey(gateway, [model]);
   const chat = Promise.withResolvers<ReturnType<typeof openChat>>();
   const answering = Promise.withResolvers<ServerResponse>();
@@ -73,7 +81,8 @@ async function playFault(t: ExecutionContext, fault: Fault, place: Place): Promi
       response.write(sent);
       if (stream) await (await chat.promise).received(ours(first, model));
     }
-    await fault.play({ response, place, rest: whole.slice(sent.length), begin });
+    const rest = Buffer.from(whole.slice(sent.length));
+    await fault.play({ response, stream, rest, begin, errorBody });
   });
 
   const opened = openChat(gateway, key.value, chatBody(model, t.title, { stream }));
