@@ -1,11 +1,15 @@
 import type { ServerResponse } from "node:http";
 import type { ExecutionContext } from "ava";
-import type { ClaudeAsked } from "../helpers/native-upstreams/anthropic-request.ts";
 import { anthropicForm, claudeHaiku } from "../helpers/native-upstreams/anthropic-upstream.ts";
 import { azureV1Form } from "../helpers/native-upstreams/azure-upstream.ts";
 import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
 import { geminiForm } from "../helpers/native-upstreams/gemini-upstream.ts";
-import type { Answer, ProviderKind, VendorForm } from "../helpers/native-upstreams/native-upstream.ts";
+import {
+  type Answer,
+  buildAnswer,
+  type ProviderKind,
+  type VendorForm,
+} from "../helpers/native-upstreams/native-upstream.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { answerText, cannedAnswer, cannedEvents, streamedText, upstreamModel } from "./canned-answers.ts";
 import { chatPath } from "./chat-request.ts";
@@ -43,21 +47,6 @@ export const openAiUpstream: CannedUpstream = {
 
 const bedrockPath = `/model/${encodeURIComponent(bedrockForm.model)}/converse`;
 
-/** Stands for the benchmark's request, which the forms need to build a response. */
-const asked: ClaudeAsked = {
-  stream: true,
-  system: "",
-  turns: [],
-  tools: [],
-  forcedTool: null,
-  schema: null,
-  outputTokensMax: 256,
-  stop: [],
-  isThinking: false,
-  includesUsage: true,
-  omitsThoughts: false,
-};
-
 /** One upstream for each provider kind except `openai-compatible` and `demo`, with the same content. */
 export const vendorUpstreams: CannedUpstream[] = [
   inFormOf(anthropicForm(claudeHaiku), "/v1/messages"),
@@ -73,9 +62,7 @@ export const vendorUpstreams: CannedUpstream[] = [
 export const cannedUpstreams = [openAiUpstream, ...vendorUpstreams];
 
 /** Serves the canned response or stream of each path, and stores no requests. */
-export async function createCannedUpstream(
-  t: Pick<ExecutionContext, "teardown">,
-): Promise<{ port: number }> {
+export async function createCannedUpstream(t: Pick<ExecutionContext, "teardown">): Promise<{ port: number }> {
   const { url, requests } = await createUpstream(t, ({ url, body }, response) => {
     requests.length = 0;
     const upstream = cannedUpstreams.find(({ path, streamPath }) => url === path || url === streamPath);
@@ -121,7 +108,7 @@ function inFormOf(form: VendorForm, path: string, streamPath = path): CannedUpst
     path,
     streamPath,
     streamContentType,
-    answer: Buffer.from(JSON.stringify(form.answer({ ...answer, text: [answerText] }, asked))),
-    events: [...form.streamStart(answer, asked), ...form.streamEnd(answer, asked)],
+    answer: Buffer.from(buildAnswer(form, { ...answer, text: [answerText] }).whole),
+    events: buildAnswer(form, answer).events,
   };
 }

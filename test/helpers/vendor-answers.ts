@@ -1,9 +1,20 @@
+import type { ServerResponse } from "node:http";
+import { frameEvents } from "./frame-events.ts";
+import type { SeenRequest } from "./scripted-upstream.ts";
+
 /** An answer in a vendor's API. `events` is a recorded stream, as `frameEvents` reads it. */
 export type VendorAnswer = { whole: string; events: string; eventType?: string };
 
 /** Whether a request to any vendor asks for a stream. */
-export function asksToStream({ url, body }: { url: string; body: string }): boolean {
+export function asksToStream({ url, body }: Pick<SeenRequest, "url" | "body">): boolean {
   return url.includes("treamGenerate") || url.includes("converse-stream") || body.includes('"stream":true');
+}
+
+export function sendAnswer(request: SeenRequest, response: ServerResponse, answer: VendorAnswer): void {
+  const { whole, events, eventType = "text/event-stream" } = answer;
+  const isStream = asksToStream(request);
+  response.writeHead(200, { "content-type": isStream ? eventType : "application/json" });
+  response.end(isStream ? frameEvents(events, eventType) : whole);
 }
 
 /** The answers have these pieces of text by default, and no usage. */
@@ -13,8 +24,13 @@ export function sse(...events: string[]): string {
   return events.map((event) => `data: ${event}\n\n`).join("");
 }
 
-function named(...events: { type: string; [member: string]: unknown }[]): string {
-  return events.map((event) => `event: ${event.type}\n${sse(JSON.stringify(event))}`).join("");
+/** Each event has the name of its type. */
+export function namedSse(...events: string[]): string {
+  return events.map((event) => `event: ${/"type":"([^"]*)"/.exec(event)?.[1]}\n${sse(event)}`).join("");
+}
+
+function named(...events: object[]): string {
+  return namedSse(...events.map((event) => JSON.stringify(event)));
 }
 
 export function chatChunk(delta: object, reason: string | null = null, extra: object = {}): string {

@@ -1,5 +1,4 @@
 import test, { type ExecutionContext } from "ava";
-import { frameEvents } from "../helpers/frame-events.ts";
 import { connectNumbers, numberKinds } from "../helpers/numbers-upstream.ts";
 import { postTo } from "../helpers/post-chat.ts";
 import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
@@ -7,13 +6,13 @@ import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 import {
   anthropicAnswer,
-  asksToStream,
   bedrockAnswer,
   chatAnswer,
   chatChunk,
   geminiAnswer,
   geminiCandidate,
   responsesAnswer,
+  sendAnswer,
   sse,
   type VendorAnswer,
 } from "../helpers/vendor-answers.ts";
@@ -25,13 +24,12 @@ const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
 let models: string[];
-let next: (streamed: boolean, url: string) => { type: string; body: string | Buffer };
+let next: (url: string) => VendorAnswer;
 
 test.before(async () => {
-  upstream = await createUpstream(shared, (request, response) => {
-    const { type, body: answer } = next(asksToStream(request), request.url);
-    response.writeHead(200, { "content-type": type }).end(answer);
-  });
+  upstream = await createUpstream(shared, (request, response) =>
+    sendAnswer(request, response, next(request.url)),
+  );
   gateway = await startTestGateway(shared);
   models = await connectNumbers(gateway, upstream);
 });
@@ -77,15 +75,14 @@ const texts: Record<Kind | "responses", VendorAnswer> = {
 
 /** @param change applies to a whole answer and to server-sent events, not to AWS's binary events */
 function sendText(kind: Kind, change: (text: string, streamed: boolean) => string = (text) => text): void {
-  next = (streamed, url) => {
-    const {
-      whole,
-      events,
-      eventType = "text/event-stream",
-    } = texts[url.includes("/responses") ? "responses" : kind];
-    if (!streamed) return { type: "application/json", body: change(whole, false) };
-    const isText = eventType === "text/event-stream";
-    return { type: eventType, body: frameEvents(isText ? change(events, true) : events, eventType) };
+  next = (url) => {
+    const answer = texts[url.includes("/responses") ? "responses" : kind];
+    const { whole, events, eventType } = answer;
+    return {
+      ...answer,
+      whole: change(whole, false),
+      events: eventType === undefined ? change(events, true) : events,
+    };
   };
 }
 
@@ -189,8 +186,7 @@ for (const endpoint of endpoints) {
         chatChunk({}, "function_call"),
         "[DONE]",
       );
-      next = (streamed) =>
-        streamed ? { type: "text/event-stream", body: events } : { type: "application/json", body: whole };
+      next = () => ({ whole, events });
       const { text } = await ask(t, endpoint, "openai-compatible", stream);
       t.regex(text, /"name":"look"/);
       if (endpoint === "messages") t.regex(text, /"stop_reason":"tool_use"/);
@@ -199,9 +195,8 @@ for (const endpoint of endpoints) {
 
     test.serial(`${how}: images of Gemini reach the client, or are named`, async (t) => {
       const image = { inlineData: { mimeType: "image/png", data: "aW1hZ2U=" } };
-      const body = geminiCandidate([{ text: "Look:" }, image], "STOP");
-      next = (streamed) =>
-        streamed ? { type: "text/event-stream", body: sse(body) } : { type: "application/json", body };
+      const whole = geminiCandidate([{ text: "Look:" }, image], "STOP");
+      next = () => ({ whole, events: sse(whole) });
       const { text } = await ask(t, endpoint, "gemini", stream);
       if (endpoint === "messages") t.regex(text, /returned an image/);
       else
@@ -227,7 +222,7 @@ for (const endpoint of endpoints) {
       chatChunk({}, "tool_calls"),
       "[DONE]",
     );
-    next = () => ({ type: "text/event-stream", body: events });
+    next = () => ({ whole: "", events });
     const { text } = await ask(t, endpoint, "openai-compatible", true);
     if (endpoint === "messages") {
       const inputs = [...text.matchAll(/"partial_json":"((?:[^"\\]|\\.)*)"/g)].map(([, json = ""]) => json);

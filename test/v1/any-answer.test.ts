@@ -3,7 +3,12 @@ import { frameAwsEvent } from "../helpers/frame-events.ts";
 import { anthropicForm, claudeHaiku } from "../helpers/native-upstreams/anthropic-upstream.ts";
 import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
 import { geminiForm } from "../helpers/native-upstreams/gemini-upstream.ts";
-import type { Answer, VendorForm } from "../helpers/native-upstreams/native-upstream.ts";
+import {
+  type Answer,
+  anyQuestion,
+  buildAnswer,
+  type VendorForm,
+} from "../helpers/native-upstreams/native-upstream.ts";
 import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 import { VendorRefusal } from "../helpers/native-upstreams/vendor-refusal.ts";
@@ -29,19 +34,7 @@ const said: Answer = {
   usage: { input: 20, cached: 5, cacheWritten: 0, output: 9, thinking: 3 },
   ending: "complete",
 };
-const asked = {
-  stream: true,
-  system: "",
-  turns: [],
-  tools: [],
-  forcedTool: null,
-  schema: null,
-  stop: [],
-  outputTokensMax: 256,
-  isThinking: true,
-  includesUsage: true,
-  omitsThoughts: false,
-};
+const answerIn = (form: VendorForm) => buildAnswer(form, said, { ...anyQuestion, isThinking: true });
 
 type Sent = { status: number; type: string; body: string | Buffer };
 
@@ -132,7 +125,7 @@ for (const name of Object.keys(vendors) as (keyof typeof vendors)[]) {
 }
 
 function* oddAnswers(form: VendorForm): Generator<Sent> {
-  for (const body of spoil(form.answer(said, { ...asked, stream: false })))
+  for (const body of spoil(JSON.parse(answerIn(form).whole)))
     yield { status: 200, type: "application/json", body };
 }
 
@@ -156,7 +149,7 @@ function* oddStreams(form: VendorForm, client: keyof typeof clients): Generator<
   const names = form === responsesForm ? [client] : Object.keys(clients);
   let count = 0;
   const { streamContentType: type } = form;
-  const events = [...form.streamStart(said, asked), ...form.streamEnd(said, asked)];
+  const { events } = answerIn(form);
   const known = new Set<string>();
   for (const [index, event] of events.entries()) {
     const { data, toEvent } = type.startsWith("text/") ? openTextEvent(event) : openAwsEvent(event);

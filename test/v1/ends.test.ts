@@ -1,18 +1,17 @@
 import test, { type ExecutionContext } from "ava";
-import { frameEvents } from "../helpers/frame-events.ts";
 import { numberKinds } from "../helpers/numbers-upstream.ts";
 import { postTo } from "../helpers/post-chat.ts";
-import { createUpstream, sendCompletion, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
+import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 import {
   anthropicAnswer,
-  asksToStream,
   bedrockAnswer,
   chatAnswer,
   chatChunk,
   geminiAnswer,
   responsesAnswer,
+  sendAnswer,
   sse,
   type VendorAnswer,
 } from "../helpers/vendor-answers.ts";
@@ -42,18 +41,11 @@ const ends = { "chat/completions": "[DONE]", messages: '"message_stop"', respons
 
 test.before(async () => {
   gateway = await startTestGateway(shared, { environment: { UPSTREAM_RETRY_PERCENT_MAX: "100" } });
-  const good = await createUpstream(shared, ({ body }, response) => {
-    if (!body.includes('"stream":true')) return sendCompletion(response, "FALLBACK");
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(chatAnswer("stop", {}, ["FALLBACK"]).events);
-  });
+  const good = await createUpstream(shared, (request, response) =>
+    sendAnswer(request, response, chatAnswer("stop", {}, ["FALLBACK"])),
+  );
   fallbackUrl = good.url;
-  upstream = await createUpstream(shared, (request, response) => {
-    const isStream = asksToStream(request);
-    const { whole, events, eventType = "text/event-stream" } = next;
-    response.writeHead(200, { "content-type": isStream ? eventType : "application/json" });
-    response.end(isStream ? frameEvents(events, eventType) : whole);
-  });
+  upstream = await createUpstream(shared, (request, response) => sendAnswer(request, response, next));
 });
 
 async function addModel(url: string, kind: Kind, fallbacks: string[] = []): Promise<string> {

@@ -116,6 +116,32 @@ export type Answer = {
   ending: "complete" | "error" | "break" | "early" | "silence";
 };
 
+/** Stands for a request, which a form needs to build a response outside of a conversation. */
+export const anyQuestion: Asked = {
+  stream: true,
+  system: "",
+  turns: [],
+  tools: [],
+  forcedTool: null,
+  schema: null,
+  outputTokensMax: 256,
+  stop: [],
+  isThinking: false,
+  includesUsage: true,
+};
+
+/** Returns a response in the vendor's format, whole and as a stream, for a scripted upstream. */
+export function buildAnswer(
+  form: VendorForm,
+  answer: Answer,
+  question = anyQuestion,
+): { whole: string; events: Buffer[] } {
+  return {
+    whole: JSON.stringify(form.answer(answer, question)),
+    events: [...form.streamStart(answer, question), ...form.streamEnd(answer, question)],
+  };
+}
+
 export function addPart(turns: Turn[], role: Turn["role"], part: Part): void {
   const last = turns.at(-1);
   if (last?.role === role) last.parts.push(part);
