@@ -5,7 +5,7 @@ import { BodyBudget, consoleOf, DecoderSlots, strangers } from "../../gateway/ht
 import { createId } from "../../gateway/ids.ts";
 import { createV1Router } from "../../gateway/v1/router.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { chatBody } from "../helpers/post-chat.ts";
+import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import { openSocket } from "../helpers/responses-socket.ts";
 import { sendRaw } from "../helpers/send-raw.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
@@ -37,14 +37,8 @@ for (const [limit, limits] of [
   for (const { name, send } of limitedRoutes) {
     test.serial(`${name}: a key over its ${limit} per minute gets 429 before any work`, async (t) => {
       const target = await prepare(t, gateway(), limits);
-      const body = { model, messages: [{ role: "user", content: "word ".repeat(90) }] };
-      const first = await fetch(`${target.url}/v1/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${target.key}` },
-        body: JSON.stringify(body),
-      });
+      const first = await postChat(target, target.key, chatBody(model, "word ".repeat(90)));
       t.is(first.status, 200);
-      await first.arrayBuffer();
       const { result, workBytes } = await countWork(() => send(target));
       t.is(result, 429);
       t.true(workBytes < workBytesMax, String(workBytes));
@@ -120,14 +114,9 @@ test("windows beyond 4 MB are refused, smaller ones are answered, nothing stays 
   const gateway = await startTestGateway(t);
   const { value } = await createKey(gateway);
   const body = Buffer.from(JSON.stringify(chatBody("demo/echo")));
-  const post = async (encoding: string, bytes: Buffer) => {
+  const post = (encoding: string, bytes: Buffer) => {
     const headers = { authorization: `Bearer ${value}`, "content-encoding": encoding };
-    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers,
-      body: new Uint8Array(bytes),
-    });
-    return { status: answer.status, text: await answer.text() };
+    return postTo(gateway, "/v1/chat/completions", headers, bytes);
   };
   for (const [encoding, bytes] of [
     ["br", brotliOf(24, spaces)],
@@ -165,11 +154,7 @@ test("100 compressed bodies of a key never have more than one decoder at work", 
   const headers = { authorization: `Bearer ${value}`, "content-encoding": "br" };
   const body = brotliOf(22, spaces);
   const statuses = await Promise.all(
-    Array.from({ length: 100 }, async () => {
-      const answer = await fetch(`${gateway.url}/v1/messages`, { method: "POST", headers, body });
-      await answer.body?.cancel();
-      return answer.status;
-    }),
+    Array.from({ length: 100 }, async () => (await postTo(gateway, "/v1/messages", headers, body)).status),
   );
   t.deepEqual(new Set(statuses), new Set([413]));
   t.is(mostAtWork, 1);
@@ -205,13 +190,9 @@ test("decoders wait in turns of their holders, and leave on every path", async (
 for (const path of ["/trpc/auth.signIn", "/graphql"]) {
   test(`${path} decompresses nothing`, async (t) => {
     const gateway = await startTestGateway(t);
-    const headers = {
-      authorization: `Bearer ${gateway.accessToken}`,
-      "content-type": "application/json",
-      "content-encoding": "gzip",
-    };
-    const answer = await fetch(`${gateway.url}${path}`, { method: "POST", headers, body: gzipSync("{}") });
-    t.is(answer.status, 415, await answer.text());
+    const headers = { authorization: `Bearer ${gateway.accessToken}`, "content-encoding": "gzip" };
+    const { status, text } = await postTo(gateway, path, headers, gzipSync("{}"));
+    t.is(status, 415, text);
     await eventually(() => gateway.services.bodyBudget.bytes === 0);
   });
 }
@@ -300,10 +281,8 @@ for (const [path, bytes] of [
       add.call(bodyBudget, holder, more);
     };
     const person = await gateway.admin.auth.me.query();
-    const headers = { authorization: `Bearer ${gateway.accessToken}`, "content-type": "application/json" };
-    const body = JSON.stringify({ query: "q".repeat(bytes) });
-    const answer = await fetch(`${gateway.url}${path}`, { method: "POST", headers, body });
-    await answer.body?.cancel();
+    const headers = { authorization: `Bearer ${gateway.accessToken}` };
+    await postTo(gateway, path, headers, { query: "q".repeat(bytes) });
     t.deepEqual([...holders], [person.id]);
     await eventually(() => bodyBudget.bytes === 0);
   });

@@ -1,15 +1,13 @@
-import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { brotliCompressSync, constants, zstdCompressSync } from "node:zlib";
 import test, { type ExecutionContext } from "ava";
-import { type Stage, setStage } from "../chaos/stage.ts";
+import type { Stage } from "../chaos/stage.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { openSocket } from "../helpers/send-raw.ts";
-import { createMigratedDatabase } from "../helpers/test-database.ts";
-import { createTestFolder } from "../helpers/test-folder.ts";
+import { memoryOf, startWithSmallHeap, write } from "./small-heap.ts";
 
 const megabyte = 1024 * 1024;
 const plan = isFull
@@ -20,7 +18,7 @@ type Hostile = { stage: Stage; upstream: ScriptedUpstream; otherKey: string };
 
 function attack(title: string, growthMbMax: number, run: (hostile: Hostile) => Promise<void>): void {
   test.serial(title, async (t) => {
-    const hostile = await startWithSmallHeap(t);
+    const hostile = await start(t);
     const { stage } = hostile;
     const before = memoryOf(stage, "VmRSS");
     await run(hostile);
@@ -86,23 +84,13 @@ attack("compressed bodies that expand to 256 MB take little memory", 60, async (
 
 const fastBrotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
-async function startWithSmallHeap(t: ExecutionContext): Promise<Hostile> {
+async function start(t: ExecutionContext): Promise<Hostile> {
   const upstream = await createUpstream(t, ({ body }, response) => {
     if (!body.includes('"hold ')) sendCompletion(response);
   });
-  const stage = await setStage(t, {
-    upstream,
-    dataDir: await createTestFolder(t),
-    databaseUrl: await createMigratedDatabase(t, "sqlite"),
-    environment: { NODE_OPTIONS: "--max-old-space-size=512" },
-  });
+  const stage = await startWithSmallHeap(t, upstream);
   const { value } = await stage.console.keys.create.mutate({ name: "Other", models: [stage.model] });
   return { stage, upstream, otherKey: value };
-}
-
-function memoryOf(stage: Stage, name: "VmRSS" | "VmHWM"): number {
-  const status = readFileSync(`/proc/${stage.gateway().child.pid}/status`, "utf8");
-  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
 }
 
 async function openMany(stage: Stage, count: number): Promise<Socket[]> {
@@ -119,15 +107,4 @@ async function sendOneByteChunks(socket: Socket, path: string, bytes: number, he
 
 function startOf(path: string): string {
   return `POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\n`;
-}
-
-function write(socket: Socket, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      socket.off("close", done);
-      resolve();
-    };
-    socket.once("close", done);
-    socket.write(text, done);
-  });
 }

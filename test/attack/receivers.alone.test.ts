@@ -1,16 +1,13 @@
-import { readFileSync } from "node:fs";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
-import type { Socket } from "node:net";
 import test, { type ExecutionContext } from "ava";
-import { type Stage, setStage } from "../chaos/stage.ts";
+import type { Stage } from "../chaos/stage.ts";
 import { linkToken } from "../helpers/link-token.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { openSocket } from "../helpers/send-raw.ts";
 import { createConsoleClient } from "../helpers/test-gateway.ts";
-import { createMigratedDatabase } from "../helpers/test-database.ts";
-import { createTestFolder } from "../helpers/test-folder.ts";
+import { memoryOf, startWithSmallHeap, write } from "./small-heap.ts";
 
 /** Each needs a minute or more, so they are part of the full run only. */
 const measured = isFull ? test.serial : test.serial.skip;
@@ -83,7 +80,7 @@ const receivers: Record<string, Receiver> = {
 
 for (const [path, send] of Object.entries(receivers)) {
   measured(`${connections} connections to ${path} take little memory in each encoding`, async (t) => {
-    const { hostile, victim } = await startWithSmallHeap(t, isFull ? 2 : 1);
+    const { hostile, victim } = await start(t, isFull ? 2 : 1);
     const { stage, baseMb } = hostile;
     for (const [bodyName, body] of Object.entries(bodies)) {
       const answers = await send(hostile, body);
@@ -99,7 +96,7 @@ for (const [path, send] of Object.entries(receivers)) {
 }
 
 measured("300 WebSockets with one-byte fragments take little memory", async (t) => {
-  const { hostile, victim } = await startWithSmallHeap(t, 1);
+  const { hostile, victim } = await start(t, 1);
   const { stage, baseMb } = hostile;
   const body = { encoding: "identity", bytes: Buffer.alloc(16_000, " ") };
   const answers = await Promise.all([1, 2, 3].map(() => webSocket(hostile, body)));
@@ -161,25 +158,9 @@ function frameOf(firstByte: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([Buffer.from([firstByte, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
 }
 
-function write(socket: Socket, bytes: Buffer): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      socket.off("close", done);
-      resolve();
-    };
-    socket.once("close", done);
-    socket.write(bytes, done);
-  });
-}
-
-async function startWithSmallHeap(t: ExecutionContext, attackers: number) {
+async function start(t: ExecutionContext, attackers: number) {
   const upstream = await createUpstream(t, (_, response) => sendCompletion(response));
-  const stage = await setStage(t, {
-    upstream,
-    dataDir: await createTestFolder(t),
-    databaseUrl: await createMigratedDatabase(t, "sqlite"),
-    environment: { NODE_OPTIONS: "--max-old-space-size=512" },
-  });
+  const stage = await startWithSmallHeap(t, upstream);
   const members: Person[] = [];
   for (let index = 0; index < attackers; index++) members.push(await addMember(stage, `m${index}`));
   const victim = await addMember(stage, "victim");
@@ -199,11 +180,6 @@ async function addMember({ url, console, model }: Stage, name: string): Promise<
   const own = createConsoleClient(url, accessToken);
   const { value } = await own.keys.create.mutate({ name: "Key", models: [model] });
   return { key: value, accessToken };
-}
-
-function memoryOf(stage: Stage, name: "VmRSS" | "VmHWM"): number {
-  const status = readFileSync(`/proc/${stage.gateway().child.pid}/status`, "utf8");
-  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
 }
 
 function never(): never {

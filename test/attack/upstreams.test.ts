@@ -16,6 +16,7 @@ import { callUpstream, createUpstreams } from "../helpers/call-upstream.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 import { frameAwsEvent } from "../helpers/frame-events.ts";
+import { chatBody, postTo } from "../helpers/post-chat.ts";
 import { createRawUpstream, type RawConnection } from "../helpers/raw-upstream.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import {
@@ -173,17 +174,8 @@ test.serial("an event with too many values is recorded as the upstream's error",
 });
 
 async function askMessages(url: string, { value, model }: { value: string; model: string }): Promise<string> {
-  const response = await fetch(`${url}/v1/messages`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${value}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      model,
-      max_tokens: 100,
-      stream: true,
-      messages: [{ role: "user", content: "Hi" }],
-    }),
-  });
-  return response.text();
+  const body = chatBody(model, "Hi", { max_tokens: 100, stream: true });
+  return (await postTo({ url }, "/v1/messages", { authorization: `Bearer ${value}` }, body)).text;
 }
 
 function openStream({ provider, baseUrl }: Kind, dialect: Dialect, body: object): TranslatedStream {

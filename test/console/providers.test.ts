@@ -1,13 +1,15 @@
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { hostileNames } from "../helpers/hostile-names.ts";
-import { badKey, createListingUpstream, goodKey } from "../helpers/listing-upstream.ts";
+import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
+const goodKey = "upstream-key-0123456789-good";
+const badKey = "upstream-key-0123456789-evil";
 
 browserTest("a provider is selected, connected and tested, and its models are picked", async (t) => {
   const upstream = await createListingUpstream(t, ["gpt-4o", "gpt-4o-mini", "house-model", "other"]);
@@ -487,3 +489,13 @@ browserTest(
     t.is(await page.getByLabel("Name").inputValue(), "bedrock-2", "the name is free");
   },
 );
+
+/** Lists its models for the good key, and serves nothing else. */
+function createListingUpstream(t: ExecutionContext, models: string[]): Promise<ScriptedUpstream> {
+  return createUpstream(t, ({ url, headers }, response) => {
+    const status = !url.endsWith("/models") ? 404 : headers.authorization === `Bearer ${goodKey}` ? 200 : 401;
+    const list = { object: "list", data: models.map((id) => ({ id, object: "model" })) };
+    const body = status === 200 ? list : { error: { message: "refused" } };
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  });
+}

@@ -4,8 +4,9 @@ export function postChat(
   gateway: Pick<TestGateway, "url">,
   keyValue: string,
   body: unknown,
+  signal?: AbortSignal,
 ): Promise<Answer> {
-  return postTo(gateway, "/v1/chat/completions", { authorization: `Bearer ${keyValue}` }, body);
+  return postTo(gateway, "/v1/chat/completions", { authorization: `Bearer ${keyValue}` }, body, signal);
 }
 
 export async function postTo(
@@ -13,12 +14,14 @@ export async function postTo(
   path: string,
   headers: Record<string, string>,
   body: unknown,
+  signal: AbortSignal | null = null,
 ): Promise<Answer> {
   const isRaw = typeof body === "string" || body instanceof Uint8Array;
   const response = await fetch(gateway.url + path, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: isRaw ? (body as NonNullable<RequestInit["body"]>) : JSON.stringify(body),
+    signal,
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }

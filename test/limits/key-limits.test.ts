@@ -145,12 +145,7 @@ test.serial("concurrent requests never exceed the limit, and every ending frees 
   t.is(most, 3);
 
   const leaving = new AbortController();
-  const left = fetch(`${gateway.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key.value}` },
-    body: JSON.stringify(chatBody(model.slug, prompt)),
-    signal: leaving.signal,
-  });
+  const left = postChat(gateway, key.value, chatBody(model.slug, prompt), leaving.signal);
   await eventually(() => held.length === 4);
   t.is(gateway.services.limiter.meters.get(key.id)?.concurrent, 1);
   leaving.abort();
@@ -258,13 +253,7 @@ test.serial("a queued request times out or is cancelled without using any limit"
     await new Promise<void>((resolve) => held.push(resolve));
     sendCompletion(response);
   });
-  const ask = (signal: AbortSignal | null = null) =>
-    fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key.value}` },
-      body: JSON.stringify(chatBody(model.slug, "long")),
-      signal,
-    });
+  const ask = (signal?: AbortSignal) => postChat(gateway, key.value, chatBody(model.slug, "long"), signal);
   const running = [ask(), ask()];
   await eventually(() => held.length === 2);
   const used = () => gateway.services.limiter.statusOf(key);

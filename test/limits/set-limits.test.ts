@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import test from "ava";
 import { assertError } from "../helpers/assert-error.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { shareLimits } from "../helpers/share-limits.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
@@ -39,8 +39,7 @@ test.serial("trusted proxies determine the client's address, and other headers a
   });
   const statusOf = async (forwardedFor: string) => {
     const headers = { authorization: `Bearer ${value}`, "x-forwarded-for": forwardedFor };
-    const body = JSON.stringify(chatBody("demo/echo", "x"));
-    const asked = await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", headers, body });
+    const asked = await postTo(gateway, "/v1/chat/completions", headers, chatBody("demo/echo", "x"));
     const listed = await fetch(`${gateway.url}/v1/models`, { headers });
     t.is(listed.status, asked.status);
     return asked.status;

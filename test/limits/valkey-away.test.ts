@@ -1,4 +1,4 @@
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import { Redis } from "ioredis";
 import { assertError } from "../helpers/assert-error.ts";
 import { eventually } from "../helpers/eventually.ts";
@@ -6,7 +6,6 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { problemsOf } from "../helpers/problems-of.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { addModel } from "../helpers/add-model.ts";
-import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 import { skipUnless } from "../helpers/skip-unless.ts";
@@ -21,6 +20,20 @@ async function keyWith(gateway: TestGateway, limits: object): Promise<string> {
 
 const ask = (gateway: TestGateway, value: string) => postChat(gateway, value, chatBody("demo/echo", "x"));
 const linesWith = ({ log }: TestGateway, text: string) => log.filter((line) => line.includes(text));
+
+/** Starts a gateway whose upstream holds each request until the test calls its function in `held`. */
+async function startHolding(t: ExecutionContext, concurrentRequests: number) {
+  const valkey = await startValkey(t);
+  const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
+  const held: (() => void)[] = [];
+  const { slug } = await addModel(t, gateway, async (response) => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    sendCompletion(response);
+  });
+  const criteria = { name: "K", models: [slug], limits: { concurrentRequests } };
+  const { key, value } = await gateway.admin.keys.create.mutate(criteria);
+  return { valkey, gateway, held, keyId: key.id, hold: () => postChat(gateway, value, chatBody(slug)) };
+}
 
 skipUnless(valkeyProgram, "Valkey");
 if (valkeyProgram) {
@@ -72,18 +85,7 @@ if (valkeyProgram) {
   });
 
   test("requests in flight are still counted when Valkey returns", async (t) => {
-    const valkey = await startValkey(t);
-    const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
-    const upstream = await createPromptedUpstream(t);
-    const held: (() => void)[] = [];
-    upstream.scripts.set("hold on", async (response) => {
-      await new Promise<void>((resolve) => held.push(resolve));
-      sendCompletion(response);
-    });
-    const model = await addModel(t, gateway, upstream);
-    const criteria = { name: "K", models: [model.slug], limits: { concurrentRequests: 2 } };
-    const { value } = await gateway.admin.keys.create.mutate(criteria);
-    const hold = () => postChat(gateway, value, chatBody(model.slug, "hold on"));
+    const { valkey, gateway, held, hold } = await startHolding(t, 2);
     const holding = [hold(), hold()];
     await eventually(() => held.length === 2);
     await valkey.stop();
@@ -103,18 +105,7 @@ if (valkeyProgram) {
   });
 
   test("requests admitted during an outage free their slots afterwards", async (t) => {
-    const valkey = await startValkey(t);
-    const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
-    const upstream = await createPromptedUpstream(t);
-    const held: (() => void)[] = [];
-    upstream.scripts.set("hold on", async (response) => {
-      await new Promise<void>((resolve) => held.push(resolve));
-      sendCompletion(response);
-    });
-    const model = await addModel(t, gateway, upstream);
-    const criteria = { name: "K", models: [model.slug], limits: { concurrentRequests: 1 } };
-    const { key, value } = await gateway.admin.keys.create.mutate(criteria);
-    const hold = () => postChat(gateway, value, chatBody(model.slug, "hold on"));
+    const { valkey, gateway, held, hold, keyId } = await startHolding(t, 1);
     await valkey.stop();
     const first = hold();
     await eventually(() => held.length === 1);
@@ -123,12 +114,12 @@ if (valkeyProgram) {
     assertError(t, await hold(), limited);
     const client = new Redis(valkey.url);
     t.teardown(() => client.disconnect());
-    const underWay = `{model-gateway}:under-way:${key.id}`;
+    const underWay = `{model-gateway}:under-way:${keyId}`;
     t.true((await client.ttl(underWay)) > 0, "it goes away by itself, should the process die");
 
     held[0]?.();
     t.is((await first).status, 200);
-    await eventually(() => gateway.services.limiter.meters.get(key.id)?.concurrent === 0);
+    await eventually(() => gateway.services.limiter.meters.get(keyId)?.concurrent === 0);
     const second = hold();
     await eventually(() => held.length === 2);
     assertError(t, await hold(), limited);
@@ -143,12 +134,7 @@ if (valkeyProgram) {
     const value = await keyWith(gateway, { requestsPerMinute: 2, concurrentRequests: 1 });
     valkey.freeze();
     const leaving = new AbortController();
-    const left = fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${value}` },
-      body: JSON.stringify(chatBody("demo/echo", "x")),
-      signal: leaving.signal,
-    });
+    const left = postChat(gateway, value, chatBody("demo/echo", "x"), leaving.signal);
     await eventually(() => gateway.services.openExchanges.count().requests === 1);
     leaving.abort();
     await t.throwsAsync(left);

@@ -1,12 +1,10 @@
 import test from "ava";
 import type { GatewayError } from "../../gateway/errors.ts";
-import type { HolderLimits } from "../../gateway/limits/rates/holder-limits.ts";
 import { Limiter } from "../../gateway/limits/rates/limiter.ts";
-import { Meter } from "../../gateway/limits/rates/meter.ts";
-import { ValkeyLimits } from "../../gateway/limits/valkey/valkey-limits.ts";
-import { createLog } from "../../gateway/log.ts";
+import type { ValkeyLimits } from "../../gateway/limits/valkey/valkey-limits.ts";
 import { limitedKey, LimitedRequest, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { connectValkeyLimits, holderOf } from "../helpers/valkey-limits.ts";
 import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 import { skipUnless } from "../helpers/skip-unless.ts";
 
@@ -14,26 +12,8 @@ const owner = sharedByFile();
 const startedAt = Date.UTC(2026, 11, 1);
 const clock = { now: startedAt };
 let url = "";
-let sessions = 0;
 
-async function connect(): Promise<ValkeyLimits> {
-  const limits = new ValkeyLimits({
-    url,
-    timeoutMs: 20_000,
-    log: createLog("silent", { write() {} }),
-    meters: new Map(),
-    createSessionName: () => `session_${++sessions}`,
-    now: () => clock.now,
-  });
-  owner.teardown(() => limits.close());
-  await limits.attempted();
-  return limits;
-}
-
-function holderOf(id: string, limits: Partial<HolderLimits>): HolderLimits {
-  const none = { requestsPerMinute: 0, tokensPerMinute: 0, concurrentRequests: 0 };
-  return { ...none, id, holder: "key", meter: new Meter(), ...limits };
-}
+const connect = () => connectValkeyLimits(owner, url, () => clock.now);
 
 const outcome = (answer: Awaited<ReturnType<ValkeyLimits["reserve"]>>) => {
   if (answer === null) return "no answer";

@@ -3,6 +3,7 @@ import test from "ava";
 import fc from "fast-check";
 import type { Answer, Asked, Part } from "../helpers/native-upstreams/native-upstream.ts";
 import { readOpenAiRequest } from "../helpers/native-upstreams/openai-request.ts";
+import { postTo } from "../helpers/post-chat.ts";
 import { isFull } from "../helpers/scale.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { answers, chatRequests, type RandomRequest } from "./chat-arbitraries.ts";
@@ -79,13 +80,10 @@ async function ask(
   stream: boolean,
 ): Promise<Told> {
   const streaming = stream && { stream, stream_options: { include_usage: true } };
-  const response = await fetch(`${baseUrl}/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ ...request, model, ...streaming }),
-  });
-  const text = await response.text();
-  assert.equal(response.status, 200, text);
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const body = { ...request, model, ...streaming };
+  const { status, text } = await postTo({ url: baseUrl }, "/chat/completions", headers, body);
+  assert.equal(status, 200, text);
   return stream ? toldByStream(text) : toldByAnswer(text);
 }
 

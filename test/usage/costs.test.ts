@@ -322,12 +322,7 @@ test("a client that leaves during the connect costs nothing", async (t) => {
   const { id, value } = await createKey(gateway, [slug]);
   const leaving = new AbortController();
   const connected = once(server, "connection");
-  const asked = fetch(`${gateway.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${value}`, "content-type": "application/json" },
-    body: JSON.stringify(chatBody(slug)),
-    signal: leaving.signal,
-  }).catch(() => null);
+  const asked = postChat(gateway, value, chatBody(slug), leaving.signal).catch(() => null);
   await connected;
   leaving.abort();
   await asked;

@@ -216,12 +216,10 @@ test("Claude Code's reachability check is answered without a key", async (t) => 
 
 test("the usage record names the endpoint and the tool", async (t) => {
   const key = await createKey(anthropicEndpointsGateway());
-  const ask = (path: string, userAgent: string, body: object) =>
-    fetch(`${anthropicEndpointsGateway().url}/v1/${path}`, {
-      method: "POST",
-      headers: { "x-api-key": key.value, "content-type": "application/json", "user-agent": userAgent },
-      body: JSON.stringify({ model: "demo/echo", ...body }),
-    }).then((response) => response.text());
+  const ask = (path: string, userAgent: string, body: object) => {
+    const headers = { "x-api-key": key.value, "user-agent": userAgent };
+    return postTo(anthropicEndpointsGateway(), `/v1/${path}`, headers, { model: "demo/echo", ...body });
+  };
   const messages = [{ role: "user", content: "Hi" }];
   await ask("messages", "claude-cli/2.1.329 (external, cli)", { messages, max_tokens: 10 });
   await ask("responses", "codex_exec/0.169.0 (Debian 12)", { input: "Hi" });
@@ -237,12 +235,10 @@ test("the usage record names the endpoint and the tool", async (t) => {
 });
 
 async function count(keyValue: string, body: unknown, headers: Record<string, string> = {}) {
-  const response = await fetch(`${anthropicEndpointsGateway().url}/v1/messages/count_tokens?beta=true`, {
-    method: "POST",
-    headers: { "x-api-key": keyValue, "content-type": "application/json", ...headers },
-    body: typeof body === "string" ? body : JSON.stringify(body),
-  });
-  return { status: response.status, body: JSON.parse(await response.text()) as Record<string, unknown> };
+  const path = "/v1/messages/count_tokens?beta=true";
+  const sent = { "x-api-key": keyValue, ...headers };
+  const { status, text } = await postTo(anthropicEndpointsGateway(), path, sent, body);
+  return { status, body: JSON.parse(text) as Record<string, unknown> };
 }
 
 const question = { messages: [{ role: "user", content: "How many tokens are these?" }] };

@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import { endpoints } from "../../gateway/v1/endpoints.ts";
 import { assertError, clientError } from "../helpers/assert-error.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
-import { type Answer, chatBody } from "../helpers/post-chat.ts";
+import { type Answer, chatBody, postTo } from "../helpers/post-chat.ts";
 import {
   createUpstream,
   type ScriptedUpstream,
@@ -339,14 +339,8 @@ test("fewer embeddings than texts are an upstream error", async (t) => {
   t.regex(error?.message ?? "", /missing an embedding for some inputs/);
 });
 
-const embeddingsPost = async (keyValue: string, body: unknown) => {
-  const response = await fetch(`${embeddingsGateway().url}/v1/embeddings`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${keyValue}`, "content-type": "application/json" },
-    body: typeof body === "string" ? body : JSON.stringify(body),
-  });
-  return { status: response.status, headers: response.headers, text: await response.text() };
-};
+const embeddingsPost = (keyValue: string, body: unknown) =>
+  postTo(embeddingsGateway(), "/v1/embeddings", { authorization: `Bearer ${keyValue}` }, body);
 
 for (const [what, body, { param, code }] of [
   ["no model", { input: "x" }, { param: "model", code: "missing_required_parameter" }],

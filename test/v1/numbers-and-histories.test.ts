@@ -28,10 +28,8 @@ test.before(async () => {
 });
 
 async function post(path: string, body: string): Promise<string> {
-  const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };
-  const answer = await fetch(`${gateway.url}/v1/${path}`, { method: "POST", headers, body });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`${answer.status}: ${text}`);
+  const { status, text } = await postTo(gateway, `/v1/${path}`, { authorization: `Bearer ${key}` }, body);
+  if (status !== 200) throw new Error(`${status}: ${text}`);
   return text;
 }
 

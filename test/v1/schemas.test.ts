@@ -11,6 +11,7 @@ import type { Answer, Asked } from "../helpers/native-upstreams/native-upstream.
 import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 import { loadOpenAiSchemas } from "../helpers/openai-schemas.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { responsesClient } from "../helpers/responses-client.ts";
 import { type Frame, openSocket, responseOf } from "../helpers/responses-socket.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
@@ -363,17 +364,9 @@ test("errors are among the documented ones, with their statuses", async (t) => {
 test("stream chunks match the document", async (t) => {
   const { value } = await createKey(gateway());
   const validate = ajv.compile({ $ref: "document#/components/schemas/ChatCompletionChunk" });
-  const answer = await fetch(`${gateway().url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${value}` },
-    body: JSON.stringify({
-      model: "demo/echo",
-      messages: [{ role: "user", content: "one two" }],
-      stream: true,
-      stream_options: { include_usage: true },
-    }),
-  });
-  const chunks = [...(await answer.text()).matchAll(/^data: (\{.*)$/gm)];
+  const more = { stream: true, stream_options: { include_usage: true } };
+  const { text } = await postChat(gateway(), value, chatBody("demo/echo", "one two", more));
+  const chunks = [...text.matchAll(/^data: (\{.*)$/gm)];
   t.true(chunks.length > 2);
   for (const [, chunk = ""] of chunks)
     t.true(validate(JSON.parse(chunk)), `${ajv.errorsText(validate.errors)} ${chunk}`);
