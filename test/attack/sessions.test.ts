@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
-import BetterSqlite from "better-sqlite3";
 import { formatCsv } from "../../console/src/lib/usage/usage-record.ts";
 import { Browser } from "../helpers/browser.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
+import { queryDatabase } from "../helpers/query-database.ts";
 import { sendRaw } from "../helpers/send-raw.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
@@ -183,7 +183,6 @@ test("production neither creates nor prints a first API key", async (t) => {
   gateway.child.kill("SIGTERM");
   t.is(await gateway.exited, 0, gateway.stderr());
   t.false((gateway.stdout() + gateway.stderr()).includes("sk-gateway-"));
-  const database = new BetterSqlite(path.join(DATA_DIR, "gateway.db"), { readonly: true });
-  t.deepEqual(database.prepare("SELECT count(*) AS keys FROM api_keys").get(), { keys: 0 });
-  database.close();
+  const url = `sqlite:${path.join(DATA_DIR, "gateway.db")}`;
+  t.deepEqual(await queryDatabase(url, "SELECT id FROM api_keys"), []);
 });

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import mysql from "mysql2/promise";
 import { eventually } from "../helpers/eventually.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { provideMariadb } from "../helpers/mariadb-programs.ts";
 import { startDatabaseServer } from "../helpers/database-server.ts";
+import { queryDatabase } from "../helpers/query-database.ts";
 import type { BenchmarkCase } from "./cases.ts";
 import { chatRequest } from "./chat-request.ts";
 import type { LoadGenerator } from "./load-generator.ts";
@@ -51,9 +51,7 @@ async function startWorkers(
   workers: number,
   { load, upstreamPort, benchmarkCase }: ComparisonOptions,
 ): Promise<() => Promise<number>> {
-  const connection = await mysql.createConnection(server);
-  await connection.query(`CREATE DATABASE workers_${workers}`);
-  await connection.end();
+  await queryDatabase(server, `CREATE DATABASE workers_${workers}`);
   const folder = await mkdtemp(path.join(tmpdir(), "gateway-bench-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const gateway = startGatewayProcess(t, {

@@ -1,18 +1,18 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import BetterSqlite from "better-sqlite3";
 import { readConfig } from "../../gateway/config/config.ts";
 import { createLog, standardLogDestination } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { type RunningGateway, startGateway } from "../../gateway/start/start-gateway.ts";
+import { queryDatabase } from "../helpers/query-database.ts";
 import { CpuProfiler } from "./cpu-profiler.ts";
 import { answerParent, cpuMicroseconds } from "./measured-process.ts";
 import { createUndiciCall } from "./undici-call.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "gateway-bench-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-const databaseFile = path.join(folder, "gateway.db");
+const databaseUrl = `sqlite:${path.join(folder, "gateway.db")}`;
 
 let gateway: RunningGateway | undefined;
 /** The number of requests that ended while usage records were off. */
@@ -25,7 +25,7 @@ const answers = {
     const environment = {
       PORT: "0",
       DATA_DIR: folder,
-      DATABASE_URL: `sqlite:${databaseFile}`,
+      DATABASE_URL: databaseUrl,
       UPSTREAM_PRIVATE_HOSTS: `127.0.0.1:${upstreamPort}`,
       LOG_LEVEL: "warn",
     };
@@ -69,17 +69,13 @@ const answers = {
 
   async stopAndCount() {
     await gateway?.close();
-    const database = new BetterSqlite(databaseFile, { readonly: true });
-    const row = database
-      .prepare<[], RecordCounts>(
-        `SELECT count(*) AS records, coalesce(sum(status = 'SUCCEEDED' AND http_status = 200), 0) AS succeeded,
-                coalesce(sum(input_tokens), 0) AS inputTokens, coalesce(sum(output_tokens), 0) AS outputTokens
-         FROM usage_records`,
-      )
-      .get();
-    database.close();
-    if (!row) throw new Error("SQLite gave no counts.");
-    return { left, counts: row };
+    const [counts] = await queryDatabase(
+      databaseUrl,
+      `SELECT count(*) AS records, coalesce(sum(status = 'SUCCEEDED' AND http_status = 200), 0) AS succeeded,
+              coalesce(sum(input_tokens), 0) AS inputTokens, coalesce(sum(output_tokens), 0) AS outputTokens
+       FROM usage_records`,
+    );
+    return { left, counts: counts as RecordCounts };
   },
 };
 

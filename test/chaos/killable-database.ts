@@ -4,8 +4,8 @@ import { cp, mkdir } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { ExecutionContext } from "ava";
-import mysql from "mysql2/promise";
 import { provideMariadb } from "../helpers/mariadb-programs.ts";
+import { execute } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { freePort } from "../helpers/free-port.ts";
 
@@ -78,11 +78,9 @@ export async function createKillableDatabase(t: ExecutionContext): Promise<Killa
     start,
     ended,
     async createEmpty() {
-      const connection = await mysql.createConnection(`mysql://root@127.0.0.1:${port}`);
-      await connection.query("DROP DATABASE IF EXISTS gateway");
-      await connection.query("CREATE DATABASE gateway");
-      await connection.end();
-      return `mysql://root@127.0.0.1:${port}/gateway`;
+      const url = `mysql://root@127.0.0.1:${port}`;
+      await execute(url, "DROP DATABASE IF EXISTS gateway; CREATE DATABASE gateway");
+      return `${url}/gateway`;
     },
     signal: (signal) => void process.kill(serverId, signal),
   };

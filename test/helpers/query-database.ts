@@ -6,6 +6,18 @@ export async function queryDatabase(url: string, sql: string): Promise<Record<st
   return url.startsWith("sqlite:") ? querySqlite(url.slice("sqlite:".length), sql) : queryMysql(url, sql);
 }
 
+/** Returns all rows of all tables. */
+export async function readTables(url: string): Promise<Map<string, Record<string, unknown>[]>> {
+  const list = url.startsWith("sqlite:")
+    ? "SELECT name AS name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY name";
+  const tables = new Map<string, Record<string, unknown>[]>();
+  for (const { name } of await queryDatabase(url, list)) {
+    tables.set(String(name), await queryDatabase(url, `SELECT * FROM ${String(name)}`));
+  }
+  return tables;
+}
+
 function querySqlite(path: string, sql: string): Record<string, unknown>[] {
   const database = new Sqlite(path, { readonly: true });
   try {

@@ -1,23 +1,7 @@
-import Sqlite from "better-sqlite3";
-import type { RowDataPacket } from "mysql2/promise";
+import { queryDatabase } from "./query-database.ts";
 
 export async function recordedRequests(databaseUrl: string): Promise<RecordedRequest[]> {
-  if (databaseUrl.startsWith("sqlite:")) {
-    const database = new Sqlite(databaseUrl.slice("sqlite:".length), { readonly: true });
-    try {
-      return database.prepare<[], RecordedRequest>(query).all();
-    } finally {
-      database.close();
-    }
-  }
-  const { createConnection } = await import("mysql2/promise");
-  const connection = await createConnection({ uri: databaseUrl, connectTimeout: 120_000 });
-  try {
-    const [rows] = await connection.query<RowDataPacket[]>(query);
-    return rows as RecordedRequest[];
-  } finally {
-    await connection.end();
-  }
+  return (await queryDatabase(databaseUrl, query)) as RecordedRequest[];
 }
 
 export type RecordedRequest = {

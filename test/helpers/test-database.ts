@@ -59,7 +59,8 @@ export async function createServerDatabase(t: Teardown, kind = serverKind): Prom
   return Object.assign(new URL(server), { pathname: name }).href;
 }
 
-async function execute(uri: string, statements: string): Promise<void> {
+/** Runs the statements on a MySQL or MariaDB server. */
+export async function execute(uri: string, statements: string): Promise<void> {
   if (statements === "") return;
   const { createConnection } = await import("mysql2/promise");
   // The default of 10 s is too short on a busy machine.

@@ -9,10 +9,15 @@ import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { askHistory } from "../helpers/ask-history.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { queryDatabase } from "../helpers/query-database.ts";
+import { readTables } from "../helpers/query-database.ts";
 import { runInProcess } from "../helpers/run-in-process.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
-import { allDatabaseKinds, createTestDatabase, type DatabaseKind } from "../helpers/test-database.ts";
+import {
+  allDatabaseKinds,
+  createTestDatabase,
+  type DatabaseKind,
+  execute,
+} from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { administrator, createConsoleClient, startTestGateway } from "../helpers/test-gateway.ts";
 
@@ -42,24 +47,8 @@ async function load(t: ExecutionContext, release: string, kind: DatabaseKind) {
     database.close();
     return { url, facts };
   }
-  const { createConnection } = await import("mysql2/promise");
-  const connection = await createConnection({ uri: url, multipleStatements: true, connectTimeout: 120_000 });
-  await connection.query(sql);
-  await connection.end();
+  await execute(url, sql);
   return { url, facts };
-}
-
-type Row = Record<string, unknown>;
-
-async function readTables(url: string): Promise<Map<string, Row[]>> {
-  const list = url.startsWith("sqlite:")
-    ? "SELECT name AS name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-    : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()";
-  const tables = new Map<string, Row[]>();
-  for (const { name } of await queryDatabase(url, list)) {
-    tables.set(String(name), await queryDatabase(url, `SELECT * FROM ${String(name)}`));
-  }
-  return tables;
 }
 
 async function migrate(url: string): Promise<string[]> {
@@ -83,7 +72,7 @@ for (const release of releases) {
       const after = await readTables(url);
       for (const [name, rows] of before) {
         const columns = Object.keys(rows[0] ?? {});
-        const format = (row: Row) => JSON.stringify(columns.map((column) => row[column]));
+        const format = (row: Record<string, unknown>) => JSON.stringify(columns.map((column) => row[column]));
         const kept = (after.get(name) ?? []).map(format);
         t.deepEqual(
           rows.map(format).filter((row) => !kept.includes(row)),
