@@ -78,23 +78,6 @@ test("a deleted key never returns", async (t) => {
   }
 });
 
-test("a refused key receives no reason", async (t) => {
-  const { admin } = shared();
-  const disabled = await createKey(shared());
-  await admin.keys.deactivate.mutate({ id: disabled.id });
-  const deleted = await createKey(shared());
-  await admin.keys.delete.mutate({ id: deleted.id });
-  const malformed = `${disabled.value.slice(0, -1)}_`;
-
-  const answers = await Promise.all(
-    [disabled.value, deleted.value, malformed].map((value) =>
-      postChat(shared(), value, chatBody("demo/echo")),
-    ),
-  );
-
-  t.deepEqual(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, 1);
-});
-
 test("the last use of a key is recorded", async (t) => {
   const { admin, services } = shared();
   const { id, value } = await createKey(shared());

@@ -119,8 +119,10 @@ for (const departure of departures) {
       errorCode: null,
       stream: departure.stream,
       model: "test/model",
+      provider: "test",
       upstreamModel: "upstream-model",
     });
+    t.is(records[0]?.timeToFirstTokenMs === null, departure.httpStatus === 499);
     // The upstream reported its usage before the client left.
     if (departure.when.startsWith("at the last chunk"))
       t.like(records[0], { inputTokens: 5, outputTokens: 2 });

@@ -292,9 +292,21 @@ for (const dialect of errorDialects) {
   });
 
   test(`${path}: an invalid slug is not found and not repeated`, async (t) => {
-    for (const model of ["test/model evil", "\u{1b}[31mtest/model", "", "a".repeat(5_000), "../../etc"]) {
+    for (const model of [
+      "test/model evil",
+      "test/model\n",
+      "\u{1b}[31mtest/model",
+      "test/mo\u{0}del",
+      "test/\u{202e}model",
+      "",
+      "/",
+      "a".repeat(5_000),
+      "test/model' OR '1'='1",
+      "../../etc/passwd",
+    ]) {
       const message = assertError(t, await send(body(model)), clientError(404, "model_not_found", "model"));
       t.regex(message, /^[\x20-\x7e]{1,300}$/);
+      t.true(model.length < 2 || !message.includes(model), message);
     }
   });
 
