@@ -113,7 +113,7 @@ const baseUrls: Record<ProviderKindName, string> = {
   demo: "",
 };
 
-const envelope = {
+export const envelope = {
   id: "req_1",
   createdSeconds: 1,
   nowSeconds: () => 1,

@@ -1,13 +1,7 @@
 import test from "ava";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { openSocket } from "../helpers/responses-socket.ts";
-import {
-  beginStream,
-  chunkEvent,
-  createUpstream,
-  doneEvent,
-  usageEvent,
-} from "../helpers/scripted-upstream.ts";
+import { answerChat, createUpstream } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 const model = "demo/echo";
@@ -49,10 +43,7 @@ test("a warm-up has the parameter checks of any turn, and never fails inside", a
 });
 
 test("a frame is the HTTP request with its members, in any spelling and order", async (t) => {
-  const upstream = await createUpstream(t, (_request, response) => {
-    beginStream(response);
-    response.end(chunkEvent("Done") + usageEvent + doneEvent);
-  });
+  const upstream = await createUpstream(t, (request, response) => answerChat(request, response, "Done"));
   const gateway = await startTestGateway(t);
   const key = await connectUpstream(gateway, upstream);
   const socket = await openSocket(t, gateway, key.value);

@@ -28,6 +28,7 @@ import {
 } from "../helpers/scripted-upstream.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { usageOf } from "../helpers/test-gateway.ts";
+import { envelope } from "./request-pipelines.ts";
 
 const sharedGateway = shareGateway();
 const eventBytesMax = 8 * 1024 * 1024;
@@ -180,15 +181,6 @@ async function askMessages(url: string, { value, model }: { value: string; model
 
 function openStream({ provider, baseUrl }: Kind, dialect: Dialect, body: object): TranslatedStream {
   const bytes = Buffer.from(JSON.stringify({ model: "test/model", stream: true, ...body }));
-  const envelope = {
-    id: "req_1",
-    createdSeconds: 1,
-    nowSeconds: () => 1,
-    slug: "test/model",
-    estimateInputTokens: () => 1,
-    previousResponseId: null,
-    keep: null,
-  };
   const settings = { baseUrl, secret: "upstream-secret", preset: null };
   const model = { name: "model", outputTokensMax: null };
   const { "chat/completions": translation } = provider.connect(settings).apis(model);

@@ -49,6 +49,13 @@ export function sendCompletion(response: ServerResponse, content = "Hi!"): void 
   );
 }
 
+/** Sends a completion, or a stream of one piece if the request asks for a stream. */
+export function answerChat({ body }: SeenRequest, response: ServerResponse, content = "Hi!"): void {
+  if (!body.includes('"stream":true')) return sendCompletion(response, content);
+  beginStream(response);
+  response.end(chunkEvent(content) + usageEvent + doneEvent);
+}
+
 export function chunkEvent(content: string): string {
   const choices = [{ index: 0, delta: { content }, finish_reason: null }];
   return `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "upstream-model-2026", choices, usage: null })}\n\n`;

@@ -14,14 +14,7 @@ import { dumpDatabase } from "../helpers/dump-database.ts";
 import { findLeaks } from "../helpers/find-leaks.ts";
 import { problemsOf } from "../helpers/problems-of.ts";
 import { responsesClient } from "../helpers/responses-client.ts";
-import {
-  beginStream,
-  chunkEvent,
-  createUpstream,
-  doneEvent,
-  sendCompletion,
-  usageEvent,
-} from "../helpers/scripted-upstream.ts";
+import { answerChat, createUpstream } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 
@@ -158,11 +151,9 @@ const canary = "canary-of-a-prompt-5d41402abc4b";
 const answerCanary = "canary-of-an-answer-7d793037a0";
 
 async function start(t: ExecutionContext, environment: Record<string, string> = {}, now?: () => number) {
-  const upstream = await createUpstream(t, ({ body }, response) => {
-    if (!body.includes('"stream":true')) return sendCompletion(response, answerCanary);
-    beginStream(response);
-    response.end(chunkEvent(answerCanary) + usageEvent + doneEvent);
-  });
+  const upstream = await createUpstream(t, (request, response) =>
+    answerChat(request, response, answerCanary),
+  );
   const gateway = await startTestGateway(t, { environment, ...(now && { runtime: { now } }) });
   const { value, id: keyId, model } = await connectUpstream(gateway, upstream);
   return { gateway, upstream, client: responsesClient(gateway, value), keyId, keyValue: value, model };

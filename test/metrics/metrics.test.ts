@@ -6,13 +6,12 @@ import { eventually } from "../helpers/eventually.ts";
 import { openChat } from "../helpers/open-chat.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import {
+  answerChat,
   beginStream,
   chunkEvent,
   createUpstream,
-  doneEvent,
   type SeenRequest,
   sendCompletion,
-  usageEvent,
 } from "../helpers/scripted-upstream.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 import { readMetrics, readMetricsPage } from "./read-metrics.ts";
@@ -31,11 +30,9 @@ async function setUp(
 const chat = 'endpoint="chat/completions",provider="test"';
 
 test("requests are counted by outcome, with duration and tokens", async (t) => {
-  const { gateway, value, model } = await setUp(t, ({ body }, response) => {
-    if (body.includes("fail")) return void response.writeHead(400).end("{}");
-    if (!body.includes('"stream":true')) return sendCompletion(response);
-    beginStream(response);
-    response.end(chunkEvent("Hi") + usageEvent + doneEvent);
+  const { gateway, value, model } = await setUp(t, (request, response) => {
+    if (request.body.includes("fail")) return void response.writeHead(400).end("{}");
+    answerChat(request, response);
   });
   await postChat(gateway, value, chatBody(model));
   await postChat(gateway, value, chatBody(model));

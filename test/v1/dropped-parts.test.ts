@@ -3,13 +3,11 @@ import OpenAI from "openai";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { postTo } from "../helpers/post-chat.ts";
 import {
+  answerChat,
   beginStream,
-  chunkEvent,
   createUpstream,
-  doneEvent,
   type ScriptedUpstream,
   sendCompletion,
-  usageEvent,
 } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -38,7 +36,8 @@ const claudeStream = [
   .join("");
 
 test.before(async () => {
-  const upstream = await createUpstream(shared, ({ url, body }, response) => {
+  const upstream = await createUpstream(shared, (request, response) => {
+    const { url, body } = request;
     if (url === "/v1/messages") {
       claudeBodies.push(body);
       if (body.includes('"stream":true')) {
@@ -48,9 +47,7 @@ test.before(async () => {
       response.writeHead(200, { "content-type": "application/json" });
       return void response.end(JSON.stringify(claudeAnswer));
     }
-    if (!body.includes('"stream":true')) return sendCompletion(response);
-    beginStream(response);
-    response.end(`${chunkEvent("Hi")}${usageEvent}${doneEvent}`);
+    answerChat(request, response, "Hi");
   });
   gateway = await startTestGateway(shared);
   await connectUpstream(gateway, upstream, { name: "chat" });
