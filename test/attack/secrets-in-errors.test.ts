@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import test from "ava";
+import { createModel } from "../helpers/connect-upstream.ts";
 import { dumpDatabase } from "../helpers/dump-database.ts";
 import { postTo } from "../helpers/post-chat.ts";
 import { isFull } from "../helpers/scale.ts";
@@ -25,24 +26,22 @@ const providers = [
   { name: "claude", kind: "anthropic", path: "/v1" },
   { name: "gemini", kind: "gemini", path: "/v1beta" },
   { name: "azure", kind: "azure-openai", path: "" },
-  { name: "aws", kind: "bedrock", path: "", secret: awsCredential },
+  {
+    name: "aws",
+    kind: "bedrock",
+    path: "",
+    apiKey: awsCredential,
+    upstreamModel: "amazon.titan-embed-text-v2:0",
+  },
 ] as const;
 const providerIds: string[] = [];
 
 test.before(async () => {
   upstream = await createUpstream(shared, (_request, response) => answer(response));
   gateway = await startTestGateway(shared);
-  for (const { name, path, ...provider } of providers) {
-    const { secret = canary, ...settings } = { secret: undefined, ...provider };
-    const { id: providerId } = await gateway.admin.providers.create.mutate({
-      name,
-      baseUrl: upstream.url + path,
-      apiKey: secret,
-      ...settings,
-    });
+  for (const provider of providers) {
+    const { providerId } = await createModel(gateway, upstream, { apiKey: canary, ...provider });
     providerIds.push(providerId);
-    const upstreamModel = name === "aws" ? "amazon.titan-embed-text-v2:0" : "upstream-model";
-    await gateway.admin.models.create.mutate({ slug: `${name}/model`, providerId, upstreamModel });
   }
   key = await createKey(
     gateway,

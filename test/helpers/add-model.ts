@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { ExecutionContext } from "ava";
+import { createModel } from "./connect-upstream.ts";
 import { chatBody, postChat } from "./post-chat.ts";
 import { createUpstream, type ScriptedUpstream } from "./scripted-upstream.ts";
 import { createKey, type TestGateway, usageOf } from "./test-gateway.ts";
@@ -16,19 +17,8 @@ export async function addModel(
       ? await createUpstream(t, (_request, response) => script(response))
       : { requests: [], sockets: new Set<never>(), ...script };
   const name = `way${++count}`;
-  const { id: providerId } = await gateway.admin.providers.create.mutate({
-    name,
-    kind: "openai-compatible",
-    baseUrl: `${upstream.url}/v1`,
-    apiKey: "first-secret-0123456789",
-  });
-  const slug = `${name}/model`;
-  await gateway.admin.models.create.mutate({
-    slug,
-    providerId,
-    upstreamModel: `${name}-upstream`,
-    fallbacks,
-  });
+  const settings = { name, apiKey: "first-secret-0123456789", upstreamModel: `${name}-upstream`, fallbacks };
+  const { model: slug, providerId } = await createModel(gateway, upstream, settings);
   return { slug, name, providerId, upstream };
 }
 

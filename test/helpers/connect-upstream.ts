@@ -1,45 +1,55 @@
 import { createKey, type TestGateway } from "./test-gateway.ts";
 
-/**
- * Creates a provider for the upstream, a model `<name>/model` that the upstream calls `upstream-model`, and a key
- * for that model.
- */
+/** Creates a provider for the upstream with a model, and a key for that model. */
 export async function connectUpstream(
   gateway: Pick<TestGateway, "admin">,
+  upstream: { url: string },
+  settings: UpstreamSettings = {},
+): Promise<{ id: string; value: string; model: string; modelId: string }> {
+  const { model, modelId } = await createModel(gateway, upstream, settings);
+  return { ...(await createKey(gateway, [model])), model, modelId };
+}
+
+/** Creates a provider for the upstream, and a model `<name>/model` that the upstream calls `upstream-model`. */
+export async function createModel(
+  { admin }: Pick<TestGateway, "admin">,
   upstream: { url: string },
   {
     name = "test",
     kind = "openai-compatible",
     preset,
+    path = "/v1",
+    apiKey = upstreamSecret,
     upstreamModel = "upstream-model",
+    fallbacks,
+    prices,
     ...timeouts
   }: UpstreamSettings = {},
-): Promise<{ id: string; value: string; model: string; modelId: string }> {
-  const provider = await gateway.admin.providers.create.mutate({
+): Promise<{ model: string; modelId: string; providerId: string }> {
+  const baseUrl = `${upstream.url}${path}`;
+  const { id: providerId } = await admin.providers.create.mutate({
     name,
     kind,
     preset,
-    baseUrl: `${upstream.url}/v1`,
-    apiKey: upstreamSecret,
+    baseUrl,
+    apiKey,
     timeouts,
   });
   const model = `${name}/model`;
-  const { id: modelId } = await gateway.admin.models.create.mutate({
-    slug: model,
-    providerId: provider.id,
-    upstreamModel,
-  });
-  return { ...(await createKey(gateway, [model])), model, modelId };
+  const settings = { slug: model, providerId, upstreamModel, fallbacks, prices };
+  return { model, modelId: (await admin.models.create.mutate(settings)).id, providerId };
 }
 
-type UpstreamSettings = {
-  name?: string;
-  kind?: "openai-compatible" | "anthropic" | "gemini";
-  preset?: string;
-  upstreamModel?: string;
-  firstByteTimeoutMs?: number;
-  idleTimeoutMs?: number;
-  totalTimeoutMs?: number;
-};
+type NewProvider = Parameters<TestGateway["admin"]["providers"]["create"]["mutate"]>[0];
+type NewModel = Parameters<TestGateway["admin"]["models"]["create"]["mutate"]>[0];
+
+type UpstreamSettings = Partial<Pick<NewProvider, "name" | "kind" | "preset" | "apiKey">> &
+  Partial<Pick<NewModel, "upstreamModel" | "fallbacks" | "prices">> & {
+    /** Of the base URL. */
+    path?: string;
+    firstByteTimeoutMs?: number;
+    idleTimeoutMs?: number;
+    totalTimeoutMs?: number;
+  };
 
 export const upstreamSecret = "upstream-secret-0123456789";

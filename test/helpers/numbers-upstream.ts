@@ -1,4 +1,5 @@
 import type { ExecutionContext } from "ava";
+import { createModel } from "./connect-upstream.ts";
 import { createUpstream, type ScriptedUpstream } from "./scripted-upstream.ts";
 import type { TestGateway } from "./test-gateway.ts";
 import { namedSse, sendAnswer, sse, type VendorAnswer } from "./vendor-answers.ts";
@@ -34,16 +35,11 @@ export function createNumbersUpstream(t: Pick<ExecutionContext, "teardown">): Pr
 
 /** Creates a model for each kind. Its slug is `<kind>/model`. */
 export async function connectNumbers(
-  { admin }: Pick<TestGateway, "admin">,
-  { url }: ScriptedUpstream,
+  gateway: Pick<TestGateway, "admin">,
+  upstream: ScriptedUpstream,
 ): Promise<string[]> {
   const kinds = Object.keys(numberKinds) as NumberKind[];
-  for (const kind of kinds) {
-    const { path, upstreamModel } = numberKinds[kind];
-    const settings = { name: kind, kind, baseUrl: `${url}${path}`, apiKey: "upstream-secret-0123456789" };
-    const provider = await admin.providers.create.mutate(settings);
-    await admin.models.create.mutate({ slug: `${kind}/model`, providerId: provider.id, upstreamModel });
-  }
+  for (const kind of kinds) await createModel(gateway, upstream, { name: kind, kind, ...numberKinds[kind] });
   return kinds.map((kind) => `${kind}/model`);
 }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import test, { type ExecutionContext } from "ava";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
+import { createModel } from "../helpers/connect-upstream.ts";
 import { hangMs } from "../helpers/eventually.ts";
 import { type NativeRecording, nativeRecordings } from "../helpers/native-recordings.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
@@ -27,14 +28,15 @@ test.before(async () => {
       [kind, hangMs],
       [hurried(kind), 2_000],
     ] as const) {
-      const { id: providerId } = await gateway.admin.providers.create.mutate({
+      await createModel(gateway, upstream, {
         name,
         kind: kind as "demo",
-        baseUrl: `${upstream.url}${basePath}`,
+        path: basePath,
         apiKey: secret,
-        timeouts: { firstByteTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs, totalTimeoutMs: hangMs },
+        firstByteTimeoutMs: timeoutMs,
+        idleTimeoutMs: timeoutMs,
+        totalTimeoutMs: hangMs,
       });
-      await gateway.admin.models.create.mutate({ slug: `${name}/model`, providerId });
     }
   }
 });

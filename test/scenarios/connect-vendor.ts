@@ -1,4 +1,5 @@
 import type { ExecutionContext } from "ava";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
 import {
   type Answer,
   type Asked,
@@ -6,7 +7,7 @@ import {
   type NativeUpstream,
 } from "../helpers/native-upstreams/native-upstream.ts";
 import type { VendorRefusal } from "../helpers/native-upstreams/vendor-refusal.ts";
-import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
+import type { TestGateway } from "../helpers/test-gateway.ts";
 import type { ConverseOptions } from "./scenario-client.ts";
 import type { Vendor } from "./vendors.ts";
 
@@ -19,10 +20,8 @@ export async function connectVendor(
   const upstream = await createNativeUpstream(t, form, script);
   const { kind, baseUrl, apiKey, model: upstreamModel } = upstream;
   const name = `${kind}-${new URL(baseUrl).port}`;
-  const provider = await gateway.admin.providers.create.mutate({ name, kind, preset, baseUrl, apiKey });
-  const model = `${name}/model`;
-  await gateway.admin.models.create.mutate({ slug: model, providerId: provider.id, upstreamModel });
-  const { id: keyId, value } = await createKey(gateway, [model]);
+  const settings = { name, kind, preset, path: "", apiKey, upstreamModel };
+  const { id: keyId, value, model } = await connectUpstream(gateway, { url: baseUrl }, settings);
   const options = {
     baseUrl: `${gateway.url}/v1`,
     apiKey: value,

@@ -1,5 +1,6 @@
 import test from "ava";
 import { addModel, answersWith, askModel, type Script } from "../helpers/add-model.ts";
+import { createModel } from "../helpers/connect-upstream.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import {
   beginStream,
@@ -85,13 +86,7 @@ test("a stream that breaks midway is not restarted elsewhere", async (t) => {
 });
 
 test("a fallback that cannot serve the request leaves the first provider's error", async (t) => {
-  const { id: providerId } = await gateway.admin.providers.create.mutate({
-    name: "strict",
-    kind: "anthropic",
-    baseUrl: "http://127.0.0.1:1/v1",
-    apiKey: "secret-0123456789",
-  });
-  await gateway.admin.models.create.mutate({ slug: "strict/model", providerId });
+  await createModel(gateway, { url: "http://127.0.0.1:1" }, { name: "strict", kind: "anthropic" });
   const own = await addModel(t, gateway, answersWith(429), ["strict/model"]);
   const { answer, record } = await askModel(gateway, own.slug, { logprobs: true });
   t.is(answer.status, 429);
@@ -99,13 +94,7 @@ test("a fallback that cannot serve the request leaves the first provider's error
 });
 
 test("a cooling provider is retried if its fallback cannot serve the request", async (t) => {
-  const { id: providerId } = await gateway.admin.providers.create.mutate({
-    name: "stricter",
-    kind: "anthropic",
-    baseUrl: "http://127.0.0.1:1/v1",
-    apiKey: "secret-0123456789",
-  });
-  await gateway.admin.models.create.mutate({ slug: "stricter/model", providerId });
+  await createModel(gateway, { url: "http://127.0.0.1:1" }, { name: "stricter", kind: "anthropic" });
   const answers = [answersWith(429), sendCompletion];
   const own = await addModel(t, gateway, (response) => answers.shift()?.(response), ["stricter/model"]);
   t.is((await askModel(gateway, own.slug, { logprobs: true })).answer.status, 429);

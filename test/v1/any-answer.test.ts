@@ -1,4 +1,5 @@
 import test from "ava";
+import { createModel } from "../helpers/connect-upstream.ts";
 import { frameAwsEvent } from "../helpers/frame-events.ts";
 import { anthropicForm, claudeHaiku } from "../helpers/native-upstreams/anthropic-upstream.ts";
 import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
@@ -81,10 +82,9 @@ test.before(async () => {
   });
   gateway = await startTestGateway(shared);
   for (const [name, { form, settings }] of Object.entries(vendors)) {
-    const connection = { baseUrl: form.baseUrl(url), apiKey: form.credential };
-    const provider = await gateway.admin.providers.create.mutate({ name, ...connection, ...settings });
-    const slug = `${name}/model`;
-    await gateway.admin.models.create.mutate({ slug, providerId: provider.id, upstreamModel: form.model });
+    const { credential: apiKey, model: upstreamModel } = form;
+    const model = { name, path: "", apiKey, upstreamModel, ...settings };
+    await createModel(gateway, { url: form.baseUrl(url) }, model);
   }
 });
 

@@ -248,25 +248,13 @@ async function addCounter(
   name: string,
   answer: { status: number; body: string },
 ): Promise<{ keyId: string; keyValue: string; slug: string; requests: SeenRequest[] }> {
-  const { url, requests } = await createUpstream(t, (_request, response) => {
+  const upstream = await createUpstream(t, (_request, response) => {
     response.writeHead(answer.status, { "content-type": "application/json" });
     response.end(answer.body);
   });
-  const provider = await anthropicEndpointsGateway().admin.providers.create.mutate({
-    name,
-    kind: "anthropic",
-    baseUrl: `${url}/v1`,
-    apiKey: "sk-ant-secret-0123456789",
-  });
-  const slug = `${name}/claude`;
-  const upstreamModel = "claude-upstream";
-  await anthropicEndpointsGateway().admin.models.create.mutate({
-    slug,
-    providerId: provider.id,
-    upstreamModel,
-  });
-  const { id: keyId, value: keyValue } = await createKey(anthropicEndpointsGateway(), [slug]);
-  return { keyId, keyValue, slug, requests };
+  const settings = { name, kind: "anthropic", upstreamModel: "claude-upstream" } as const;
+  const key = await connectUpstream(anthropicEndpointsGateway(), upstream, settings);
+  return { keyId: key.id, keyValue: key.value, slug: key.model, requests: upstream.requests };
 }
 
 test("an upstream that counts tokens receives the client's own request", async (t) => {
@@ -281,7 +269,7 @@ test("an upstream that counts tokens receives the client's own request", async (
   t.is(request?.body, text.replace(slug, "claude-upstream"));
   t.is(request?.headers["anthropic-beta"], headers["anthropic-beta"]);
   t.is(request?.headers["anthropic-version"], "2023-06-01");
-  t.is(request?.headers["x-api-key"], "sk-ant-secret-0123456789");
+  t.is(request?.headers["x-api-key"], upstreamSecret);
   t.is(request?.headers.cookie, undefined);
   t.deepEqual(
     await usageOf(anthropicEndpointsGateway(), keyId),

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from "ava";
+import { createModel } from "../helpers/connect-upstream.ts";
 import { numberKinds } from "../helpers/numbers-upstream.ts";
 import { postTo } from "../helpers/post-chat.ts";
 import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
@@ -49,13 +50,8 @@ test.before(async () => {
 });
 
 async function addModel(url: string, kind: Kind, fallbacks: string[] = []): Promise<string> {
-  const name = `p${++count}`;
-  const { path, upstreamModel } = numberKinds[kind];
-  const apiKey = "upstream-secret-0123456789";
-  const settings = { name, kind, baseUrl: `${url}${path}`, apiKey };
-  const { id: providerId } = await gateway.admin.providers.create.mutate(settings);
-  await gateway.admin.models.create.mutate({ slug: `${name}/model`, providerId, upstreamModel, fallbacks });
-  return `${name}/model`;
+  const settings = { name: `p${++count}`, kind, fallbacks, ...numberKinds[kind] };
+  return (await createModel(gateway, { url }, settings)).model;
 }
 
 /** Asks a new model, because failures cool a provider down. */

@@ -1,11 +1,13 @@
 import test from "ava";
+import { createModel } from "../helpers/connect-upstream.ts";
 import { nativeRecordings } from "../helpers/native-recordings.ts";
 import { frameAwsEvent } from "../helpers/frame-events.ts";
 import { isFull } from "../helpers/scale.ts";
 import { postTo } from "../helpers/post-chat.ts";
-import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
+import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { chatAnswer, sendAnswer } from "../helpers/vendor-answers.ts";
 
 // Upstreams of every kind that report an error, or nothing, inside a response with status 200.
 type Sent = { status?: number; type: string; body: string | Buffer; headers?: Record<string, string> };
@@ -45,13 +47,9 @@ let count = 0;
 
 test.before(async () => {
   gateway = await startTestGateway(shared, { environment: { UPSTREAM_RETRY_PERCENT_MAX: "100" } });
-  const good = await createUpstream(shared, ({ body }, response) => {
-    if (!body.includes('"stream":true')) return sendCompletion(response, "FALLBACK");
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(
-      `data: {"choices":[{"index":0,"delta":{"content":"FALLBACK"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`,
-    );
-  });
+  const good = await createUpstream(shared, (request, response) =>
+    sendAnswer(request, response, chatAnswer("stop", {}, ["FALLBACK"])),
+  );
   fallback = await addTo(
     good.url,
     { kind: "openai-compatible", basePath: "/v1", secret: "x-0123456789" },
@@ -60,17 +58,8 @@ test.before(async () => {
 });
 
 async function addTo(url: string, { kind, basePath, secret }: Kind, fallbacks: string[]): Promise<string> {
-  const name = `p${++count}`;
-  const baseUrl = `${url}${basePath}`;
-  const { id: providerId } = await gateway.admin.providers.create.mutate({
-    name,
-    kind: kind as "demo",
-    baseUrl,
-    apiKey: secret,
-  });
-  const slug = `${name}/model`;
-  await gateway.admin.models.create.mutate({ slug, providerId, fallbacks });
-  return slug;
+  const settings = { name: `p${++count}`, kind: kind as "demo", path: basePath, apiKey: secret, fallbacks };
+  return (await createModel(gateway, { url }, settings)).model;
 }
 
 for (const kind of kinds) {

@@ -2,7 +2,7 @@ import test from "ava";
 import OpenAI from "openai";
 import { endpoints } from "../../gateway/v1/endpoints.ts";
 import { assertError, clientError } from "../helpers/assert-error.ts";
-import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
 import { type Answer, chatBody, postTo } from "../helpers/post-chat.ts";
 import {
   createUpstream,
@@ -225,21 +225,9 @@ async function addModel(
     response.writeHead(status, { "content-type": "application/json" });
     response.end(JSON.stringify(body));
   });
-  const provider = await embeddingsGateway().admin.providers.create.mutate({
-    name,
-    kind,
-    baseUrl: `${upstream.url}${path}`,
-    apiKey: kind === "bedrock" ? "bedrock-api-key-0123456789" : "upstream-secret-0123456789",
-  });
-  const slug = `${name}/embedder`;
-  const prices = { input: 0.02 };
-  await embeddingsGateway().admin.models.create.mutate({
-    slug,
-    providerId: provider.id,
-    upstreamModel,
-    prices,
-  });
-  const key = await createKey(embeddingsGateway(), [slug]);
+  const apiKey = kind === "bedrock" ? "bedrock-api-key-0123456789" : upstreamSecret;
+  const settings = { name, kind, path, apiKey, upstreamModel, prices: { input: 0.02 } };
+  const { model: slug, ...key } = await connectUpstream(embeddingsGateway(), upstream, settings);
   const client = new OpenAI({ baseURL: `${embeddingsGateway().url}/v1`, apiKey: key.value, maxRetries: 0 });
   return { upstream, slug, key, client };
 }
