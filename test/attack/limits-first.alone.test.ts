@@ -6,7 +6,7 @@ import { responsesClient } from "../helpers/responses-client.ts";
 import { openSocket } from "../helpers/responses-socket.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
-import { createConsoleClient } from "../helpers/test-gateway.ts";
+import { administrator, type createConsoleClient, signIn } from "../helpers/test-gateway.ts";
 import { type LimitedRoute, type LimitedTarget, limitedRoutes } from "./limited-routes.ts";
 import type { WatchedGateway } from "./watched-gateway.ts";
 
@@ -24,9 +24,7 @@ test.before(async () => {
   const { port: upstreamPort } = await createCannedUpstream(shared);
   const { url, setUpToken } = await gateway.ask("start", upstreamPort);
   await setUpGateway(url, setUpToken ?? "", upstreamPort);
-  const credentials = { email: "ada@example.com", password: "correct horse battery" };
-  const { accessToken } = await createConsoleClient(url).auth.signIn.mutate(credentials);
-  admin = createConsoleClient(url, accessToken);
+  admin = await signIn(url, administrator);
   const { key, value } = await admin.keys.create.mutate({ name: "Limited", models: [model] });
   keyId = key.id;
   const client = responsesClient({ url }, value);

@@ -9,7 +9,7 @@ import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { administrator, createConsoleClient } from "../helpers/test-gateway.ts";
+import { administrator, signIn } from "../helpers/test-gateway.ts";
 
 const { email, password } = administrator;
 const clients = isFull ? 50 : 16;
@@ -31,8 +31,7 @@ test("a flood of sign-ins costs chats no more than one busy core, and no memory"
     LOG_LEVEL: "error",
   });
   const url = await gateway.listening();
-  const { accessToken } = await createConsoleClient(url).auth.signIn.mutate({ email, password });
-  const { keys } = createConsoleClient(url, accessToken);
+  const { keys } = await signIn(url, administrator);
   const { value } = await keys.create.mutate({ name: "Flooded", models: ["demo/echo"] });
 
   const measureChat = async () => {

@@ -1,20 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { readConfig } from "../../gateway/config/config.ts";
-import { createLog, standardLogDestination } from "../../gateway/log.ts";
-import { systemRuntime } from "../../gateway/runtime.ts";
-import { type RunningGateway, startGateway } from "../../gateway/start/start-gateway.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
 import { CpuProfiler } from "./cpu-profiler.ts";
 import { answerParent, cpuMicroseconds } from "./measured-process.ts";
+import { type OwnGateway, startOwnGateway } from "./own-gateway.ts";
 import { createUndiciCall } from "./undici-call.ts";
 
-const folder = mkdtempSync(path.join(tmpdir(), "gateway-bench-"));
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-const databaseUrl = `sqlite:${path.join(folder, "gateway.db")}`;
-
-let gateway: RunningGateway | undefined;
+let gateway: OwnGateway | undefined;
 /** The number of requests that ended while usage records were off. */
 let left = 0;
 const profiler = new CpuProfiler();
@@ -22,15 +12,10 @@ const undiciCall = createUndiciCall();
 
 const answers = {
   async start(upstreamPort: number) {
-    const environment = {
-      PORT: "0",
-      DATA_DIR: folder,
-      DATABASE_URL: databaseUrl,
+    gateway = await startOwnGateway({
       UPSTREAM_PRIVATE_HOSTS: `127.0.0.1:${upstreamPort}`,
       LOG_LEVEL: "warn",
-    };
-    const runtime = systemRuntime(createLog("warn", standardLogDestination()));
-    gateway = await startGateway(readConfig(environment), runtime);
+    });
     return { url: gateway.url, setUpToken: gateway.services.accounts.setUpToken };
   },
 
@@ -70,7 +55,7 @@ const answers = {
   async stopAndCount() {
     await gateway?.close();
     const [counts] = await queryDatabase(
-      databaseUrl,
+      `sqlite:${gateway?.databaseFile}`,
       `SELECT count(*) AS records, coalesce(sum(status = 'SUCCEEDED' AND http_status = 200), 0) AS succeeded,
               coalesce(sum(input_tokens), 0) AS inputTokens, coalesce(sum(output_tokens), 0) AS outputTokens
        FROM usage_records`,

@@ -13,7 +13,7 @@ import {
 } from "../helpers/scripted-upstream.ts";
 import { createServerDatabase, serverKind } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { createConsoleClient } from "../helpers/test-gateway.ts";
+import { signIn } from "../helpers/test-gateway.ts";
 import { startBalancer } from "./balancer.ts";
 import { compare, startClients } from "./clients.ts";
 import { recordedRequests } from "../helpers/recorded-requests.ts";
@@ -60,11 +60,7 @@ async function setUp(t: ExecutionContext, more: Record<string, string>) {
     machines.push(await start(await createTestFolder(t)));
   }
   const [{ url } = { url: "" }] = machines;
-  const session = await createConsoleClient(url).auth.signIn.mutate(admin);
-  const { value: key, model } = await connectUpstream(
-    { admin: createConsoleClient(url, session.accessToken) },
-    upstream,
-  );
+  const { value: key, model } = await connectUpstream({ admin: await signIn(url, admin) }, upstream);
   for (const machine of machines) {
     await eventually(() => knowsModel(machine, key, model));
     await balancer.add(machine.url);

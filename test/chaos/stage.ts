@@ -5,7 +5,7 @@ import type { ExecutionContext } from "ava";
 import { freePort } from "../helpers/free-port.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-process.ts";
-import { createConsoleClient } from "../helpers/test-gateway.ts";
+import { type createConsoleClient, signIn } from "../helpers/test-gateway.ts";
 import { type RecordedRequest, recordedRequests } from "../helpers/recorded-requests.ts";
 
 /** A gateway process that can be killed and restarted at the same address, with one upstream. */
@@ -53,11 +53,7 @@ export async function setStage(t: ExecutionContext, options: StageOptions): Prom
   };
   let gateway = startGatewayProcess(t, all);
   const url = await gateway.listening();
-  const signIn = async () => {
-    const { accessToken } = await createConsoleClient(url).auth.signIn.mutate(admin);
-    return createConsoleClient(url, accessToken);
-  };
-  let console = await signIn();
+  let console = await signIn(url, admin);
   const { value, model } = await connectUpstream({ admin: console }, upstream);
   return {
     url,
@@ -67,7 +63,7 @@ export async function setStage(t: ExecutionContext, options: StageOptions): Prom
       return console;
     },
     async signIn() {
-      console = await signIn();
+      console = await signIn(url, admin);
     },
     gateway: () => gateway,
     async restart() {

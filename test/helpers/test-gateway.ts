@@ -96,6 +96,15 @@ export function createConsoleClient(url: string, accessToken?: string): TRPCClie
   return createTRPCClient<AppRouter>({ links: [httpLink({ url: `${url}/trpc`, headers })] });
 }
 
+/** Signs a person in. Returns the person's client. */
+export async function signIn(
+  url: string,
+  { email, password }: { email: string; password: string },
+): Promise<TRPCClient<AppRouter>> {
+  const { accessToken } = await createConsoleClient(url).auth.signIn.mutate({ email, password });
+  return createConsoleClient(url, accessToken);
+}
+
 export const administrator = { name: "Ada", email: "ada@example.com", password: "correct horse battery" };
 
 /**

@@ -4,7 +4,7 @@ import { eventually } from "./eventually.ts";
 import { startGatewayProcess } from "./gateway-process.ts";
 import { chatBody, postChat } from "./post-chat.ts";
 import { createMigratedDatabase, serverKind } from "./test-database.ts";
-import { createConsoleClient } from "./test-gateway.ts";
+import { signIn } from "./test-gateway.ts";
 import { createTestFolder } from "./test-folder.ts";
 
 /** Starts three gateway processes on one database, and waits until each process accepts the new key. */
@@ -30,8 +30,7 @@ export async function startThreeProcesses(
   // The first process creates the administrator.
   const first = await start();
   const gateways = [first, ...(await Promise.all([start(), start()]))];
-  const session = await createConsoleClient(first.url).auth.signIn.mutate(admin);
-  const { keys } = createConsoleClient(first.url, session.accessToken);
+  const { keys } = await signIn(first.url, admin);
   const { value } = await keys.create.mutate({ name: "Shared", models: ["demo/echo"], limits });
   for (const gateway of gateways) {
     const headers = { authorization: `Bearer ${value}` };

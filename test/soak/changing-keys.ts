@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { createConsoleClient } from "../helpers/test-gateway.ts";
+import { createKey, signIn } from "../helpers/test-gateway.ts";
 
 type KeysOptions = { url: string; email: string; password: string; models: string[] };
 
@@ -21,8 +21,10 @@ export class ChangingKeys {
   }
 
   static async create(options: KeysOptions): Promise<ChangingKeys> {
-    const admin = await signIn(options);
-    const keys = await Promise.all(Array.from({ length: keyCount }, () => createKey(admin, options.models)));
+    const admin = await signIn(options.url, options);
+    const keys = await Promise.all(
+      Array.from({ length: keyCount }, () => createKey({ admin }, options.models)),
+    );
     return new ChangingKeys(options, keys);
   }
 
@@ -36,11 +38,11 @@ export class ChangingKeys {
   }
 
   async #change(): Promise<void> {
-    let admin = await signIn(this.#options);
+    let admin = await signIn(this.#options.url, this.#options);
     while (!this.#isStopping) {
       await wait(changeIntervalMs);
       try {
-        const key = await createKey(admin, this.#options.models);
+        const key = await createKey({ admin }, this.#options.models);
         await useKey(this.#options.url, key.value);
         const index = this.changes % this.#keys.length;
         const [old] = this.#keys.splice(index, 1, key);
@@ -49,7 +51,7 @@ export class ChangingKeys {
       } catch {
         this.refusedChanges++;
         // The access token may have expired.
-        admin = await signIn(this.#options).catch(() => admin);
+        admin = await signIn(this.#options.url, this.#options).catch(() => admin);
       }
     }
   }
@@ -57,18 +59,6 @@ export class ChangingKeys {
 
 const keyCount = 8;
 const changeIntervalMs = 1_000;
-
-type Admin = ReturnType<typeof createConsoleClient>;
-
-async function signIn({ url, email, password }: KeysOptions): Promise<Admin> {
-  const { accessToken } = await createConsoleClient(url).auth.signIn.mutate({ email, password });
-  return createConsoleClient(url, accessToken);
-}
-
-async function createKey(admin: Admin, models: string[]): Promise<{ id: string; value: string }> {
-  const { key, value } = await admin.keys.create.mutate({ name: "Soak", models });
-  return { id: key.id, value };
-}
 
 /** Sends a request, so that the gateway caches the new key. Throws if the request fails. */
 async function useKey(url: string, value: string): Promise<void> {

@@ -10,7 +10,7 @@ import { provideMariadb } from "../helpers/mariadb-programs.ts";
 import { type OwnServer, startOwnServer } from "../helpers/own-server.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { createConsoleClient } from "../helpers/test-gateway.ts";
+import { administrator, signIn } from "../helpers/test-gateway.ts";
 import { ChangingKeys } from "./changing-keys.ts";
 import { MemoryWatch, type Sample } from "./memory-watch.ts";
 import { SoakClients } from "./soak-clients.ts";
@@ -66,7 +66,6 @@ async function setUp(t: Owner, requestsPerSecond: number) {
   const upstream = startProcess<FaultyUpstream>("../soak/faulty-upstream.ts");
   t.teardown(() => upstream.stop());
   const provider = await upstream.ask("url");
-  const administrator = { email: "ada@example.com", password: "correct horse battery" };
   const gateway = startGatewayProcess(t, {
     PORT: "0",
     DATA_DIR: await createTestFolder(t),
@@ -82,8 +81,7 @@ async function setUp(t: Owner, requestsPerSecond: number) {
       .join(" "),
   });
   const url = await gateway.listening();
-  const session = await createConsoleClient(url).auth.signIn.mutate(administrator);
-  const admin = createConsoleClient(url, session.accessToken);
+  const admin = await signIn(url, administrator);
   const healthy = await connectUpstream({ admin }, { url: `${provider}/healthy` }, { name: "healthy" });
   const faulty = await connectUpstream(
     { admin },

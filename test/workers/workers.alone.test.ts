@@ -14,7 +14,7 @@ import { openStream } from "../helpers/open-chat.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { createMigratedDatabase, createServerDatabase, serverKind } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { createConsoleClient } from "../helpers/test-gateway.ts";
+import { signIn } from "../helpers/test-gateway.ts";
 
 // Several workers require MySQL or MariaDB.
 const mysqlTest = serverKind ? test.serial : test.serial.skip;
@@ -158,9 +158,7 @@ mysqlTest("SIGTERM while other workers start drains the streams of the first one
   };
   const before = startGatewayProcess(t, environment);
   const url = await before.listening();
-  const signIn = { email: demo.ADMIN_EMAIL, password: demo.ADMIN_PASSWORD };
-  const { accessToken } = await createConsoleClient(url).auth.signIn.mutate(signIn);
-  const { keys } = createConsoleClient(url, accessToken);
+  const { keys } = await signIn(url, { email: demo.ADMIN_EMAIL, password: demo.ADMIN_PASSWORD });
   const { value } = await keys.create.mutate({ name: "K", models: ["demo/echo"] });
   before.child.kill("SIGTERM");
   await before.exited;
