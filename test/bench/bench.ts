@@ -4,7 +4,6 @@ import { parseArgs } from "node:util";
 import type { BareProxy } from "./bare-proxy.ts";
 import { type BenchmarkCase, dialectCases, openAiCases, vendorCases } from "./cases.ts";
 import { compareFeatures } from "./compare-features.ts";
-import { compareWorkers } from "./compare-workers.ts";
 import type { GatewayProcess, RecordCounts } from "./gateway-process.ts";
 import type { LoadGenerator } from "./load-generator.ts";
 import { startProcess } from "./measured-process.ts";
@@ -64,7 +63,6 @@ async function bench(profileFolder: string | undefined): Promise<void> {
       `\n${sent.toLocaleString("en")} requests through the gateway, each with its usage record but for ${left.toLocaleString("en")} that were to have none.`,
     );
     console.log(costOfFeatures);
-    if (shortest) console.log(await compareWorkers({ load, upstreamPort, benchmarkCase: shortest }));
   } finally {
     await Promise.all([load.stop(), gateway.stop(), bareProxy.stop(), upstream.stop()]);
   }
