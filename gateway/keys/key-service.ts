@@ -8,7 +8,7 @@ import { changedMeanwhile, GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { budgetMarks } from "../limits/budgets/budget-marks.ts";
 import { noLimitColumns } from "../limits/limit-table.ts";
-import type { LimitsInForce } from "../limits/limits-in-force.ts";
+import type { LimitsInForce } from "../limits/holders.ts";
 import type { Runtime } from "../runtime.ts";
 import { type ApiKey, type ListedApiKey, type NewApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";

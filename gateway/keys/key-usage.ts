@@ -5,7 +5,7 @@ import { findKey, attentionConditions } from "./find-key.ts";
 import { budgetMark, budgetMarks } from "../limits/budgets/budget-marks.ts";
 import type { Budgets, SharedBudgetUses } from "../limits/budgets/budgets.ts";
 import { budgetsOf, byName, firstLimits, toLimits, toUsd } from "../limits/limit-table.ts";
-import type { LimitsInForce } from "../limits/limits-in-force.ts";
+import type { LimitsInForce } from "../limits/holders.ts";
 import type { Limiter } from "../limits/rates/limiter.ts";
 import { secondsPerMinute } from "../limits/rates/meter.ts";
 import type { ApiKeyRow } from "../../db/entities/api-key.ts";

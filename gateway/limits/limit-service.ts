@@ -5,7 +5,7 @@ import { type AuditLog, differences } from "../audit/audit-log.ts";
 import { requirePermission } from "../auth/permissions.ts";
 import type { Author, Person } from "../auth/person.ts";
 import { changedMeanwhile, GatewayError } from "../errors.ts";
-import { type Holder, holderKinds } from "./holders.ts";
+import { type Holder, holderKinds, type LimitsInForce } from "./holders.ts";
 import {
   changeLimits,
   type LimitChanges,
@@ -16,7 +16,6 @@ import {
   toLimits,
   toUsd,
 } from "./limit-table.ts";
-import type { LimitsInForce } from "./limits-in-force.ts";
 
 /** The limits of `gateway`, of a user, or of each user (`people`) or key (`keys`) without limits of its own. */
 type HolderLimits = {

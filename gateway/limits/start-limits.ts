@@ -5,7 +5,7 @@ import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import { createId } from "../ids.ts";
 import { BudgetWarnings, Webhook } from "./budgets/budget-warnings.ts";
 import { Budgets } from "./budgets/budgets.ts";
-import { LimitsInForce } from "./limits-in-force.ts";
+import { LimitsInForce } from "./holders.ts";
 import { Limiter } from "./rates/limiter.ts";
 import type { Meter } from "./rates/meter.ts";
 import { ShareExchange } from "./rates/share-exchange.ts";

@@ -26,7 +26,7 @@ import type { BodyBudget, BodyHolder, HeldBody } from "../http/body-budget.ts";
 import { ClientGoneError, readBody } from "../http/read-body.ts";
 import type { MemoryStore } from "../kept-responses/memory-store.ts";
 import type { KeptResponses } from "../kept-responses/kept-responses.ts";
-import type { LimitsInForce } from "../limits/limits-in-force.ts";
+import type { LimitsInForce } from "../limits/holders.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 
 export type EndpointOptions = {

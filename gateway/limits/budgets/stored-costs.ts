@@ -1,8 +1,7 @@
 import type { Database } from "../../../db/database.ts";
 import type { DailyCostsOf } from "../../../db/repositories/daily-costs-query.ts";
 import type { DailyCost } from "../../../db/repositories/usage-roll-up-repository.ts";
-import type { Holder } from "../holders.ts";
-import type { LimitsInForce } from "../limits-in-force.ts";
+import type { Holder, LimitsInForce } from "../holders.ts";
 import { periodAt } from "./ledger.ts";
 
 type StoredCostsOptions = {

@@ -13,8 +13,7 @@ import {
   type TokenEstimate,
 } from "./holder-limits.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
-import type { LimitedKey } from "../holders.ts";
-import { type KeyLimits, LimitsInForce } from "../limits-in-force.ts";
+import { type KeyLimits, type LimitedKey, LimitsInForce } from "../holders.ts";
 import { type Prices, toCost } from "../../usage/counting/cost.ts";
 
 type LimiterOptions = {
