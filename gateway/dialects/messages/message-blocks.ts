@@ -142,7 +142,8 @@ export class ThoughtBlock implements StreamedBlock {
   }
 
   isOf(detail: ReasoningDetail | null): boolean {
-    return detail?.format === this.#detail?.format && detail?.index === this.#detail?.index;
+    const first = this.#detail;
+    return detail?.format === first?.format && detail?.index === first?.index && detail?.id === first?.id;
   }
 
   sign(signature: string): void {

@@ -119,6 +119,21 @@ test("thoughts of any format are returned unchanged, in a stream, too", (t) => {
   });
 });
 
+test("pieces of different thoughts stay apart, even with the same index", (t) => {
+  const piece = { type: "reasoning.text" as const, format: "f", index: 0, id: "rs_1", text: "a" };
+  for (const difference of [{ id: "rs_2" }, { format: "g" }, { index: 1 }]) {
+    const other = { ...piece, ...difference };
+    const pieces = [piece, other, other, piece].map((detail) => says({ reasoning_details: [detail] }));
+    const events = readEvents(writeStream([...pieces, says({ content: "Hi" }, "stop")], null));
+    const [, turn] = toChatMessages(
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: putTogether(events).content },
+    ) as Record<string, unknown>[];
+    const expected = [piece, { ...other, text: "aa" }, piece];
+    t.deepEqual(turn?.["reasoning_details"], expected, JSON.stringify(difference));
+  }
+});
+
 test("Anthropic receives only thoughts that it signed", (t) => {
   const sealed = [
     { type: "thinking", thinking: "Mine.", signature: `${sealPrefix}e30` },
