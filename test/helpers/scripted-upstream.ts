@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
 import type { ExecutionContext } from "ava";
 import { listen } from "./listen.ts";
 
@@ -10,11 +11,13 @@ export async function createUpstream(
 ): Promise<ScriptedUpstream> {
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer(async (incoming, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  // Node's default of 5 s could close an idle connection just when the gateway uses it again.
+  const server = createServer({ keepAliveTimeout: 120_000 }, async (incoming, response) => {
+    const bytes = await buffer(incoming).catch(() => null);
+    // The gateway has aborted the call.
+    if (bytes === null) return void response.destroy();
     const { method = "", url = "", headers } = incoming;
-    const request = { method, url, headers, body: Buffer.concat(chunks).toString("utf8") };
+    const request = { method, url, headers, body: bytes.toString("utf8") };
     requests.push(request);
     await script(request, response);
   });

@@ -5,6 +5,8 @@ import type { ConsolePage } from "./chromium.ts";
  * the table's header.
  */
 export async function unpricedIn(page: ConsolePage, name: string): Promise<string> {
+  // Only wide screens show the column.
+  await page.setViewportSize({ width: 1440, height: 900 });
   const row = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
   await row.waitFor();
   const titles = await page.locator("thead th").allInnerTexts();
