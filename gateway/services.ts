@@ -79,10 +79,16 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       await catalogue.reload();
       upstreams.keepOnly(catalogue.endpoints());
     };
-    const reloadLimits = async (changed: string | null) => {
-      const rows = await database.read((repositories) => repositories.limits.list());
-      limitsInForce.use(new Map(rows.map((row) => [row.holder, row])));
-      await budgets.limitsChanged(keyCache.keys(), changed);
+    let reloading: Promise<void> = Promise.resolve();
+    /** Reloads run one after another, so that an older read never replaces a newer one. */
+    const reloadLimits = (changed: string | null): Promise<void> => {
+      const reload = reloading.then(async () => {
+        const rows = await database.read((repositories) => repositories.limits.list(changed));
+        limitsInForce.use(new Map(rows.map((row) => [row.holder, row])), changed);
+        await budgets.limitsChanged(keyCache.keys(), changed);
+      });
+      reloading = reload.catch(() => {});
+      return reload;
     };
     const dataKeys = createDataKeys(config, { database, runtime, secretBox });
     const { kmsRetryIntervalMsMax: retryIntervalMsMax } = limits;
@@ -97,8 +103,8 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const firstKeyValue = await firstStart({ database, runtime, keys, models, providers, withKey });
     const loadDataKeys = () => dataKeyLoader?.load();
     const { now } = runtime;
-    const reloading = { reloadCatalogue, reloadLimits, loadDataKeys };
-    await changeFeed.start(new Revocation({ ...serving, now, ...reloading }));
+    const reloads = { reloadCatalogue, reloadLimits, loadDataKeys };
+    await changeFeed.start(new Revocation({ ...serving, now, ...reloads }));
     await catalogue.reload();
     await reloadLimits(null);
     serving.privateAddressWarnings.warnAtStart(catalogue.list());

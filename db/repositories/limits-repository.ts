@@ -8,8 +8,9 @@ export class LimitsRepository {
     this.#manager = manager;
   }
 
-  list(): Promise<LimitsRow[]> {
-    return this.#manager.find(Limits);
+  /** @param holder null for all holders */
+  list(holder: string | null): Promise<LimitsRow[]> {
+    return this.#manager.find(Limits, { where: holder === null ? {} : { holder } });
   }
 
   find(holder: string): Promise<LimitsRow | null> {

@@ -17,6 +17,8 @@ type Use = { limit: number | null; used: number };
 /** The use of the last minute in all processes, and the requests in flight in this process. */
 type KeyUsage = Record<RateName, Use> & {
   budgets: BudgetUse[];
+  /** The addresses that the key's own limits or the default of each key allow. Null allows all. */
+  addressRanges: string[] | null;
   /**
    * Only administrators see the gateway's amounts. `isGatewaySpent` is for all users, because a spent gateway
    * budget rejects their requests.
@@ -74,6 +76,7 @@ export class KeyUsageReader {
     return {
       ...byName(rateNames, (name) => ({ limit: inForce[name], used: used[name] })),
       budgets: budgetUses,
+      addressRanges: inForce.addressRanges,
       sharedBudgets: {
         ...shared,
         ...(!can(person, "budgets.ofGateway") && { gateway: [] }),

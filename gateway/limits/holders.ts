@@ -111,14 +111,13 @@ const byKind = Object.fromEntries(holderKinds.map((holder) => [holder.kind, hold
 type HeldLimits = Readonly<{ holder: Holder; id: string; limits: EnforcedLimits }>;
 
 /** All limits of a key's requests. The object stays the same until one of the limits may have changed. */
-export type KeyLimits = Pick<LimitedKey, "limits" | "ownerId"> &
-  Readonly<{
-    all: readonly HeldLimits[];
-    /** Those with a budget. */
-    budgeted: readonly HeldLimits[];
-    /** A client's address must be in each of them. */
-    addressRanges: readonly AddressRanges[];
-  }>;
+export type KeyLimits = Readonly<{
+  all: readonly HeldLimits[];
+  /** Those with a budget. */
+  budgeted: readonly HeldLimits[];
+  /** A client's address must be in each of them. */
+  addressRanges: readonly AddressRanges[];
+}>;
 
 /** The limits of each holder of a kind that has none of its own. */
 type Defaults = Readonly<{ columns: LimitColumns; enforced: EnforcedLimits }>;
@@ -132,34 +131,39 @@ export class LimitsInForce {
   #defaults: Readonly<Record<LimitHolder, Defaults>>;
   /** The limits of holders with a row, by ID. */
   readonly #resolved = new Map<string, EnforcedLimits>();
-  /** The limits of recently used keys, by key ID. */
-  readonly #keys = new Map<string, KeyLimits>();
+  /** The limits of recently used keys. By object and not by ID, because a rotated key is cached once per value. */
+  #keys = new WeakMap<LimitedKey, KeyLimits>();
+  /** Increases with each change. */
+  version = 0;
 
   constructor(settings: Settings) {
     this.#settings = byName(kinds, (kind) => limitsOfSettings(holderOf(kind), settings));
     this.#defaults = this.#resolveDefaults();
   }
 
-  /** @param rows the limits that are set, by holder */
-  use(rows: LimitRows): void {
-    this.#rows = rows;
+  /**
+   * @param rows the limits that are set, by holder
+   * @param changed the only holder that `rows` has. Null if it has all.
+   */
+  use(rows: LimitRows, changed: string | null = null): void {
+    this.#rows = changed === null ? rows : new Map([...this.#rows, ...rows]);
     this.#defaults = this.#resolveDefaults();
     this.#resolved.clear();
-    this.#keys.clear();
+    this.#keys = new WeakMap();
+    this.version++;
   }
 
   of(key: LimitedKey): KeyLimits {
-    const known = this.#keys.get(key.id);
-    if (known?.limits === key.limits && known.ownerId === key.ownerId) return known;
+    const known = this.#keys.get(key);
+    if (known) return known;
     const all = holderKinds.flatMap((holder) => {
       const id = holder.idOf(key);
       return id === null ? [] : [{ holder, id, limits: this.enforced(holder, id, key.limits) }];
     });
-    const { limits, ownerId } = key;
     const budgeted = all.filter((each) => each.limits.budgets !== null);
     const addressRanges = all.flatMap((each) => each.limits.addressRanges ?? []);
-    const found = { limits, ownerId, all, budgeted, addressRanges };
-    this.#keys.set(key.id, found);
+    const found = { all, budgeted, addressRanges };
+    this.#keys.set(key, found);
     return found;
   }
 
@@ -185,7 +189,7 @@ export class LimitsInForce {
 
   /** Drops what is kept of recently used keys. */
   sweep(): void {
-    this.#keys.clear();
+    this.#keys = new WeakMap();
   }
 
   #resolveDefaults(): Record<LimitHolder, Defaults> {

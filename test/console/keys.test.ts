@@ -132,7 +132,7 @@ browserTest("the value is shown once, and a key expires as chosen for the chosen
   await page.getByLabel("Last day").fill("2090-12-31");
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText("This key has no limits.").waitFor();
+  await page.getByText("This key has no limits of its own.").waitFor();
   await page.getByRole("button", { name: "Set limits" }).click();
   await page.getByLabel("Daily budget").waitFor();
   const [year] = (await gateway.admin.keys.list.query()).items;

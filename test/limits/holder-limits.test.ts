@@ -87,6 +87,19 @@ test("a key's limits are resolved once, until a limit changes", (t) => {
   t.true(inForce.enforced(holderOf("person"), "usr_1") === ofPerson?.limits, "keys share it");
 });
 
+test("a change of a key with a budget and two values in use ends", async (t) => {
+  const gateway = await startPriced(t, {});
+  const criteria = { name: "Rotated", models: ["demo/echo"], limits: { budgetsUsd: { day: 0.03 } } };
+  const { key, value: old } = await gateway.admin.keys.create.mutate(criteria);
+  t.is((await spendCent(gateway, old)).status, 200);
+  const { value } = await gateway.admin.keys.rotate.mutate({ id: key.id, overlapSeconds: 600 });
+  t.is((await spendCent(gateway, value)).status, 200);
+  // Both values are cached, so both are looked up again at the same time.
+  await gateway.admin.keys.rename.mutate({ id: key.id, name: "Renamed" });
+  t.is((await spendCent(gateway, old)).status, 200);
+  for (const each of [old, value]) assertError(t, await spendCent(gateway, each), quotaError);
+});
+
 test("new budgets of thousands of keys are loaded in parts, and refuse nothing before", async (t) => {
   const now = Date.UTC(2027, 0, 15, 12);
   let asked: number[] = [];
@@ -131,10 +144,34 @@ test("new budgets of thousands of keys are loaded in parts, and refuse nothing b
   await budgets.refresh();
   t.deepEqual(asked.slice(0, 4), [200, 200, 200, 200]);
   t.true(isRefused(keys[999]));
+  budgets.forget("key_0");
+  for (let request = 0; request < 2; request++)
+    t.throws(() => keys[0] && budgets.check(keys[0]), { message: /is loading/ }, "its spending was known");
+  await budgets.refresh();
+  t.true(isRefused(keys[0]));
   asked = [];
   await budgets.limitsChanged(keys, "usr_1");
   await budgets.limitsChanged(keys, "gateway");
   t.deepEqual(asked, [], "these changed no budget");
+});
+
+test("a budget whose spending cannot be read yet holds up no change, and applies afterwards", async (t) => {
+  const gateway = await startPriced(t, {});
+  const { id: holder } = await addPerson(gateway, "grace@example.com");
+  const { value } = await keyOf(gateway, holder);
+  const foreign = await createKey(gateway);
+  for (const each of [value, foreign.value]) t.is((await spendCent(gateway, each)).status, 200);
+  const { database } = gateway.services;
+  const read = database.read.bind(database);
+  database.read = (work) =>
+    work.toString().includes("dailyCosts") ? Promise.reject(new Error("slow history")) : read(work);
+  const limits = { budgetsUsd: { day: 0.01 } };
+  await gateway.admin.limits.set.mutate({ holder, limits });
+  await gateway.admin.keys.deactivate.mutate({ id: foreign.id });
+  t.is((await spendCent(gateway, foreign.value)).status, 401);
+  database.read = read;
+  await gateway.services.budgets.refresh();
+  assertError(t, await spendCent(gateway, value), quotaError);
 });
 
 for (const kind of lockingKinds) {
@@ -252,6 +289,21 @@ test("a raised budget warns anew, although the old one was watched a moment ago"
   }
 });
 
+test("a raised budget warns anew, although no key of the person is in use", async (t) => {
+  const gateway = await startPriced(t, {});
+  const { id: holder } = await addPerson(gateway, "grace@example.com");
+  const [gone, next] = [await keyOf(gateway, holder), await keyOf(gateway, holder)];
+  const set = (day: number) => gateway.admin.limits.set.mutate({ holder, limits: { budgetsUsd: { day } } });
+  const warnings = () => gateway.services.database.read(({ limitEvents }) => limitEvents.list(noKey, 10));
+  await set(0.01);
+  t.is((await spendCent(gateway, gone.value)).status, 200);
+  await eventually(async () => (await warnings()).length === 1);
+  await gateway.admin.keys.delete.mutate({ id: gone.id });
+  await set(0.02);
+  t.is((await spendCent(gateway, next.value)).status, 200);
+  await eventually(async () => (await warnings()).length === 2);
+});
+
 test("a default budget for each key marks spent keys, and bounds what members may set", async (t) => {
   const gateway = await startPriced(t, {});
   const member = await addPerson(gateway, "grace@example.com");
@@ -268,6 +320,10 @@ test("a default budget for each key marks spent keys, and bounds what members ma
   });
   const usage = await member.console.keys.usage.query({ id });
   t.like(usage.budgets[0], { period: "day", budgetUsd: 0.01, spentUsd: 0.01 });
+  t.is(usage.addressRanges, null);
+  const addressRanges = ["127.0.0.0/8"];
+  await gateway.admin.limits.set.mutate({ holder: "keys", limits: { addressRanges } });
+  t.deepEqual((await member.console.keys.usage.query({ id })).addressRanges, addressRanges);
 
   const { keys } = member.console;
   for (const loose of [{ tokensPerMinute: 1_001 }, { budgetsUsd: { day: 0.02 } }]) {
@@ -310,6 +366,27 @@ test("the gateway's concurrent requests can be limited", async (t) => {
   t.is((await postChat(gateway, value, chatBody(slug))).status, 429);
   release();
   t.is((await first).status, 200);
+});
+
+test("requests that wait for tokens start as soon as the limit is raised", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { QUEUE_WAIT_MS_MAX: "600000" } });
+  const held: (() => void)[] = [];
+  const { slug } = await addModel(t, gateway, (response) => {
+    held.push(() => sendCompletion(response));
+  });
+  const { value } = await createKey(gateway, [slug]);
+  const set = (tokensPerMinute: number) =>
+    gateway.admin.limits.set.mutate({ holder: "gateway", limits: { tokensPerMinute } });
+  // Each request reserves about 500 tokens for its answer.
+  await set(600);
+  const first = postChat(gateway, value, chatBody(slug));
+  await eventually(() => held.length === 1);
+  const second = postChat(gateway, value, chatBody(slug));
+  await eventually(() => gateway.services.limiter.waitingRequests === 1);
+  await set(6_000);
+  await eventually(() => held.length === 2);
+  for (const release of held) release();
+  for (const { status } of await Promise.all([first, second])) t.is(status, 200);
 });
 
 const shared = shareGateway({ environment: { PERSON_TOKENS_PER_MINUTE_MAX: "5000" } });

@@ -58,7 +58,7 @@ export class Budgets {
     const now = this.#options.now();
     for (const { holder, id, budgets, ledger } of this.#holdersOf(key)) {
       if (!ledger) {
-        if (!this.#kinds[holder.kind].startLoading(id)) continue;
+        if (this.#kinds[holder.kind].startLoading(id)) continue;
         throw isLoading(holder);
       }
       ledger.isInUse = true;
@@ -108,10 +108,10 @@ export class Budgets {
 
   /** Loads the spending that `check` needs for a key. */
   async loadFor(key: LimitedKey): Promise<void> {
-    const limits = this.#inForce.of(key);
-    for (const { holder, id } of limits.budgeted) await this.#kinds[holder.kind].loadFor(id);
+    const { version } = this.#inForce;
+    for (const { holder, id } of this.#inForce.of(key).budgeted) await this.#kinds[holder.kind].loadFor(id);
     // The limits can change while spending is read.
-    if (this.#inForce.of(key) !== limits) await this.loadFor(key);
+    if (this.#inForce.version !== version) await this.loadFor(key);
   }
 
   /**
@@ -120,8 +120,10 @@ export class Budgets {
    * @param changed the holder whose limits have changed. Null for all holders.
    */
   async limitsChanged(keys: Iterable<LimitedKey>, changed: string | null): Promise<void> {
-    for (const key of keys) for (const each of this.#each) each.limitsChanged(key, changed);
-    for (const each of this.#each) await each.loadSome();
+    for (const each of this.#each) each.limitsChanged(changed);
+    for (const key of keys) for (const each of this.#each) each.limitsOfKeyChanged(key, changed);
+    // After a failure, `refresh` tries again and logs it. Revocations of keys must not wait until it succeeds.
+    for (const each of this.#each) await each.loadSome().catch(() => {});
   }
 
   /** Loads the spending of keys, with or without budgets. */
@@ -190,8 +192,8 @@ class HolderBudgets {
   readonly #inForce: LimitsInForce;
   readonly #watch: BudgetWatch;
   readonly #now: () => number;
-  /** The holders whose spending the next refresh loads. */
-  readonly #loading = new Set<string>();
+  /** The holders whose spending the next refresh loads, and whether their requests may pass until then. */
+  readonly #loading = new Map<string, boolean>();
 
   constructor(holder: Holder, inForce: LimitsInForce, options: BudgetsOptions) {
     this.holder = holder;
@@ -203,10 +205,14 @@ class HolderBudgets {
     this.#now = now;
   }
 
-  /** Returns false if the holder's spending is loading already. */
-  startLoading(id: string): boolean {
-    const { size } = this.#loading;
-    return this.#loading.add(id).size > size;
+  /**
+   * Returns whether the holder's requests may pass until the spending is loaded.
+   * @param isNew whether the budget is new. Otherwise spending is missing that was known before.
+   */
+  startLoading(id: string, isNew = false): boolean {
+    const mayPass = this.#loading.get(id) ?? isNew;
+    this.#loading.set(id, mayPass);
+    return mayPass;
   }
 
   spend(key: LimitedKey, record: UsageRecord): void {
@@ -229,14 +235,24 @@ class HolderBudgets {
     await (this.holder.isRowOf ? this.spending.loadMissing(id) : this.spending.load([id]));
   }
 
-  limitsChanged(key: LimitedKey, changed: string | null): void {
+  /** Concerns the loaded holders, also those without a cached key. */
+  limitsChanged(changed: string | null): void {
+    for (const id of this.spending.ledgers.keys()) {
+      if (!this.#concerns(id, changed)) continue;
+      this.forgetWarnings(id);
+      // A new lifetime budget needs earlier costs. Those of keys are always loaded.
+      if (this.holder.isRowOf && this.#inForce.enforced(this.holder, id).budgets) this.startLoading(id, true);
+    }
+  }
+
+  limitsOfKeyChanged(key: LimitedKey, changed: string | null): void {
     const id = this.holder.idOf(key);
-    if (id === null || (changed !== null && changed !== id && changed !== this.holder.rowForEach)) return;
-    this.forgetWarnings(id);
-    // A new lifetime budget needs earlier costs. Those of keys are always loaded.
-    const isComplete = this.spending.ledgerOf(id) !== undefined && !this.holder.isRowOf;
-    if (isComplete || !this.#inForce.enforced(this.holder, id, key.limits).budgets) return;
-    this.startLoading(id);
+    if (id === null || !this.#concerns(id, changed) || this.spending.ledgerOf(id)) return;
+    if (this.#inForce.enforced(this.holder, id, key.limits).budgets) this.startLoading(id, true);
+  }
+
+  #concerns(id: string, changed: string | null): boolean {
+    return changed === null || changed === id || changed === this.holder.rowForEach;
   }
 
   forgetWarnings(id: string): void {
@@ -246,7 +262,7 @@ class HolderBudgets {
 
   /** One query, because a change may concern thousands, and revocations of keys wait for it. */
   async loadSome(): Promise<void> {
-    const ids = [...this.#loading].slice(0, idsPerQuery);
+    const ids = [...this.#loading.keys()].slice(0, idsPerQuery);
     if (ids.length === 0) return;
     await this.spending.load(ids);
     for (const id of ids) this.#loading.delete(id);

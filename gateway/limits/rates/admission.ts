@@ -26,6 +26,8 @@ type AdmissionOptions = {
 /** A request's use of its limits. A rejected request has an admission too, which counts nothing. */
 export class Admission {
   readonly #options: AdmissionOptions;
+  /** They can change while the request waits, until `reserve`. */
+  holders: readonly HolderLimits[];
   #startedIn = 0;
   #estimate = 0;
   #isTaken = false;
@@ -37,6 +39,7 @@ export class Admission {
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
+    this.holders = options.holders;
   }
 
   /** Whether the request has ended, perhaps before Valkey's decision. */
@@ -54,7 +57,7 @@ export class Admission {
     this.#endCost = endCost;
     this.#estimate = estimate;
     this.#startedIn = this.#second();
-    for (const { meter } of this.#options.holders) meter.addRequest(this.#startedIn, estimate);
+    for (const { meter } of this.holders) meter.addRequest(this.#startedIn, estimate);
   }
 
   /** Settles or undoes the counts of `reserve`, which does not run for a rejected request. */
@@ -73,7 +76,7 @@ export class Admission {
 
   /** Adds the `x-ratelimit-*` headers to a list of alternating names and values, and returns the list. */
   addHeaders(headers: string[]): string[] {
-    const { holders } = this.#options;
+    const { holders } = this;
     if (holders.length > 0) addRateLimitHeaders(headers, holders, this.#second(), this.exactUse);
     return headers;
   }
@@ -81,7 +84,7 @@ export class Admission {
   #settle(record: UsageRecord): void {
     const more = (record.inputTokens ?? 0) + (record.outputTokens ?? 0) - this.#estimate;
     const second = this.#second();
-    for (const { meter } of this.#options.holders) {
+    for (const { meter } of this.holders) {
       meter.concurrent--;
       meter.settleTokens(second, { startedIn: this.#startedIn, estimate: this.#estimate, more });
     }
@@ -91,7 +94,7 @@ export class Admission {
 
   #undo(): void {
     const second = this.#second();
-    for (const { meter } of this.#options.holders) {
+    for (const { meter } of this.holders) {
       meter.concurrent--;
       meter.removeRequest(second, this.#startedIn, this.#estimate);
     }

@@ -83,9 +83,9 @@ export class Limiter {
         if (hasWaited) this.#room.leave(waiter);
         this.#queue.leave(slot);
         // Those behind it may need less.
-        if (hasWaited) this.#wake(key, holders);
+        if (hasWaited) this.#wake(key, admission.holders);
       },
-      returned: () => this.#wake(key, holders),
+      returned: () => this.#wake(key, admission.holders),
     });
     asking.admitting(admission);
     const demand = isLimited ? (describe?.() ?? null) : null;
@@ -131,6 +131,8 @@ export class Limiter {
   }
 
   #retry(counting: Counting): Promise<void> | null {
+    // The limits may have changed while the request waited.
+    counting.holders = counting.admission.holders = this.#holders.of(counting.asking.key);
     try {
       return this.#attempt(counting);
     } catch (error) {
@@ -295,8 +297,8 @@ const tokenLine = (id: string): string => `tokens ${id}`;
 class LimitHolders {
   readonly #meters: Map<string, Meter>;
   readonly #inForce: LimitsInForce;
-  /** The limit holders of recently used keys, by key ID, with the limits that they were built from. */
-  readonly #cached = new Map<string, { limits: KeyLimits; holders: readonly HolderLimits[] }>();
+  /** The limit holders of recently used keys, by the limits that they were built from. */
+  #cached = new WeakMap<KeyLimits, readonly HolderLimits[]>();
 
   constructor(meters: Map<string, Meter>, inForce: LimitsInForce) {
     this.#meters = meters;
@@ -305,10 +307,8 @@ class LimitHolders {
 
   of(key: LimitedKey): readonly HolderLimits[] {
     const limits = this.#inForce.of(key);
-    const known = this.#cached.get(key.id);
-    if (known?.limits === limits) return known.holders;
-    const holders = this.#listHolders(limits);
-    this.#cached.set(key.id, { limits, holders });
+    let holders = this.#cached.get(limits);
+    if (!holders) this.#cached.set(limits, (holders = this.#listHolders(limits)));
     return holders;
   }
 
@@ -324,7 +324,7 @@ class LimitHolders {
 
   /** Cached holders would keep removed meters. */
   sweep(): void {
-    this.#cached.clear();
+    this.#cached = new WeakMap();
     this.#inForce.sweep();
   }
 }
