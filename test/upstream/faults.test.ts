@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
 import test, { type ExecutionContext } from "ava";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
@@ -166,6 +167,23 @@ test("an upstream that continues after [DONE] is closed, and the request succeed
     records.map(({ status }) => status),
     ["SUCCEEDED"],
   );
+});
+
+test("an upstream whose pauses are shorter than the idle timeout is not cut off", async (t) => {
+  const key = await connectUpstream(gateway, upstream, { name: "steady", idleTimeoutMs: 10_000 });
+  upstream.scripts.set(t.title, async (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(first);
+    // Each pause is a quarter of the timeout, so that a busy machine keeps it, but their sum exceeds the timeout.
+    for (let pauses = 0; pauses < 5; pauses++) {
+      await wait(2_500);
+      response.write(chunkEvent("né"));
+    }
+    response.end(usageEvent + doneEvent);
+  });
+  const { text } = await postChat(gateway, key.value, chatBody(key.model, t.title, { stream: true }));
+  t.is(text, ours(first + chunkEvent("né").repeat(5) + doneEvent, key.model));
+  t.like((await usageOf(gateway, key.id))[0], { status: "SUCCEEDED", errorCode: null });
 });
 
 test("the idle timeout between chunks applies even if the first chunk may take longer", async (t) => {
