@@ -126,6 +126,7 @@ test("idle keys are read ever less often, at least once a minute, in small batch
       return [];
     },
     readUndisturbed: (read) => read(),
+    unshipped: () => new Map(),
   });
   const ids = Array.from({ length: 1_000 }, (_, index) => `key_${index}`);
   await spending.load(ids);

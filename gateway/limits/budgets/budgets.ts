@@ -11,7 +11,7 @@ import type { Blocking } from "../rates/waiting-room.ts";
 import { BudgetWatch } from "./budget-watch.ts";
 import { type BudgetWarning, warnedHolder } from "./budget-warnings.ts";
 import { type BudgetedHolder, Reservations, budgetLine, budgetSpent, isLoading } from "./reservations.ts";
-import { idsPerQuery, Spending } from "./spending.ts";
+import { countedCost, idsPerQuery, Spending, type SpendingOptions, UnshippedCosts } from "./spending.ts";
 import { StoredCosts } from "./stored-costs.ts";
 
 /** The uses of the budgets that several keys share. */
@@ -36,12 +36,13 @@ export class Budgets {
   /** The same, in the order of holders. */
   readonly #each: readonly HolderBudgets[];
   readonly #reserved = new Reservations();
+  readonly #unshipped = new UnshippedCosts();
 
   constructor(options: BudgetsOptions) {
     this.#options = options;
     this.#inForce = options.inForce ?? new LimitsInForce(options.limits);
     const kinds = holderKinds.map(({ kind }) => kind);
-    this.#kinds = byName(kinds, (kind) => new HolderBudgets(holderOf(kind), this.#inForce, options));
+    this.#kinds = byName(kinds, (kind) => this.#budgetsOf(holderOf(kind)));
     this.#each = Object.values(this.#kinds);
   }
 
@@ -98,12 +99,13 @@ export class Budgets {
 
   /** Adds the cost of a finished request, before its record is written. */
   spend(key: LimitedKey, record: UsageRecord): void {
+    this.#unshipped.add(record);
     for (const each of this.#each) each.spend(key, record);
   }
 
   /** Runs when records of this process are in the database. */
   shipped(records: readonly UsageRecord[]): void {
-    for (const record of records) for (const each of this.#each) each.shipped(record);
+    for (const record of records) this.#unshipped.shipped(record);
   }
 
   /** Loads the spending that `check` needs for a key. */
@@ -175,6 +177,11 @@ export class Budgets {
     return Object.fromEntries(await Promise.all(uses)) as SharedBudgetUses;
   }
 
+  #budgetsOf(holder: Holder): HolderBudgets {
+    const unshipped = () => this.#unshipped.by(holder.idOf);
+    return new HolderBudgets(holder, { ...this.#options, inForce: this.#inForce, unshipped });
+  }
+
   #holdersOf(key: LimitedKey): BudgetedHolder[] {
     return this.#inForce.of(key).budgeted.map(({ holder, id, limits }) => ({
       holder,
@@ -184,6 +191,8 @@ export class Budgets {
     }));
   }
 }
+
+type HolderBudgetsOptions = BudgetsOptions & { inForce: LimitsInForce } & Pick<SpendingOptions, "unshipped">;
 
 /** The budgets of all holders of one kind. */
 class HolderBudgets {
@@ -195,14 +204,13 @@ class HolderBudgets {
   /** The holders whose spending the next refresh loads, and whether their requests may pass until then. */
   readonly #loading = new Map<string, boolean>();
 
-  constructor(holder: Holder, inForce: LimitsInForce, options: BudgetsOptions) {
+  constructor(holder: Holder, options: HolderBudgetsOptions) {
     this.holder = holder;
-    this.#inForce = inForce;
-    const { now, readUndisturbed } = options;
-    const costs = new StoredCosts({ ...options, holder, inForce });
-    this.spending = new Spending({ now, readUndisturbed, readCosts: (ids) => costs.read(ids) });
+    this.#inForce = options.inForce;
+    const costs = new StoredCosts({ ...options, holder });
+    this.spending = new Spending({ ...options, readCosts: (ids) => costs.read(ids) });
     this.#watch = new BudgetWatch({ ...options, spending: this.spending });
-    this.#now = now;
+    this.#now = options.now;
   }
 
   /**
@@ -216,18 +224,14 @@ class HolderBudgets {
   }
 
   spend(key: LimitedKey, record: UsageRecord): void {
-    const id = this.#idOf(record);
-    if (id === null) return;
-    this.spending.add(id, record);
-    if (!this.spending.ledgerOf(id)) return;
+    const { apiKeyId, ownerId, createdAt } = record;
+    const id = this.holder.idOf({ id: apiKeyId, ownerId });
+    const ledger = id === null ? undefined : this.spending.ledgerOf(id);
+    if (id === null || !ledger) return;
+    ledger.add(countedCost(record), createdAt.getTime(), this.#now());
     const held = this.#inForce.of(key).budgeted.find(({ holder }) => holder === this.holder);
     if (held?.limits.budgets)
       this.#watch.spent(id, warnedHolder(this.holder.kind, id, record), held.limits.budgets);
-  }
-
-  shipped(record: UsageRecord): void {
-    const id = this.#idOf(record);
-    if (id !== null) this.spending.shipped(id, record);
   }
 
   /** A key's own budgets may have changed with the key, so that its spending is read again. */
@@ -295,10 +299,6 @@ class HolderBudgets {
         endsAt: period === "total" ? null : new Date(endsAt),
       };
     });
-  }
-
-  #idOf({ apiKeyId, ownerId }: UsageRecord): string | null {
-    return this.holder.idOf({ id: apiKeyId, ownerId });
   }
 }
 

@@ -1,21 +1,21 @@
 import type { DailyCost } from "../../../db/repositories/usage-roll-up-repository.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
+import type { Holder } from "../holders.ts";
 import { dayMs, Ledger } from "./ledger.ts";
 
-type SpendingOptions = {
+export type SpendingOptions = {
   now: () => number;
   readCosts: (ids: readonly string[]) => Promise<readonly DailyCost[]>;
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
+  /** The costs of finished requests that are not in the database yet, by the ID of the holder. */
+  unshipped: () => ReadonlyMap<string | null, readonly UnshippedCost[]>;
 };
 
-/**
- * The spending of one kind of holder: the stored costs plus the costs of requests that are not stored yet.
- */
+/** The spending of one kind of holder: the stored costs plus the costs of requests that are not stored yet. */
 export class Spending {
   readonly #options: SpendingOptions;
   /** The least recently loaded ledger comes first, so that `refresh` reaches all idle ledgers. */
   readonly #ledgers = new Map<string, Ledger>();
-  readonly #unshipped = new UnshippedCosts();
 
   constructor(options: SpendingOptions) {
     this.#options = options;
@@ -29,35 +29,28 @@ export class Spending {
     return this.#ledgers.get(id);
   }
 
-  add(id: string, record: UsageRecord): void {
-    this.#unshipped.add(id, record);
-    const cost = countedCost(record);
-    if (cost > 0) this.#ledgers.get(id)?.add(cost, record.createdAt.getTime(), this.#options.now());
-  }
-
-  /** Runs when the record is in the database. */
-  shipped(id: string, record: UsageRecord): void {
-    this.#unshipped.shipped(id, record);
-  }
-
   async load(ids: readonly string[]): Promise<void> {
-    const { now, readCosts, readUndisturbed } = this.#options;
+    const { now, readCosts, readUndisturbed, unshipped } = this.#options;
     await readUndisturbed(async () => {
-      const costs = Map.groupBy(await readCosts(ids), ({ id }) => id);
+      const stored = Map.groupBy(await readCosts(ids), ({ id }) => id);
+      const costs = unshipped();
       for (const id of ids) {
         const ledger = this.#ledgers.get(id) ?? new Ledger(now());
         this.#ledgers.delete(id);
         this.#ledgers.set(id, ledger);
-        this.#fill(id, ledger, costs.get(id) ?? []);
+        this.#fill(ledger, stored.get(id) ?? [], costs.get(id) ?? []);
       }
     });
   }
 
   /** Reads a holder's spending for the console. The ledger is not kept, so `refresh` ignores it. */
   async look(id: string): Promise<Ledger> {
-    const { now, readCosts, readUndisturbed } = this.#options;
+    const { now, readCosts, readUndisturbed, unshipped } = this.#options;
     const ledger = new Ledger(now());
-    await readUndisturbed(async () => this.#fill(id, ledger, await readCosts([id])));
+    await readUndisturbed(async () => {
+      const stored = await readCosts([id]);
+      this.#fill(ledger, stored, unshipped().get(id) ?? []);
+    });
     return ledger;
   }
 
@@ -88,12 +81,12 @@ export class Spending {
     else this.#ledgers.delete(id);
   }
 
-  #fill(id: string, ledger: Ledger, costs: readonly DailyCost[]): void {
-    const shipped = costs.map(({ startsAt, cost }): [startsAt: number, cost: number] => [
-      startsAt.getTime(),
-      cost,
-    ]);
-    ledger.set([...shipped, ...this.#unshipped.of(id)], this.#options.now());
+  #fill(ledger: Ledger, stored: readonly DailyCost[], unshipped: readonly UnshippedCost[]): void {
+    const days = stored.map(({ startsAt, cost }): [number, number] => [startsAt.getTime(), cost]);
+    ledger.set(
+      [...days, ...unshipped.map(({ day, cost }): [number, number] => [day, cost])],
+      this.#options.now(),
+    );
   }
 }
 
@@ -101,40 +94,41 @@ export const idsPerQuery = 200;
 /** Idle ledgers cause at most one more query, because ledgers in use must not wait for them. */
 const restingPerRefreshMax = idsPerQuery;
 
-/** Costs of finished requests that are not in the database yet, by holder and day. */
-class UnshippedCosts {
-  readonly #costs = new Map<string, Map<number, number>>();
+/** The costs of a key's and its owner's requests that began on the same day. `day` is its start. */
+type UnshippedCost = { id: string; ownerId: string | null; day: number; cost: number };
 
-  add(id: string, record: UsageRecord): void {
-    const cost = countedCost(record);
-    if (cost === 0) return;
-    let days = this.#costs.get(id);
-    if (!days) this.#costs.set(id, (days = new Map()));
-    const day = startOfDay(record.createdAt);
-    days.set(day, (days.get(day) ?? 0) + cost);
+/** Costs of finished requests that are not in the database yet. They are kept by key, and summed by holder when read. */
+export class UnshippedCosts {
+  readonly #byKey = new Map<string, UnshippedCost[]>();
+
+  add(record: UsageRecord): void {
+    this.#change(record, countedCost(record));
   }
 
-  shipped(id: string, record: UsageRecord): void {
-    const days = this.#costs.get(id);
-    if (!days) return;
-    const day = startOfDay(record.createdAt);
-    const left = (days.get(day) ?? 0) - countedCost(record);
-    if (left > 0) days.set(day, left);
-    else days.delete(day);
-    if (days.size === 0) this.#costs.delete(id);
+  /** Runs when the record is in the database. */
+  shipped(record: UsageRecord): void {
+    this.#change(record, -countedCost(record));
   }
 
-  /** The cost of each day, with the day's start in milliseconds since 1970. */
-  of(id: string): Iterable<[startsAt: number, cost: number]> {
-    return this.#costs.get(id) ?? [];
+  by(idOf: Holder["idOf"]): Map<string | null, UnshippedCost[]> {
+    return Map.groupBy([...this.#byKey.values()].flat(), idOf);
+  }
+
+  #change({ apiKeyId: id, ownerId, createdAt }: UsageRecord, by: number): void {
+    if (by === 0) return;
+    const day = Math.floor(createdAt.getTime() / dayMs) * dayMs;
+    let costs = this.#byKey.get(id);
+    if (!costs) this.#byKey.set(id, (costs = []));
+    let known = costs.find((each) => each.day === day && each.ownerId === ownerId);
+    if (!known) costs.push((known = { id, ownerId, day, cost: 0 }));
+    known.cost += by;
+    if (known.cost > 0) return;
+    costs.splice(costs.indexOf(known), 1);
+    if (costs.length === 0) this.#byKey.delete(id);
   }
 }
 
 /** Counts the minimum cost of an unpriced request. */
-function countedCost({ cost, costDetails }: UsageRecord): number {
+export function countedCost({ cost, costDetails }: UsageRecord): number {
   return cost ?? costDetails?.least ?? 0;
-}
-
-function startOfDay(moment: Date): number {
-  return Math.floor(moment.getTime() / dayMs) * dayMs;
 }
