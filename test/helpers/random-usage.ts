@@ -1,6 +1,6 @@
 import type { UsageRecordRow, UsageStatus } from "../../db/entities/usage-record.ts";
 import { createId } from "../../gateway/ids.ts";
-import { costOf } from "../../gateway/usage/counting/cost.ts";
+import { priceRequest } from "../../gateway/usage/counting/cost.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 /**
@@ -24,7 +24,7 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
     reasoningTokens: random.chance(0.2) ? random.upTo(1_000) : null,
   };
   const known = status === "FAILED" ? null : usage;
-  const cost = costOf(prices, known);
+  const { cost } = priceRequest(prices, known, createdAt);
   return {
     id: createId("req", { now: () => createdAt.getTime(), randomBytes: (size) => randomBytes(random, size) }),
     createdAt,

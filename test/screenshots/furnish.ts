@@ -1,4 +1,4 @@
-import { costOf } from "../../gateway/usage/counting/cost.ts";
+import { priceRequest } from "../../gateway/usage/counting/cost.ts";
 import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import type { TestGateway } from "../helpers/test-gateway.ts";
@@ -94,7 +94,7 @@ async function use(
       model: slug,
       provider: slug.split("/")[0] ?? "",
       upstreamModel: model?.upstreamModel ?? null,
-      cost: costOf(price, record),
+      cost: priceRequest(price, record, record.createdAt).cost,
     };
   });
   await database.write(({ usageRecords }) => usageRecords.insertAll(records));

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import test, { type ExecutionContext } from "ava";
 import type { TokenUsage } from "../../gateway/wire/token-usage.ts";
-import { costOf, isUnsent } from "../../gateway/usage/counting/cost.ts";
+import { isUnsent, priceRequest } from "../../gateway/usage/counting/cost.ts";
 import { recomputeCosts } from "../../gateway/usage/history/recompute-costs.ts";
 import { addModel, answersWith, type Script } from "../helpers/add-model.ts";
 import { askHistory } from "../helpers/ask-history.ts";
@@ -79,7 +79,7 @@ for (const [title, { input, cachedInput, output }, usage, cost] of cases) {
       cachedInputPrice: nano(cachedInput),
       outputPrice: nano(output),
     };
-    t.is(costOf({ ...prices, cacheWritePrice: null }, usage), cost);
+    t.is(priceRequest({ ...prices, cacheWritePrice: null }, usage, new Date()).cost, cost);
   });
 }
 

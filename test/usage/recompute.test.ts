@@ -1,7 +1,7 @@
 import Sqlite from "better-sqlite3";
 import test, { type ExecutionContext } from "ava";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
-import { costOf } from "../../gateway/usage/counting/cost.ts";
+import { priceRequest } from "../../gateway/usage/counting/cost.ts";
 import { recomputeCommand, recomputeCosts } from "../../gateway/usage/history/recompute-costs.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
@@ -70,8 +70,12 @@ async function costs(url: string): Promise<Map<string, string>> {
 }
 
 function expectedCost(record: UsageRecordRow, models: string[]): string {
-  const by = meant(record, models) ? { ...record, ...prices, cost: costOf(prices, record) } : record;
+  const by = meant(record, models) ? { ...record, ...prices, cost: costOf(record) } : record;
   return [by.cost, by.inputPrice, by.cachedInputPrice, by.outputPrice].join();
+}
+
+function costOf(record: UsageRecordRow): number | null {
+  return priceRequest(prices, record, record.createdAt).cost;
 }
 
 for (const kind of allDatabaseKinds) {
@@ -87,10 +91,10 @@ for (const kind of allDatabaseKinds) {
     const of = records.filter((record) => meant(record, ["model-0"]));
     t.is(result?.records, of.length);
     t.is(result?.unknownBefore, of.filter(({ cost }) => cost === null).length);
-    t.is(result?.unknownAfter, of.filter((record) => costOf(prices, record) === null).length);
+    t.is(result?.unknownAfter, of.filter((record) => costOf(record) === null).length);
     t.is(
       result?.costAfter,
-      of.reduce((sum, record) => sum + BigInt(costOf(prices, record) ?? 0), 0n),
+      of.reduce((sum, record) => sum + BigInt(costOf(record) ?? 0), 0n),
     );
 
     const again = await recomputeCosts(database, { from, to });

@@ -9,13 +9,7 @@ import { deltaNames } from "../../gateway/dialects/named-event-reader.ts";
 import { answerNames, OutputMeter, TokenMeter } from "../../gateway/usage/counting/token-meter.ts";
 import type { TokenUsage } from "../../gateway/wire/token-usage.ts";
 import { type PriceComponent, priceComponents, type PriceRule } from "../../db/entities/price-details.ts";
-import {
-  costLines,
-  costOf,
-  priceRequest,
-  type Prices,
-  usageParts,
-} from "../../gateway/usage/counting/cost.ts";
+import { costLines, priceRequest, type Prices, usageParts } from "../../gateway/usage/counting/cost.ts";
 
 const project = path.join(import.meta.dirname, "../..");
 
@@ -323,7 +317,7 @@ test("a part of a prompt above a threshold costs its price, the rest the usual o
     reasoningTokens: null,
   };
   // The 400 cached tokens come first, then 600 tokens below the threshold, then 500 above it.
-  t.is(costOf(list, used, at), 400 * 100 + 600 * 1_000 + 500 * 3_000 + 100 * 5_000);
+  t.is(priceRequest(list, used, at).cost, 400 * 100 + 600 * 1_000 + 500 * 3_000 + 100 * 5_000);
 });
 
 const unknown: [what: string, details: TokenUsage["details"]][] = [
@@ -337,7 +331,7 @@ for (const [what, details] of unknown) {
   test(`${what} without a price makes the cost unknown`, (t) => {
     const list = { inputPrice: 1, cachedInputPrice: null, cacheWritePrice: null, outputPrice: 1 };
     const counts = { inputTokens: 10, outputTokens: 10, cachedInputTokens: null, reasoningTokens: null };
-    t.is(costOf(list, { ...counts, cacheWriteInputTokens: null, details }, at), null);
+    t.is(priceRequest(list, { ...counts, cacheWriteInputTokens: null, details }, at).cost, null);
   });
 }
 
@@ -356,7 +350,8 @@ test("a million costs lose nothing by rounding", (t) => {
   for (let row = 0; row < 1_000_000; row++) {
     const [cached, fresh, output] = [next(1_000), next(1_000), next(500)];
     const used = { inputTokens: cached + fresh, outputTokens: output, cachedInputTokens: cached };
-    sum += BigInt(costOf(list, { ...used, cacheWriteInputTokens: null, reasoningTokens: null }, at) ?? 0);
+    const counts = { ...used, cacheWriteInputTokens: null, reasoningTokens: null };
+    sum += BigInt(priceRequest(list, counts, at).cost ?? 0);
     exact += BigInt(fresh) * 3_625_000n + BigInt(cached) * 2_800_000n + BigInt(output) * 870_001n;
   }
   // Each row is exact to half a nano-dollar, and all rows together to a hundred-thousandth of a dollar.

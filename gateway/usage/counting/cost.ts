@@ -48,11 +48,6 @@ const ownPrices = ["reasoning", "request"] as const;
 
 const unknownCost = { cost: null, lines: null };
 
-/** Returns nano-dollars, or null for an unpriced request. */
-export function costOf(prices: Prices, usage: TokenUsage | null, at = new Date()): number | null {
-  return priceRequest(prices, usage, at).cost;
-}
-
 /** Calculates only the sum, because most requests need no lines. */
 function usualCost(
   inputPrice: number,
@@ -118,17 +113,12 @@ function toComponentPrices(prices: Prices): ComponentPrices {
 }
 
 /** A missing cache price counts as free: cached tokens then cost the input price of 0. */
-function isFree({
-  inputPrice,
-  cachedInputPrice,
-  cacheWritePrice,
-  outputPrice,
-  priceDetails,
-}: Prices): boolean {
-  if (inputPrice !== 0 || outputPrice !== 0 || cachedInputPrice || cacheWritePrice) return false;
+function isFree(prices: Prices): boolean {
   return (
-    !priceDetails ||
-    (priceDetails.rules.length === 0 && Object.values(priceDetails.prices).every((price) => !price))
+    prices.inputPrice === 0 &&
+    prices.outputPrice === 0 &&
+    !prices.priceDetails?.rules.length &&
+    Object.values(toComponentPrices(prices)).every((price) => !price)
   );
 }
 
@@ -227,14 +217,7 @@ export function costLines(
     const key = `${found.component} ${found.price} ${found.when}`;
     const line = lines.get(key);
     if (line) line.quantity += quantity;
-    else
-      lines.set(key, {
-        component: found.component,
-        quantity,
-        price: found.price,
-        amount: null,
-        ...whenOf(found),
-      });
+    else lines.set(key, { ...found, quantity, amount: null });
   }
   let exact = 0n;
   let total = 0n;
@@ -251,12 +234,6 @@ export function costLines(
 /** Prices are per million units. */
 const perPrice = 1_000_000n;
 
-function whenOf({ when }: { when?: string }): { when?: string } {
-  return when === undefined ? {} : { when };
-}
-
-type PricedPart = UsagePart & { sheet: PriceSheet };
-
 /**
  * Splits parts by the prices that apply. A rule with `part: "above"` applies only to the input tokens above its
  * threshold.
@@ -265,7 +242,7 @@ function* priced(
   parts: readonly UsagePart[],
   prices: ComponentPrices,
   rules: readonly PriceRule[],
-): Generator<PricedPart> {
+): Generator<UsagePart & { sheet: PriceSheet }> {
   const whole = rules.filter(({ part }) => part === undefined);
   const steps = rules
     .filter(({ part, when }) => part === "above" && when.inputTokensAbove !== undefined)

@@ -23,11 +23,11 @@ export class PriceSheet {
   priceOf(component: PriceComponent): SheetPrice {
     const own = this.#prices[component];
     if (own !== null && own !== undefined) return this.#multiplied(component, own);
-    const { instead, times } = substitutes[component] ?? noSubstitute;
-    if (instead === null) return { component, price: null };
-    const found = this.priceOf(instead);
-    if (times === 1) return found;
-    return { ...found, component, price: found.price === null ? null : found.price * times };
+    const substitute = substitutes[component];
+    if (!substitute) return { component, price: null };
+    const found = this.priceOf(substitute.instead);
+    if (substitute.times === 1) return found;
+    return { ...found, component, price: found.price === null ? null : found.price * substitute.times };
   }
 
   #multiplied(component: PriceComponent, price: number): SheetPrice {
@@ -47,8 +47,6 @@ export class PriceSheet {
 
 /** `component` is the component whose price applies, which can be a substitute. */
 export type SheetPrice = { component: PriceComponent; price: number | null; when?: string };
-
-const noSubstitute = { instead: null, times: 1 };
 
 /**
  * A component without a price has its substitute's price, multiplied by `times`, as on vendors' bills. Uncached audio,
