@@ -36,7 +36,6 @@ import { PrivateAddressWarnings } from "./routing/private-address-warnings.ts";
 import type { Runtime } from "./runtime.ts";
 import { AddressGuard } from "./upstream/address-guard.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
-import { Onboarding } from "./usage/history/onboarding.ts";
 import { UsageHistory } from "./usage/history/usage-history.ts";
 import { Retention } from "./usage/recording/retention.ts";
 import { UsageRecorder } from "./usage/recording/usage-recorder.ts";
@@ -238,7 +237,6 @@ function createManaged(
     credentials: new CredentialService({ ...common, secretBox }),
     providers: new ProviderService({ ...common, secretBox, guard, upstreams, coolDowns, environmentKeys }),
     usageHistory: new UsageHistory({ database, limits }),
-    onboarding: new Onboarding(database),
   };
 }
 

@@ -25,7 +25,6 @@ export type Context = {
     | "keyUsage"
     | "keys"
     | "models"
-    | "onboarding"
     | "providers"
     | "sessions"
     | "usageHistory"

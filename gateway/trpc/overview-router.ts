@@ -11,7 +11,7 @@ const period = z.enum(Object.keys(overviewPeriods) as (keyof typeof overviewPeri
 const ofPeriod = z.strictObject({ period }).default({ period: "24h" });
 
 export const overviewRouter = router({
-  onboarding: procedure.query(({ ctx }) => ctx.services.onboarding.steps(ctx.person)),
+  onboarding: procedure.query(({ ctx }) => ctx.services.usageHistory.onboarding(ctx.person)),
 
   get: procedure
     .input(ofPeriod)

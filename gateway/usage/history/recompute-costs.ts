@@ -17,15 +17,16 @@ type RecomputeRange = {
 };
 
 /** Costs are in nano-dollars. */
-type RecomputedModel = {
-  model: string;
-  records: number;
-  changed: number;
-  costBefore: bigint;
-  costAfter: bigint;
-  unknownBefore: number;
-  unknownAfter: number;
+const nothing = {
+  records: 0,
+  changed: 0,
+  costBefore: 0n,
+  costAfter: 0n,
+  unknownBefore: 0,
+  unknownAfter: 0,
 };
+
+type RecomputedModel = typeof nothing & { model: string };
 
 /**
  * Recomputes a period's costs and roll-ups with current prices, in small transactions. An interrupted run can
@@ -56,7 +57,7 @@ export async function recomputeCosts(
         return answering && (!wanted || answering.id === wanted.id);
       });
       const pairs = matching.map((before) => ({ before, after: withPricesOf(before, modelOf(before)) }));
-      const changed = pairs.filter(({ before, after }) => differ(before, after));
+      const changed = pairs.filter(({ before, after }) => !isDeepStrictEqual({ ...before }, { ...after }));
       await usageRecords.replaceCosts(changed.map(({ after }) => after));
       await usageRollUps.replace(
         changed.map(({ before }) => before),
@@ -120,37 +121,13 @@ function withPricesOf(record: UsageRecordRow, model: PricedModel | undefined): U
   return { ...record, ...toCost(model, usage, { costSource, chargeFactor, at: record.createdAt }) };
 }
 
-function differ(before: UsageRecordRow, after: UsageRecordRow): boolean {
-  const names = [
-    "cost",
-    "inputPrice",
-    "cachedInputPrice",
-    "cacheWritePrice",
-    "outputPrice",
-    "markup",
-  ] as const;
-  return (
-    names.some((name) => before[name] !== after[name]) ||
-    !isDeepStrictEqual(before.costDetails, after.costDetails)
-  );
-}
-
 function count(
   results: Map<string, RecomputedModel>,
   model: string,
   before: UsageRecordRow,
   after: UsageRecordRow,
 ): void {
-  const nothing = {
-    model,
-    records: 0,
-    changed: 0,
-    costBefore: 0n,
-    costAfter: 0n,
-    unknownBefore: 0,
-    unknownAfter: 0,
-  };
-  const result = results.get(model) ?? nothing;
+  const result = results.get(model) ?? { model, ...nothing };
   results.set(model, result);
   result.records++;
   if (before.cost !== after.cost) result.changed++;

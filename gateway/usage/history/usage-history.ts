@@ -8,6 +8,7 @@ import {
 import type { UsageInterval, UsagePage as RecordsPage } from "../../../db/repositories/usage-queries.ts";
 import { ownerScope, type Person } from "../../auth/person.ts";
 import { firstIdAt, timeOfId } from "../../ids.ts";
+import { findKind } from "../../providers/registry.ts";
 import type { Settings } from "../../config/variables.ts";
 import { summarizeUsage, type UsageSummary } from "./usage-summary.ts";
 
@@ -66,12 +67,35 @@ export class UsageHistory {
     );
   }
 
+  /** The steps that a person has done. A used provider or key counts even after its deletion. */
+  onboarding(person: Person) {
+    const owner = ownerScope(person);
+    return this.#options.database.ask(person, async ({ apiKeys, providers, usageRollUps }) => {
+      const rows = await providers.list();
+      const demos = rows.filter(({ kind }) => findKind(kind)?.isDemo).map(({ name }) => name);
+      const hasProvider =
+        demos.length < rows.length || (await usageRollUps.existsBesides([firstDemo, ...demos]));
+      const hasUsedKey = await usageRollUps.existsOf(owner);
+      return {
+        /** Whether a provider other than the demo exists or was called. */
+        hasProvider,
+        /** Whether a key with an owner exists or was used. For members, only their own keys count. */
+        hasKey: hasUsedKey || (await apiKeys.existsOf(owner)),
+        // Without a provider, only the demo can have answered.
+        hasRequest: hasProvider && hasUsedKey,
+      };
+    });
+  }
+
   async #page(repositories: Repositories, wanted: WantedPage): Promise<UsageRecordRow[]> {
     const { usageQueryTimeoutMs } = this.#options.limits;
     const page = await narrowPage(repositories, wanted, usageQueryTimeoutMs);
     return page === null ? [] : repositories.usageRecords.list(page, usageQueryTimeoutMs);
   }
 }
+
+/** The demo provider of the first start, which may no longer exist. */
+const firstDemo = "demo";
 
 type UsagePage = { records: OwnedRecord[]; hasMore: boolean };
 

@@ -6,46 +6,22 @@ import type { UsageHistory } from "./usage-history.ts";
 import { firstTokenBoundsMs, latencyBoundsMs } from "../../../db/entities/usage-roll-up.ts";
 import { inTurns } from "../../next-turn.ts";
 
-/** Latencies cover successful requests only. */
-type Activity = {
-  requests: number;
-  /** Failed and interrupted requests. */
-  errors: number;
-  successes: number;
-  /** The sum of known costs, in US dollars. 0 without requests, null if every cost is unknown. */
-  costUsd: number | null;
-  unknownCosts: number;
-  averageLatencyMs: number | null;
-  p95LatencyMs: number | null;
-};
-
-type UsageOverview = {
-  from: Date;
-  to: Date;
-  /** Hours or days, oldest first. The last one is incomplete. */
-  intervals: (Activity & { startsAt: Date })[];
-  total: Activity;
-  /** The same length of time, one period earlier. */
-  before: Activity;
-};
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /** Each period ends with the current hour or day. */
 export const overviewPeriods = {
-  "24h": { interval: "hour", count: 24 },
-  "7d": { interval: "day", count: 7 },
-  "30d": { interval: "day", count: 30 },
+  "24h": { interval: "hour", lengthMs: hourMs, count: 24 },
+  "7d": { interval: "day", lengthMs: dayMs, count: 7 },
+  "30d": { interval: "day", lengthMs: dayMs, count: 30 },
 } as const;
 
-type OverviewPeriod = keyof typeof overviewPeriods;
+type PeriodOptions = { period: keyof typeof overviewPeriods; now: number };
 
-export async function readOverview(
-  history: UsageHistory,
-  person: Person,
-  { period, now }: { period: OverviewPeriod; now: number },
-): Promise<UsageOverview> {
-  const { interval, count } = overviewPeriods[period];
-  const lengthMs = interval === "hour" ? hourMs : dayMs;
-  const from = startOf(period, now);
+export async function readOverview(history: UsageHistory, person: Person, options: PeriodOptions) {
+  const { period, now } = options;
+  const { interval, lengthMs, count } = overviewPeriods[period];
+  const from = startOf(options);
   const read = (start: number, end: number, by: typeof interval | null) =>
     history.summarize(
       person,
@@ -58,27 +34,25 @@ export async function readOverview(
   return {
     from: new Date(from),
     to: new Date(now),
+    /** Hours or days, oldest first. The last one is incomplete. */
     intervals: starts.map((start) => ({
       startsAt: new Date(start),
       ...toActivity(byStart.get(start) ?? []),
     })),
     total: toActivity(sums),
+    /** The same length of time, one period earlier. */
     before: toActivity(await read(from - count * lengthMs, now + 1 - count * lengthMs, null)),
   };
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-const nanoPerDollar = 1e9;
-
 /** The start of the period's first hour or day, in UTC. */
-function startOf(period: OverviewPeriod, now: number): number {
-  const { interval, count } = overviewPeriods[period];
-  const lengthMs = interval === "hour" ? hourMs : dayMs;
+function startOf({ period, now }: PeriodOptions): number {
+  const { lengthMs, count } = overviewPeriods[period];
   return (Math.floor(now / lengthMs) - (count - 1)) * lengthMs;
 }
 
-function toActivity(sums: UsageSum[]): Activity {
+/** Latencies cover successful requests only. */
+function toActivity(sums: UsageSum[]) {
   const all = total(sums);
   const failed = total(sums.filter(({ status }) => status === "FAILED" || status === "INTERRUPTED"));
   const succeeded = total(sums.filter(({ status }) => status === "SUCCEEDED"));
@@ -87,7 +61,8 @@ function toActivity(sums: UsageSum[]): Activity {
     requests,
     errors: failed?.requests ?? 0,
     successes: succeeded?.requests ?? 0,
-    costUsd: requests > 0 && requests === unknownCosts ? null : Number(all?.cost ?? 0n) / nanoPerDollar,
+    /** Null if every cost is unknown. */
+    costUsd: requests > 0 && requests === unknownCosts ? null : toUsd(all?.cost ?? 0n),
     unknownCosts,
     averageLatencyMs: succeeded ? averageLatencyMs(succeeded) : null,
     p95LatencyMs: succeeded ? percentileMs(succeeded.latencies, 0.95) : null,
@@ -99,11 +74,8 @@ function total(sums: UsageSum[]): UsageSum | undefined {
 }
 
 /** Null without requests. */
-export function averageLatencyMs({
-  latencyMs,
-  requests,
-}: Pick<UsageSum, "latencyMs" | "requests">): number | null {
-  return requests > 0 ? Math.round(Number(latencyMs) / requests) : null;
+export function averageLatencyMs(sum: Pick<UsageSum, "latencyMs" | "requests">): number | null {
+  return sum.requests > 0 ? Math.round(Number(sum.latencyMs) / sum.requests) : null;
 }
 
 /**
@@ -132,25 +104,9 @@ export function firstTokenPercentileMs({ firstTokens }: Pick<UsageSum, "firstTok
   return percentileMs(firstTokens, share, firstTokenBoundsMs);
 }
 
-/** `id` is empty for requests without a model or owner. */
-type TopRow = { id: string; name: string; requests: number; costUsd: number | null };
-
 /** The top five rows of each list. Keys, models and people are sorted by cost, then by requests. */
-type TopUsage = {
-  keys: TopRow[];
-  models: TopRow[];
-  /** Empty for members. */
-  people: TopRow[];
-  /** Error reasons of failed and interrupted requests, most frequent first. */
-  errors: { reason: string; requests: number }[];
-};
-
-export async function readTopUsage(
-  history: UsageHistory,
-  person: Person,
-  { period, now }: { period: OverviewPeriod; now: number },
-): Promise<TopUsage> {
-  const times = { from: new Date(startOf(period, now)), to: new Date(now + 1) };
+export async function readTopUsage(history: UsageHistory, person: Person, options: PeriodOptions) {
+  const times = { from: new Date(startOf(options)), to: new Date(options.now + 1) };
   const read = (groupBy: ("apiKeyId" | "ownerId" | "model" | "errorReason")[]) =>
     history.summarize(person, times, { groupBy, interval: null, isWithoutTimes: true });
   // One read serves `keys` and `people`. It returns few extra rows, because keys rarely change owners.
@@ -162,10 +118,9 @@ export async function readTopUsage(
   return {
     keys: topOf(keys, ({ apiKeyId = "", apiKeyName = "" }) => ({ id: apiKeyId, name: apiKeyName })),
     models: topOf(models, ({ model = "" }) => ({ id: model, name: model })),
-    people: topOf(people, ({ ownerId = "", ownerName = "" }) => ({
-      id: ownerId ?? "",
-      name: ownerName,
-    })),
+    /** Empty for members. */
+    people: topOf(people, ({ ownerId = "", ownerName = "" }) => ({ id: ownerId, name: ownerName })),
+    /** Error reasons of failed and interrupted requests, most frequent first. */
     errors: reasons
       .map(({ errorReason, outcomes }) => ({
         reason: errorReason ?? "",
@@ -193,37 +148,20 @@ async function addUp(
   return [...groups.values()];
 }
 
-function topOf(rows: UsageSummary[], nameOf: (row: UsageSummary) => Pick<TopRow, "id" | "name">): TopRow[] {
-  const costOf = ({ cost }: UsageSummary) => Number(cost);
+/** @param nameOf returns an empty `id` for requests without a model or owner */
+function topOf(rows: UsageSummary[], nameOf: (row: UsageSummary) => { id: string; name: string }) {
   return rows
-    .toSorted((one, other) => costOf(other) - costOf(one) || other.requests - one.requests)
+    .toSorted((one, other) => Number(other.cost - one.cost) || other.requests - one.requests)
     .slice(0, rowsMax)
     .map((row) => ({
       ...nameOf(row),
       requests: row.requests,
-      costUsd: costOf(row) === 0 && row.unknownCosts > 0 ? null : costOf(row) / 1e9,
+      costUsd: row.cost === 0n && row.unknownCosts > 0 ? null : toUsd(row.cost),
     }));
 }
 
 /** Costs of the current and the previous month, in UTC. Only known costs count. */
-type SpendingForecast = {
-  monthStartsAt: Date;
-  monthEndsAt: Date;
-  monthToDateUsd: number;
-  unknownCosts: number;
-  lastMonthUsd: number;
-  /** The average since the first day with requests in the last 7 days. Covers at least one day. */
-  dailyAverageUsd: number;
-  averagedDays: number;
-  /** The month to date plus the daily average for the rest of the month. */
-  forecastUsd: number;
-};
-
-export async function forecastSpending(
-  history: UsageHistory,
-  person: Person,
-  now: number,
-): Promise<SpendingForecast> {
+export async function forecastSpending(history: UsageHistory, person: Person, now: number) {
   const today = new Date(now);
   const monthOf = (offset: number) => Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + offset);
   const [lastMonth, month, nextMonth] = [monthOf(-1), monthOf(0), monthOf(1)];
@@ -248,6 +186,7 @@ export async function forecastSpending(
     monthToDateUsd,
     unknownCosts: current?.unknownCosts ?? 0,
     lastMonthUsd: toUsd(last?.cost ?? 0n),
+    /** The average since the first day with requests in the last 7 days. */
     dailyAverageUsd,
     averagedDays: Math.round(averagedDays),
     forecastUsd: monthToDateUsd + (dailyAverageUsd * (nextMonth - now)) / dayMs,
@@ -256,6 +195,6 @@ export async function forecastSpending(
 
 const averagedDaysMax = 7;
 
-function toUsd(nanoDollars: bigint | string): number {
+function toUsd(nanoDollars: bigint): number {
   return Number(nanoDollars) / 1e9;
 }

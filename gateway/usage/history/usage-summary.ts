@@ -126,16 +126,15 @@ type Period = { from?: Date | undefined; to?: Date | undefined };
  * at both ends. Hourly sums use no days.
  */
 function splitPeriod({ from, to }: Period, byHour: boolean): PeriodPart[] {
-  if (from && to && from >= to) return [{ of: "records", from, to }];
   const firstHour = from && ceiling(from, hourMs);
   const lastHour = to && floor(to, hourMs);
-  if (from && to && firstHour && lastHour && firstHour > lastHour)
-    return notEmpty([{ of: "records", from, to }]);
+  if (from && to && firstHour && lastHour && (from >= to || firstHour > lastHour))
+    return [{ of: "records", from, to }];
   const parts: PeriodPart[] = [];
   if (from && firstHour) parts.push({ of: "records", from, to: firstHour });
   parts.push(...splitHours(firstHour ?? null, lastHour ?? null, byHour));
   if (to && lastHour) parts.push({ of: "records", from: lastHour, to });
-  return notEmpty(parts);
+  return parts.filter((part) => part.from === null || part.to === null || part.from < part.to);
 }
 
 function splitHours(from: Date | null, to: Date | null, byHour: boolean): PeriodPart[] {
@@ -158,10 +157,6 @@ function floor(moment: Date, lengthMs: number): Date {
 
 function ceiling(moment: Date, lengthMs: number): Date {
   return new Date(Math.ceil(moment.getTime() / lengthMs) * lengthMs);
-}
-
-function notEmpty(parts: PeriodPart[]): PeriodPart[] {
-  return parts.filter(({ from, to }) => from === null || to === null || from < to);
 }
 
 export function addSums(one: UsageSum, other: UsageSum): UsageSum {
