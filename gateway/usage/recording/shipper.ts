@@ -8,8 +8,9 @@ import {
   type Segment,
   encodeRecord,
   type PendingRecord,
+  writeAll,
 } from "./spool.ts";
-import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fdatasyncSync, openSync, rmSync } from "node:fs";
 
 type ShipperOptions = {
   database: Database;
@@ -239,12 +240,6 @@ export class Reserve {
     if (this.#file !== null) closeSync(this.#file);
     this.#file = null;
     if (this.waiting.length === 0) rmSync(this.#path, { force: true });
-  }
-}
-
-function writeAll(file: number, bytes: Buffer, position: number): void {
-  for (let written = 0; written < bytes.length;) {
-    written += writeSync(file, bytes, written, bytes.length - written, position + written);
   }
 }
 

@@ -145,7 +145,7 @@ class OpenSegment implements Segment {
     for (const record of records) {
       let length = encodeRecord(this.#buffer, record, filled);
       if (length === 0) {
-        this.#write(filled, end);
+        writeAll(this.#file, this.#buffer.subarray(0, filled), end);
         end += filled;
         filled = 0;
         length = encodeRecord(this.#buffer, record);
@@ -153,7 +153,7 @@ class OpenSegment implements Segment {
       }
       filled += length;
     }
-    this.#write(filled, end);
+    writeAll(this.#file, this.#buffer.subarray(0, filled), end);
     this.bytes = end + filled;
     this.#count += records.length;
     for (const record of records) this.waiting.push(record);
@@ -174,13 +174,6 @@ class OpenSegment implements Segment {
     if (!this.#isSyncing) closeSync(this.#file);
   }
 
-  #write(length: number, position: number): void {
-    // A nearly full disk may accept only a part of the bytes.
-    for (let written = 0; written < length;) {
-      written += writeSync(this.#file, this.#buffer, written, length - written, position + written);
-    }
-  }
-
   /** One `fdatasync` covers all earlier appends. The next call covers records that were appended meanwhile. */
   #sync(): void {
     this.#isSyncing = true;
@@ -190,6 +183,13 @@ class OpenSegment implements Segment {
       if (bytes < this.bytes) this.#sync();
       else if (this.#isSealed) closeSync(this.#file);
     });
+  }
+}
+
+/** A nearly full disk may accept only a part of the bytes in one write. */
+export function writeAll(file: number, bytes: Buffer, position: number): void {
+  for (let written = 0; written < bytes.length;) {
+    written += writeSync(file, bytes, written, bytes.length - written, position + written);
   }
 }
 
@@ -349,7 +349,6 @@ export class PendingRecord {
   readonly started: StartedRequest | null;
   readonly #proceed: () => void;
   readonly #log: Log;
-  #hasProceeded = false;
 
   constructor(record: UsageRecord, started: StartedRequest | null, proceed: () => void, log: Log) {
     this.record = record;
@@ -360,8 +359,6 @@ export class PendingRecord {
 
   /** An error in one response must not affect the other responses. */
   proceed(): void {
-    if (this.#hasProceeded) return;
-    this.#hasProceeded = true;
     try {
       this.#proceed();
     } catch (error) {

@@ -40,7 +40,6 @@ export class UsageRecorder {
   #pending: PendingRecord[] = [];
   #timer: NodeJS.Timeout | undefined;
   #shipping: Promise<void> | null = null;
-  readonly #batchRecordsMax: number;
   #pauseMs: number;
   /** The approximate time of the oldest record that the database lacks. Null if it has every record. */
   #waitingSince: number | null = null;
@@ -65,7 +64,6 @@ export class UsageRecorder {
     this.#prepareReserve();
     this.#started = new StartedRequests(this.#folder.startedPath);
     const batchRecordsMax = limits.usageBatchRecordsMax;
-    this.#batchRecordsMax = batchRecordsMax;
     const shipped = (records: readonly UsageRecord[]) => this.#onShipped?.(records);
     this.#shipper = new Shipper({ database, log, batchRecordsMax, shipped });
     this.#direct = new DirectWriter({
@@ -174,7 +172,8 @@ export class UsageRecorder {
     if (!this.#spool.append(pending.map(({ record }) => record))) return this.#direct.write(pending);
     this.#noteSafe(pending);
     for (const each of pending) each.proceed();
-    if (this.#spool.newest.length >= this.#batchRecordsMax && !this.#isFailing) void this.#ship();
+    const { usageBatchRecordsMax } = this.#options.limits;
+    if (this.#spool.newest.length >= usageBatchRecordsMax && !this.#isFailing) void this.#ship();
   }
 
   #noteSafe(pending: readonly PendingRecord[]): void {
