@@ -298,8 +298,6 @@ class HeldRefusal {
 const bodyBytesMax = 64 * 1024;
 const bodyWaitMsMax = 1_000;
 
-export type { HeldRefusal };
-
 /**
  * Selects by weight from the first group with a candidate that is left and not cooling down.
  * @param isLeft whether a candidate may still be tried for this request

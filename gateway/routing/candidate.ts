@@ -1,7 +1,7 @@
-import type { ModelRow } from "../../db/entities/model.ts";
 import type { GatewayError } from "../errors.ts";
 import type { EndpointName, ModelApis, UpstreamApi, UpstreamModel } from "../providers/provider.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
+import type { Prices } from "../usage/counting/cost.ts";
 
 /** One provider, credential and upstream model that can answer a request. */
 export type Candidate = UsableCandidate | UnusableCandidate;
@@ -16,10 +16,7 @@ export type UsableCandidate = Readonly<{
   /** The credential's share of requests, relative to the provider's other credentials. */
   weight: number;
   upstreamModel: UpstreamModel;
-  prices: Pick<
-    ModelRow,
-    "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice" | "priceDetails"
-  >;
+  prices: Prices;
   /** With `provider`, a cost that the provider reports replaces the calculated cost. */
   costSource: "provider" | null;
   /** The provider's charge factor, in ten-thousandths. Null means a factor of 1. */

@@ -89,10 +89,10 @@ type CatalogueRows = {
 function toCatalogue(rows: CatalogueRows, options: CatalogueOptions): Map<string, CatalogueModel> {
   const credentials = Map.groupBy(rows.credentials, ({ providerId }) => providerId);
   const providers = new Map(
-    rows.providers.map((row) => [row.id, new ConnectedProvider(row, credentials.get(row.id) ?? [], options)]),
+    rows.providers.map((row) => [row.id, connectProvider(row, credentials.get(row.id) ?? [], options)]),
   );
   const ownCandidates = new Map(
-    rows.models.map((model) => [model.id, providers.get(model.providerId)?.candidatesFor(model) ?? []]),
+    rows.models.map((model) => [model.id, providers.get(model.providerId)?.(model) ?? []]),
   );
   const fallbacks = Map.groupBy(rows.fallbacks, ({ modelId }) => modelId);
   return new Map(
@@ -133,55 +133,48 @@ export function listModels(catalogue: Catalogue, key: KnownKey): CatalogueModel[
   return [...catalogue.list()].filter((model) => key.modelIds.has(model.id));
 }
 
-type ConnectedProviderOptions = { secretBox: SecretBox; limits: Settings; log: Log };
-
-class ConnectedProvider {
-  readonly #row: ProviderRow;
-  readonly #timeouts: UpstreamTimeouts;
-  readonly #connections: Connection[];
-
-  constructor(
-    row: ProviderRow,
-    credentials: CredentialRow[],
-    { secretBox, limits, log }: ConnectedProviderOptions,
-  ) {
-    this.#row = row;
-    this.#timeouts = { ...defaultTimeouts(limits), ...row.timeouts };
-    this.#connections = (credentials.length === 0 ? [null] : credentials).map((credential) => {
-      const { id: credentialId, weight } = credential ?? { id: null, weight: 1 };
-      try {
-        return { credentialId, weight, api: connect(row, credential, secretBox), problem: null };
-      } catch (error) {
-        log.error({ provider: row.name, credentialId, error }, "the provider's settings are invalid");
-        return { credentialId, weight, api: null, problem: toGatewayError(error) };
-      }
-    });
-  }
-
-  /** Returns one candidate per credential. A provider without credentials has one candidate. */
-  candidatesFor(model: ModelRow): Candidate[] {
+/**
+ * Returns a function that lists a model's candidates: one per credential. A provider without credentials has one
+ * candidate.
+ */
+function connectProvider(
+  row: ProviderRow,
+  credentials: CredentialRow[],
+  { secretBox, limits, log }: CatalogueOptions,
+): (model: ModelRow) => Candidate[] {
+  const timeouts = { ...defaultTimeouts(limits), ...row.timeouts };
+  const connections: Connection[] = (credentials.length === 0 ? [null] : credentials).map((credential) => {
+    const { id: credentialId, weight } = credential ?? { id: null, weight: 1 };
+    try {
+      return { credentialId, weight, api: connect(row, credential, secretBox), problem: null };
+    } catch (error) {
+      log.error({ provider: row.name, credentialId, error }, "the provider's settings are invalid");
+      return { credentialId, weight, api: null, problem: toGatewayError(error) };
+    }
+  });
+  return (model) => {
     const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice, priceDetails } = model;
     const upstreamModel = {
       name: model.upstreamModel,
       outputTokensMax: model.outputTokensMax,
       canReason: findModelFacts(model.upstreamModel)?.capabilities.includes("reasoning"),
     };
-    return this.#connections.map(({ credentialId, weight, api, problem }) => ({
-      providerId: this.#row.id,
-      providerName: this.#row.name,
-      providerKind: this.#row.kind,
-      preset: this.#row.preset,
+    return connections.map(({ credentialId, weight, api, problem }) => ({
+      providerId: row.id,
+      providerName: row.name,
+      providerKind: row.kind,
+      preset: row.preset,
       credentialId,
       weight,
       upstreamModel,
       prices: { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice, priceDetails },
-      costSource: this.#row.costSource,
-      chargeFactor: this.#row.chargeFactor,
-      timeouts: this.#timeouts,
+      costSource: row.costSource,
+      chargeFactor: row.chargeFactor,
+      timeouts,
       effectiveStatus: api?.effectiveStatus?.bind(api),
       ...(problem === null ? { apis: api.apis(upstreamModel), problem } : { apis: {}, problem }),
     }));
-  }
+  };
 }
 
 type Connection = { credentialId: string | null; weight: number } & (
@@ -191,7 +184,7 @@ type Connection = { credentialId: string | null; weight: number } & (
 
 function connect(row: ProviderRow, credential: CredentialRow | null, secretBox: SecretBox): UpstreamApi {
   const provider = findProvider(row.kind);
-  const secret = credential ? openCredential(secretBox, credential) : null;
+  const secret = credential && openCredential(secretBox, credential);
   return provider.connect({ baseUrl: row.baseUrl ?? "", secret, preset: row.preset });
 }
 

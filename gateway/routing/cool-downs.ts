@@ -38,10 +38,8 @@ export class CoolDowns {
 
   /** Returns one provider name per cooling credential, so names can repeat. */
   coolingProviders(): string[] {
-    const cooling = this.#cooling().map(
-      ({ credential, providerName }) => [credential, providerName] as const,
-    );
-    return [...new Map(cooling).values()];
+    const cooling = new Map(this.#cooling().map((coolDown) => [coolDown.credential, coolDown.providerName]));
+    return [...cooling.values()];
   }
 
   /** Never shortens an existing cool-down. */

@@ -79,9 +79,7 @@ export function privateAddressError(): NodeJS.ErrnoException {
 export function isPublic(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !reserved.check(address, "ipv4");
-  if (family !== 6) return false;
-  if (reserved.check(address, "ipv6")) return false;
-  return globalUnicast.check(address, "ipv6");
+  return family === 6 && !reserved.check(address, "ipv6") && globalUnicast.check(address, "ipv6");
 }
 
 /** Addresses outside the public internet, mainly from RFC 6890. */

@@ -17,20 +17,12 @@ export class AnswerReader {
   #body = noBytes;
   #chunks: ChunkDecoder | null = null;
   #framingBytes = 0;
-  #isComplete = false;
+  isComplete = false;
+  problem: Error | null = null;
   #hasSurplus = false;
-  #problem: Error | null = null;
 
   constructor(limits: HttpLimits) {
     this.#limits = limits;
-  }
-
-  get isComplete(): boolean {
-    return this.#isComplete;
-  }
-
-  get problem(): Error | null {
-    return this.#problem;
   }
 
   get keepAliveMs(): number {
@@ -50,14 +42,14 @@ export class AnswerReader {
     try {
       this.#read(bytes);
     } catch (error) {
-      this.#problem = error as Error;
+      this.problem = error as Error;
     }
     return this.#body;
   }
 
   end(): void {
-    if (this.#head?.end === "close") this.#isComplete = true;
-    else this.#problem = brokenOff();
+    if (this.#head?.end === "close") this.isComplete = true;
+    else this.problem = brokenOff();
   }
 
   #read(arrived: Buffer): void {
@@ -70,7 +62,7 @@ export class AnswerReader {
       }
       at = this.#readHeads(bytes, bytes.length - arrived.length);
     }
-    if (this.#head !== null && !this.#isComplete) at = this.#readBody(bytes, at);
+    if (this.#head !== null && !this.isComplete) at = this.#readBody(bytes, at);
     this.#hasSurplus = at < bytes.length;
   }
 
@@ -121,7 +113,7 @@ export class AnswerReader {
     const to = Math.min(from + this.#left, bytes.length);
     if (to > from) this.#body = Buffer.from(bytes.subarray(from, to));
     this.#left -= to - from;
-    this.#isComplete = this.#left === 0;
+    this.isComplete = this.#left === 0;
     return to;
   }
 
@@ -129,7 +121,7 @@ export class AnswerReader {
     const target = Buffer.allocUnsafe(bytes.length - from);
     try {
       const at = chunks.decode(bytes, from, target);
-      this.#isComplete = chunks.isDone;
+      this.isComplete = chunks.isDone;
       this.#framingBytes += at - from - chunks.length;
       if (this.#framingBytes > this.#limits.upstreamAnswerBytesMax)
         throw brokenRule("its chunks are too small");
@@ -146,7 +138,7 @@ export class AnswerReader {
 /** @param from the offset of the first unchecked byte */
 function canBecomeHead(bytes: Buffer, from: number): boolean {
   for (let at = bytes.indexOf("\n", from); at !== -1; at = bytes.indexOf("\n", at + 1)) {
-    if (bytes[at - 1] !== carriageReturn) return false;
+    if (bytes[at - 1] !== cr) return false;
   }
   return version.startsWith(bytes.toString("latin1", 0, version.length));
 }
@@ -158,7 +150,6 @@ function tooLong(): Error {
 const noBytes: Buffer = Buffer.alloc(0);
 const emptyLine = Buffer.from("\r\n\r\n");
 const version = "HTTP/1.";
-const carriageReturn = 0x0d;
 
 type AnswerHead = {
   status: number;
@@ -279,28 +270,24 @@ class ChunkDecoder {
   #left = 0;
   #digits = 0;
   #skipped = 0;
-  #length = 0;
+  /** The number of bytes that the last `decode` copied. */
+  length = 0;
 
   get isDone(): boolean {
     return this.#state === "done";
   }
 
-  /** The number of bytes that the last `decode` copied. */
-  get length(): number {
-    return this.#length;
-  }
-
   /** Copies the data to `target`. Returns the offset after the body, or `bytes.length` if the body continues. */
   decode(bytes: Buffer, from: number, target: Buffer): number {
     let at = from;
-    this.#length = 0;
+    this.length = 0;
     while (at < bytes.length && this.#state !== "done") {
       if (this.#state !== "data") {
         this.#state = this.#step(this.#state, bytes[at++] as number);
         continue;
       }
       const end = Math.min(at + this.#left, bytes.length);
-      this.#length += bytes.copy(target, this.#length, at, end);
+      this.length += bytes.copy(target, this.length, at, end);
       this.#left -= end - at;
       at = end;
       if (this.#left === 0) this.#state = "data CR";

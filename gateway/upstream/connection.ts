@@ -273,10 +273,10 @@ export class NetworkCall implements UpstreamCall {
   readonly #startedAt = performance.now();
   #lastActivityAt = this.#startedAt;
   #timer: NodeJS.Timeout;
-  #wasSent = false;
+  wasSent = false;
+  isPaused = false;
+  isOver = false;
   #hasHeaders = false;
-  #isPaused = false;
-  #isOver = false;
 
   constructor(events: UpstreamEvents, timeouts: UpstreamTimeouts) {
     this.#events = events;
@@ -287,37 +287,25 @@ export class NetworkCall implements UpstreamCall {
   }
 
   pause(): void {
-    this.#isPaused = true;
+    this.isPaused = true;
     this.holder?.pause();
   }
 
   resume(): void {
-    this.#isPaused = false;
+    this.isPaused = false;
     this.#lastActivityAt = performance.now();
     this.holder?.resume();
   }
 
-  get wasSent(): boolean {
-    return this.#wasSent;
-  }
-
-  get isPaused(): boolean {
-    return this.#isPaused;
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   /** Ends a call that was not sent. */
   fail(error: GatewayError): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     this.#finish();
     this.#events.onError(error, false);
   }
 
   abort(): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     const { holder } = this;
     this.#finish();
     holder?.drop(this);
@@ -325,7 +313,7 @@ export class NetworkCall implements UpstreamCall {
 
   /** Runs before the first byte is written. */
   onSent(): void {
-    this.#wasSent = true;
+    this.wasSent = true;
   }
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
@@ -335,25 +323,25 @@ export class NetworkCall implements UpstreamCall {
   }
 
   onData(bytes: Buffer): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     this.#lastActivityAt = performance.now();
     this.#events.onData(bytes);
   }
 
   onEnd(): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     this.#finish();
     this.#events.onEnd();
   }
 
   onFailure(cause: Error): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     this.#finish();
-    this.#events.onError(toUpstreamFailure(cause), this.#wasSent);
+    this.#events.onError(toUpstreamFailure(cause), this.wasSent);
   }
 
   #finish(): void {
-    this.#isOver = true;
+    this.isOver = true;
     this.holder = null;
     clearTimeout(this.#timer);
   }
@@ -364,7 +352,7 @@ export class NetworkCall implements UpstreamCall {
     const leftInTotalMs = this.#startedAt + totalTimeoutMs - now;
     const leftInStepMs = this.#hasHeaders
       ? // While the client reads slowly, the upstream does not count as idle.
-        (this.#isPaused ? now : this.#lastActivityAt) + idleTimeoutMs - now
+        (this.isPaused ? now : this.#lastActivityAt) + idleTimeoutMs - now
       : this.#startedAt + firstByteTimeoutMs - now;
     const leftMs = Math.min(leftInTotalMs, leftInStepMs);
     if (leftMs > 0) {
@@ -378,7 +366,7 @@ export class NetworkCall implements UpstreamCall {
         : this.#hasHeaders
           ? tooSlow("idle_timeout", `send the next chunk within ${idleTimeoutMs} ms`)
           : tooSlow("first_byte_timeout", `respond within ${firstByteTimeoutMs} ms`);
-    this.#events.onError(error, this.#wasSent);
+    this.#events.onError(error, this.wasSent);
   }
 }
 

@@ -7,19 +7,15 @@ import type { UpstreamHeaders } from "./upstream-call.ts";
  */
 export function readRetryAfterMs(headers: UpstreamHeaders, now: number = Date.now()): number | null {
   return (
-    readNumber(headers["retry-after-ms"], /^\d{1,12}(\.\d+)?$/) ??
-    toMs(readNumber(headers["retry-after"], /^\d{1,9}(\.\d+)?$/)) ??
+    readNumber(headers["retry-after-ms"], /^\d{1,12}(\.\d+)?$/, 1) ??
+    readNumber(headers["retry-after"], /^\d{1,9}(\.\d+)?$/, 1000) ??
     readDate(headers["retry-after"], now)
   );
 }
 
-function readNumber(value: string | string[] | undefined, pattern: RegExp): number | null {
+function readNumber(value: string | string[] | undefined, pattern: RegExp, unitMs: number): number | null {
   const text = textOf(value);
-  return text !== undefined && pattern.test(text) ? Number(text) : null;
-}
-
-function toMs(seconds: number | null): number | null {
-  return seconds === null ? null : seconds * 1000;
+  return text !== undefined && pattern.test(text) ? Number(text) * unitMs : null;
 }
 
 /** A date in the past means no wait. */

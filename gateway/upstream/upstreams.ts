@@ -17,18 +17,14 @@ type UpstreamsOptions = {
 
 /** Has a connection pool for each origin and connect timeout. Never follows redirects or sends a request twice. */
 export class Upstreams {
-  readonly #guard: AddressGuard;
-  readonly #limits: HttpLimits;
-  readonly #now: () => number;
+  readonly #options: UpstreamsOptions;
   /** By connect timeout and origin, which is faster than a joined name. */
   readonly #pools = new Map<number, Map<string, ConnectionPool>>();
   readonly #sharedHeads = new WeakMap<Endpoint, SharedHead>();
   #isClosed = false;
 
-  constructor({ guard, limits, now }: UpstreamsOptions) {
-    this.#guard = guard;
-    this.#limits = limits;
-    this.#now = now;
+  constructor(options: UpstreamsOptions) {
+    this.#options = options;
   }
 
   /** Sends a POST request, or a GET request if the body is null. */
@@ -59,15 +55,9 @@ export class Upstreams {
       const signature = await sign(this.#wholeRequest(body));
       this.#send(endpoint, signature, body, timeouts, call);
     } catch (cause) {
-      call.fail(
-        new GatewayError(
-          "internal_error",
-          "The request to the provider could not be signed. Ask an administrator to check the provider's credential.",
-          {
-            cause,
-          },
-        ),
-      );
+      const message =
+        "The request to the provider could not be signed. Ask an administrator to check the provider's credential.";
+      call.fail(new GatewayError("internal_error", message, { cause }));
     }
   }
 
@@ -91,7 +81,7 @@ export class Upstreams {
   }
 
   #wholeRequest(body: readonly Buffer[] | null): SignedRequest {
-    const date = new Date(this.#now());
+    const date = new Date(this.#options.now());
     return body === null
       ? { method: "GET", body, date }
       : { method: "POST", body: Buffer.concat(body), date };
@@ -132,8 +122,8 @@ export class Upstreams {
     if (!pools) this.#pools.set(connectTimeoutMs, (pools = new Map()));
     const existing = pools.get(origin);
     if (existing) return existing;
-    const dialler = new Dialler({ origin, guard: this.#guard, connectTimeoutMs });
-    const pool = new ConnectionPool(dialler, this.#limits);
+    const { guard, limits } = this.#options;
+    const pool = new ConnectionPool(new Dialler({ origin, guard, connectTimeoutMs }), limits);
     pools.set(origin, pool);
     return pool;
   }
@@ -262,11 +252,6 @@ class ConnectionPool implements CallHolder, ConnectionOwner {
     return this.#waiting.length - this.#dropped;
   }
 
-  #tidy(): void {
-    this.#waiting = this.#waiting.filter(({ call }) => !call.isOver);
-    this.#dropped = 0;
-  }
-
   /** Waits for pending reads, which reveal closed connections and surplus data before reuse. */
   #serveSoon(): void {
     if (this.#isServing) return;
@@ -288,7 +273,9 @@ class ConnectionPool implements CallHolder, ConnectionOwner {
       done++;
     }
     this.#waiting.splice(0, done);
-    if (this.#dropped > this.#waitingCount) this.#tidy();
+    if (this.#dropped <= this.#waitingCount) return;
+    this.#waiting = this.#waiting.filter(({ call }) => !call.isOver);
+    this.#dropped = 0;
   }
 
   /** Null if the pool is full and has no idle connection of another credential to close. */
@@ -357,7 +344,7 @@ class IdleConnections {
 
   /** Closes one connection of another credential. Returns whether one was closed. */
   closeOther(credential: string): boolean {
-    for (const list of this.#lists()) {
+    for (const list of [...this.#rested.values(), this.#restingLonger, this.#resting]) {
       const other = list.find((connection) => connection.credential !== credential);
       other?.retire();
       if (other) return true;
@@ -375,12 +362,6 @@ class IdleConnections {
   close(): void {
     clearTimeout(this.#ticking);
     clearTimeout(this.#sweeping);
-  }
-
-  *#lists(): Generator<Connection[]> {
-    yield* this.#rested.values();
-    yield this.#restingLonger;
-    yield this.#resting;
   }
 
   /** Connections become available after the next poll phase, which reads data that arrived while they rested. */
