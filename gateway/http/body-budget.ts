@@ -16,7 +16,7 @@ export class BodyBudget {
   readonly decoders = new DecoderSlots();
   readonly #bytesMax: number;
   readonly #bytesByHolder = new Map<string, number>();
-  #bytes = 0;
+  bytes = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
@@ -33,20 +33,16 @@ export class BodyBudget {
     const ofKey = key === person ? 0 : (this.#bytesByHolder.get(key) ?? 0) + bytes;
     const share = person === strangers.person ? 1 / 16 : 1 / 2;
     const isFull = held > this.#bytesMax * share || ofKey > (this.#bytesMax * 7) / 16;
-    if (isFull || this.#bytes + bytes > this.#bytesMax) throw bodiesInFlight();
+    if (isFull || this.bytes + bytes > this.#bytesMax) throw bodiesInFlight();
     this.#bytesByHolder.set(person, held);
     if (key !== person) this.#bytesByHolder.set(key, ofKey);
-    this.#bytes += bytes;
+    this.bytes += bytes;
   }
 
   subtract({ person, key }: BodyHolder, bytes: number): void {
     this.#subtract(person, bytes);
     if (key !== person) this.#subtract(key, bytes);
-    this.#bytes -= bytes;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
+    this.bytes -= bytes;
   }
 
   #subtract(holder: string, bytes: number): void {
@@ -61,7 +57,7 @@ export class HeldBody {
   readonly #budget: BodyBudget;
   readonly #holder: BodyHolder;
   #bytes = 0;
-  #isReleased = false;
+  isReleased = false;
   #releaseListener: (() => void) | null = null;
 
   constructor(budget: BodyBudget, holder: BodyHolder) {
@@ -69,19 +65,15 @@ export class HeldBody {
     this.#holder = holder;
   }
 
-  get isReleased(): boolean {
-    return this.#isReleased;
-  }
-
   /** Throws `service_unavailable` if the bytes do not fit or the request has ended. */
   add(bytes: number): void {
-    if (this.#isReleased) throw bodiesInFlight();
+    if (this.isReleased) throw bodiesInFlight();
     this.#budget.add(this.#holder, bytes);
     this.#bytes += bytes;
   }
 
   subtract(bytes: number): void {
-    if (this.#isReleased) return;
+    if (this.isReleased) return;
     this.#bytes -= bytes;
     this.#budget.subtract(this.#holder, bytes);
   }
@@ -93,7 +85,7 @@ export class HeldBody {
 
   /** Throws `service_unavailable` if the request has ended or too many bodies wait. */
   joinDecoders(): DecoderSlot {
-    if (this.#isReleased) throw bodiesInFlight();
+    if (this.isReleased) throw bodiesInFlight();
     return this.#budget.decoders.join(this.#holder.person);
   }
 
@@ -104,8 +96,8 @@ export class HeldBody {
 
   /** Can be called more than once. */
   release(): void {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
+    if (this.isReleased) return;
+    this.isReleased = true;
     if (this.#bytes > 0) this.#budget.subtract(this.#holder, this.#bytes);
     this.#releaseListener?.();
   }
@@ -125,11 +117,7 @@ function bodiesInFlight(): GatewayError {
 /** Bounds the decoders at work in this process and per holder. Holders with waiting bodies take turns. */
 export class DecoderSlots {
   readonly #queues = new Map<string, Queue>();
-  #atWork = 0;
-
-  get atWork(): number {
-    return this.#atWork;
-  }
+  atWork = 0;
 
   /** The caller must call `leave`. Throws `service_unavailable` if too many bodies of the holder wait. */
   join(holder: string): DecoderSlot {
@@ -150,7 +138,7 @@ export class DecoderSlots {
       }
       if (state === "working") {
         queue.atWork--;
-        this.#atWork--;
+        this.atWork--;
       }
       state = "left";
       if (queue.atWork + queue.waiting.length === 0) this.#queues.delete(holder);
@@ -162,12 +150,12 @@ export class DecoderSlots {
 
   #startNext(): void {
     for (const [holder, queue] of this.#queues) {
-      if (this.#atWork >= decodersAtWorkMax) return;
+      if (this.atWork >= decodersAtWorkMax) return;
       if (queue.atWork >= decodersPerHolderMax) continue;
       const start = queue.waiting.shift();
       if (start === undefined) continue;
       queue.atWork++;
-      this.#atWork++;
+      this.atWork++;
       // The Map's order is the order of turns.
       this.#queues.delete(holder);
       this.#queues.set(holder, queue);

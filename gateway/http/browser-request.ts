@@ -41,20 +41,16 @@ export function findHostProblem({ headers, httpVersion, rawHeaders }: IncomingMe
     return new GatewayError("invalid_body", "The request has no Host header. Send a Host header.");
   }
   // Node uses the first Host header, but a proxy may have checked another.
-  if (countHosts(rawHeaders) > 1) {
-    return new GatewayError(
-      "invalid_body",
-      "The request has more than one Host header. Send one Host header.",
-    );
-  }
-  return null;
+  if (!hasSeveral(rawHeaders, "host")) return null;
+  return new GatewayError("invalid_body", "The request has more than one Host header. Send one Host header.");
 }
 
-function countHosts(rawHeaders: readonly string[]): number {
+/** @param header a name in lower case */
+export function hasSeveral(rawHeaders: readonly string[], header: string): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index];
-    if (name?.length === "host".length && name.toLowerCase() === "host") count++;
+    if (name?.length === header.length && name.toLowerCase() === header) count++;
   }
-  return count;
+  return count > 1;
 }

@@ -41,7 +41,7 @@ async function readEncodedBody({ request, encoding, bytesMax, held }: EncodedReq
 
 function refuseBody(request: IncomingMessage, held: HeldBody, error: unknown): Promise<never> {
   held.release();
-  forgetEarlyBytes(request);
+  earlyBodies.get(request)?.end();
   if (request.destroyed && !request.readableEnded) return Promise.reject(new ClientGoneError());
   discardRest(request);
   return Promise.reject(error);
@@ -61,8 +61,8 @@ function receiveBody(request: IncomingMessage, bytesMax: number, held: HeldBody)
     body.append(chunk);
   };
   try {
-    const early = takeEarlyBytes(request);
-    if (early !== null) append(early);
+    const early = earlyBodies.get(request)?.take();
+    if (early) append(early);
   } catch (error) {
     return refuseBody(request, held, error);
   }
@@ -133,15 +133,6 @@ export function joinEarlyChunks(
   response.on("close", () => early.end());
 }
 
-/** Ends the joining. Throws `service_unavailable` if the chunks did not fit into the memory for strangers. */
-function takeEarlyBytes(request: IncomingMessage): Buffer | null {
-  return earlyBodies.get(request)?.take() ?? null;
-}
-
-function forgetEarlyBytes(request: IncomingMessage): void {
-  earlyBodies.get(request)?.end();
-}
-
 const earlyBodies = new WeakMap<IncomingMessage, EarlyBody>();
 
 class EarlyBody {
@@ -157,6 +148,7 @@ class EarlyBody {
     request.on("data", this.#join);
   }
 
+  /** Ends the joining. Throws `service_unavailable` if the chunks did not fit into the memory for strangers. */
   take(): Buffer {
     const { bytes } = this.#body;
     this.end();

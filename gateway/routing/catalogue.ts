@@ -133,10 +133,7 @@ export function listModels(catalogue: Catalogue, key: KnownKey): CatalogueModel[
   return [...catalogue.list()].filter((model) => key.modelIds.has(model.id));
 }
 
-/**
- * Returns a function that lists a model's candidates: one per credential. A provider without credentials has one
- * candidate.
- */
+/** Returns a function that lists a model's candidates: one per credential, or one without credentials. */
 function connectProvider(
   row: ProviderRow,
   credentials: CredentialRow[],

@@ -32,40 +32,37 @@ const commands: Record<string, (options: CommandOptions) => Promise<number>> = {
   "credentials:rewrap": rewrapCredentials,
 };
 
-async function migrate({ config, print }: CommandOptions): Promise<number> {
+async function withDatabase(config: Config, use: (database: Database) => Promise<number>): Promise<number> {
   const database = await openDatabase(config);
   try {
+    return await use(database);
+  } finally {
+    await database.close();
+  }
+}
+
+function migrate({ config, print }: CommandOptions): Promise<number> {
+  return withDatabase(config, async (database) => {
     const ran = await database.migrate();
     print(ran.length > 0 ? `Ran ${ran.join(", ")}.` : "The database schema is up to date.");
     return 0;
-  } finally {
-    await database.close();
-  }
+  });
 }
 
-async function checkMigrations({ config, print }: CommandOptions): Promise<number> {
-  const database = await openDatabase(config);
-  try {
+function checkMigrations({ config, print }: CommandOptions): Promise<number> {
+  return withDatabase(config, async (database) => {
     const pending = await database.pendingMigrations();
-    print(
-      pending.length > 0
-        ? `Pending migrations: ${pending.join(", ")}.`
-        : "The database schema is up to date.",
-    );
-    return pending.length > 0 ? 1 : 0;
-  } finally {
-    await database.close();
-  }
+    const isUpToDate = pending.length === 0;
+    print(isUpToDate ? "The database schema is up to date." : `Pending migrations: ${pending.join(", ")}.`);
+    return isUpToDate ? 0 : 1;
+  });
 }
 
-async function recompute({ config, print }: CommandOptions, parameters: string[]): Promise<number> {
-  const database = await openDatabase(config);
-  try {
+function recompute({ config, print }: CommandOptions, parameters: string[]): Promise<number> {
+  return withDatabase(config, async (database) => {
     await recomputeCommand(database, parameters, print);
     return 0;
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 async function resetPassword(
@@ -74,17 +71,14 @@ async function resetPassword(
 ): Promise<number> {
   const email = readAddress(parameters);
   const { host, port, publicUrl, limits } = config;
-  const database = await openDatabase(config);
-  try {
+  return withDatabase(config, async (database) => {
     await checkSchema(database);
     const audit = new AuditLog({ database, runtime, retentionDays: limits.auditRetentionDays });
     const users = new UserService({ database, runtime, audit });
     const consoleUrl = publicUrl ?? formatUrl(host, port);
     await resetCommand({ database, users, consoleUrl }, email, print);
     return 0;
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 async function checkSchema(database: Database): Promise<void> {
@@ -95,8 +89,7 @@ async function checkSchema(database: Database): Promise<void> {
 
 async function rewrapCredentials({ config, runtime, print }: CommandOptions): Promise<number> {
   const secretBox = openSecretBox(config, runtime);
-  const database = await openDatabase(config);
-  try {
+  return withDatabase(config, async (database) => {
     await checkSchema(database);
     const dataKeys = createDataKeys(config, { database, runtime, secretBox });
     // One data key that KMS cannot unwrap must not block the secrets under other keys.
@@ -110,7 +103,5 @@ async function rewrapCredentials({ config, runtime, print }: CommandOptions): Pr
         `No available key decrypts these secrets: ${failed.join(", ")}. Add their key to MASTER_KEY_PREVIOUS, or enter the secrets again in the console.`,
       );
     return failed.length > 0 ? 1 : 0;
-  } finally {
-    await database.close();
-  }
+  });
 }

@@ -45,8 +45,7 @@ export async function startGateway(
   const observer = joinObservers([metrics?.observer ?? null, tracing?.observer ?? null]);
   const services = await createServices(config, runtime, observer);
   metrics?.watch(services);
-  const { limits } = config;
-  const { trustedProxies } = config;
+  const { limits, trustedProxies } = config;
   const sockets = new ResponsesSockets({ ...services, trustedProxies }, conversation(responses));
   let metricsServer: MetricsServer | null = null;
   const readiness: Readiness = { isReady: true, trouble: services.trouble };
@@ -63,7 +62,7 @@ export async function startGateway(
     if (administrator && (await services.accounts.createFirstAdministrator(administrator))) {
       runtime.log.info("created the administrator from ADMIN_EMAIL");
     }
-    const url = urlOf(server, config.host);
+    const url = formatUrl(config.host, (server.address() as AddressInfo).port);
     const close = async () => {
       readiness.isReady = false;
       // Load balancers poll /readyz and send requests until it fails.
@@ -126,11 +125,6 @@ function listen(server: Server, { host, port }: Config, isWorker: boolean): Prom
       resolve();
     });
   });
-}
-
-function urlOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo;
-  return formatUrl(host, port);
 }
 
 async function stop(

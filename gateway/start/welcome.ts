@@ -8,11 +8,7 @@ export async function welcome({ publicUrl, services }: RunningGateway): Promise<
       `Your first API key, connected to demo/echo, shown only once: ${services.firstKeyValue}`,
       "Try it:",
       "",
-      curl(
-        `${publicUrl}/v1/chat/completions`,
-        { authorization: `Bearer ${services.firstKeyValue}` },
-        firstRequest,
-      ),
+      `curl ${publicUrl}/v1/chat/completions -H 'authorization: Bearer ${services.firstKeyValue}' -H 'content-type: application/json' -d '${JSON.stringify(firstRequest)}'`,
     );
   }
   if (!(await services.accounts.isSetUp())) {
@@ -36,9 +32,3 @@ export async function welcome({ publicUrl, services }: RunningGateway): Promise<
 }
 
 const firstRequest = { model: "demo/echo", messages: [{ role: "user", content: "Hello, gateway!" }] };
-
-function curl(url: string, headers: Record<string, string>, body: object): string {
-  const all = { ...headers, "content-type": "application/json" };
-  const options = Object.entries(all).map(([name, value]) => `-H '${name}: ${value}'`);
-  return `curl ${url} ${options.join(" ")} -d '${JSON.stringify(body)}'`;
-}

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { chat } from "../dialects/chat/chat.ts";
-import { GatewayError } from "../errors.ts";
+import { type ErrorCode, GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 import { toErrorBody } from "./error-response.ts";
@@ -16,9 +16,9 @@ export function answerMalformed(runtime: Runtime) {
       socket.destroy();
       return;
     }
-    const [status, error] = toError(problem);
+    const { status, code, message } = problems[problem.code ?? ""] ?? invalidRequest;
     const requestId = createId("req", runtime);
-    const body = JSON.stringify(toErrorBody(error, chat, requestId));
+    const body = JSON.stringify(toErrorBody(new GatewayError(code, message), chat, requestId));
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       "content-type: application/json; charset=utf-8",
@@ -31,33 +31,26 @@ export function answerMalformed(runtime: Runtime) {
   };
 }
 
-function toError({ code }: NodeJS.ErrnoException): [status: number, error: GatewayError] {
-  if (code === "HPE_HEADER_OVERFLOW") {
-    return [
-      431,
-      new GatewayError(
-        "request_too_large",
-        "The request headers are too large. Send fewer or shorter headers.",
-      ),
-    ];
-  }
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return [
-      408,
-      new GatewayError(
-        "request_timeout",
-        "The request took too long to arrive. Retry on a faster connection.",
-      ),
-    ];
-  }
-  return [
-    400,
-    new GatewayError(
-      "invalid_body",
-      "This is not a valid HTTP request. Check the client and the URL scheme.",
-    ),
-  ];
-}
+type Problem = { status: number; code: ErrorCode; message: string };
+
+const problems: Record<string, Problem> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    code: "request_too_large",
+    message: "The request headers are too large. Send fewer or shorter headers.",
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    code: "request_timeout",
+    message: "The request took too long to arrive. Retry on a faster connection.",
+  },
+};
+
+const invalidRequest: Problem = {
+  status: 400,
+  code: "invalid_body",
+  message: "This is not a valid HTTP request. Check the client and the URL scheme.",
+};
 
 /** Node stores the current response on the socket as `_httpMessage`. */
 function hasAnswerBegun(socket: Duplex): boolean {

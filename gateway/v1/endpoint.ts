@@ -11,6 +11,7 @@ import type { Reply } from "../completions/reply.ts";
 import type { BytesOrText } from "../wire/bytes.ts";
 import { errorHeaders, statusOf, toErrorBody, toErrorEvent } from "./error-response.ts";
 import { claimsToBeKeyValue } from "../keys/key-value.ts";
+import { hasSeveral } from "../http/browser-request.ts";
 import { type TrustedProxies, clientAddressOf } from "../http/trusted-proxies.ts";
 import {
   type AuthenticateKeyOptions,
@@ -103,13 +104,9 @@ function observeRequest(request: RoutedRequest, id: string): ObservedRequest | n
   return new ObservedRequest({
     id,
     method,
-    route: routeOf(request),
+    route: typeof request.route?.path === "string" ? templateOf(request.route.path) : null,
     traceparent: typeof traceparent === "string" ? traceparent : null,
   });
-}
-
-function routeOf({ route }: RoutedRequest): string | null {
-  return typeof route?.path === "string" ? templateOf(route.path) : null;
 }
 
 /** Replaces the router's form of parameters by that of OpenAPI and OpenTelemetry, such as `{id}`. */
@@ -253,7 +250,8 @@ export function modelEndpoint(
     options,
     async ({ request, response, id, reply, observed }) => {
       const { headers } = request;
-      const known = knownKeyOf(options, request);
+      // A cached key needs no promise.
+      const known = authenticateKey(options, readKeyValue(request));
       const key = known instanceof Promise ? await known : known;
       const heldBody = bodyBudget.hold(bodyHolderOf(key));
       const exchange = openExchange(options, operation, { id, key, headers, reply, observed, heldBody });
@@ -400,7 +398,7 @@ export function bodyHolderOf({ id, ownerId }: KnownKey): BodyHolder {
 }
 
 export async function keyOf(options: KeyOptions, request: IncomingMessage): Promise<KnownKey> {
-  const key = await knownKeyOf(options, request);
+  const key = await authenticateKey(options, readKeyValue(request));
   checkAddress(options, key, request);
   return key;
 }
@@ -433,17 +431,12 @@ function checkAddress(
   throw new GatewayError("address_not_allowed", invalidApiKey().message);
 }
 
-/** Returns the request's key without an address check, and without a promise if the key is cached. */
-function knownKeyOf(options: AuthenticateKeyOptions, request: IncomingMessage): KnownKey | Promise<KnownKey> {
-  return authenticateKey(options, readKeyValue(request));
-}
-
 /**
  * Reads the key from a bearer token (RFC 6750) or `x-api-key` (Anthropic). Tools may send both, one of them
  * an old key of another vendor. The gateway's key then takes precedence.
  */
 function readKeyValue(request: IncomingMessage): string | null {
-  if (hasSeveralAuthorizations(request.rawHeaders)) {
+  if (hasSeveral(request.rawHeaders, "authorization")) {
     // Node reads the first header and a proxy perhaps the last, so they could check different keys.
     throw new GatewayError(
       "invalid_api_key",
@@ -462,14 +455,3 @@ function readKeyValue(request: IncomingMessage): string | null {
 function readBearer(authorization: string): string | null {
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 }
-
-function hasSeveralAuthorizations(rawHeaders: string[]): boolean {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name?.length === authorizationLength && name.toLowerCase() === "authorization") count++;
-  }
-  return count > 1;
-}
-
-const authorizationLength = "authorization".length;
