@@ -14,7 +14,7 @@ import {
  * OpenAI do not charge for them.
  */
 export function countTokensEndpoint(options: ModelEndpointOptions, counting: TokenCounting): RequestHandler {
-  const handle: Parameters<typeof plainEndpoint>[1] = async ({ request, response, reply }) => {
+  return plainEndpoint(options, counting.dialect, async ({ request, response, reply }) => {
     const key = await limitedKeyOf(options, request);
     const leaving = new AbortController();
     const held = options.bodyBudget.hold(bodyHolderOf(key));
@@ -39,6 +39,5 @@ export function countTokensEndpoint(options: ModelEndpointOptions, counting: Tok
     } catch (error) {
       if (!(error instanceof ClientGoneError)) throw error;
     }
-  };
-  return plainEndpoint(options, handle, counting.dialect);
+  });
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect, StreamWriter } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
@@ -36,7 +35,7 @@ export type EndpointOptions = {
   observer: RequestObserver | null;
 };
 
-export type EndpointContext = {
+type EndpointContext = {
   request: RoutedRequest;
   response: ServerResponse;
   id: string;
@@ -54,8 +53,8 @@ export type RequestHandler = (request: RoutedRequest, response: ServerResponse) 
 
 export function endpoint(
   { runtime, limits, observer }: EndpointOptions,
+  dialectOf: Dialect | ((request: IncomingMessage) => Dialect),
   handle: (context: EndpointContext) => Promise<void> | void,
-  dialectOf: Dialect | ((request: IncomingMessage) => Dialect) = chat,
 ): RequestHandler {
   return async (request, response) => {
     const id = createId("req", runtime);
@@ -76,15 +75,14 @@ export function endpoint(
 /** For endpoints without usage records. `handle` must answer before it resolves. */
 export function plainEndpoint(
   options: EndpointOptions,
+  dialectOf: Parameters<typeof endpoint>[1],
   handle: (context: EndpointContext) => Promise<void>,
-  dialectOf: Parameters<typeof endpoint>[2],
 ): RequestHandler {
-  const handleAndObserve = async (context: EndpointContext) => {
+  return endpoint(options, dialectOf, async (context) => {
     await handle(context);
     const { observed, response } = context;
     if (observed) options.observer?.answered(observed, response.headersSent ? response.statusCode : 499);
-  };
-  return endpoint(options, handleAndObserve, dialectOf);
+  });
 }
 
 export function logServerError(log: Log, requestId: string, error: GatewayError): void {
@@ -246,37 +244,29 @@ export function modelEndpoint(
   dialect: Dialect,
 ): RequestHandler {
   const { bodyBudget, keptResponses, limits } = options;
-  return endpoint(
-    options,
-    async ({ request, response, id, reply, observed }) => {
-      const { headers } = request;
-      // A cached key needs no promise.
-      const known = authenticateKey(options, readKeyValue(request));
-      const key = known instanceof Promise ? await known : known;
-      const heldBody = bodyBudget.hold(bodyHolderOf(key));
-      const exchange = openExchange(options, operation, { id, key, headers, reply, observed, heldBody });
-      response.on("close", () => {
-        if (!response.writableFinished) exchange.cancel();
-      });
-      try {
-        checkAddress(options, key, request);
-        const bytes = await readBody(request, limits.requestBodyBytesMax, heldBody);
-        exchange.received();
-        const findFollowUp =
-          dialect === responses && keptResponses ? keptResponses.finderFor(key.id, bytes) : null;
-        const answering = answerRequest(options, exchange, operation, {
-          bytes,
-          headers,
-          heldBody,
-          findFollowUp,
-        });
-        if (answering) await answering;
-      } catch (thrown) {
-        failExchange(options, exchange, thrown);
-      }
-    },
-    dialect,
-  );
+  return endpoint(options, dialect, async ({ request, response, id, reply, observed }) => {
+    const { headers } = request;
+    // A cached key needs no promise.
+    const known = authenticateKey(options, readKeyValue(request));
+    const key = known instanceof Promise ? await known : known;
+    const heldBody = bodyBudget.hold(bodyHolderOf(key));
+    const exchange = openExchange(options, operation, { id, key, headers, reply, observed, heldBody });
+    response.on("close", () => {
+      if (!response.writableFinished) exchange.cancel();
+    });
+    try {
+      checkAddress(options, key, request);
+      const bytes = await readBody(request, limits.requestBodyBytesMax, heldBody);
+      exchange.received();
+      const findFollowUp =
+        dialect === responses && keptResponses ? keptResponses.finderFor(key.id, bytes) : null;
+      const received = { bytes, headers, heldBody, findFollowUp };
+      const answering = answerRequest(options, exchange, operation, received);
+      if (answering) await answering;
+    } catch (thrown) {
+      failExchange(options, exchange, thrown);
+    }
+  });
 }
 
 type OpenedRequest = Pick<EndpointContext, "id" | "observed"> & {
@@ -413,7 +403,7 @@ export async function limitedKeyOf(
   return key;
 }
 
-export type KeyOptions = AuthenticateKeyOptions & {
+type KeyOptions = AuthenticateKeyOptions & {
   trustedProxies: TrustedProxies;
   limitsInForce: LimitsInForce;
 };

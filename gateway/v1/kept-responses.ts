@@ -1,28 +1,16 @@
-import {
-  type KeyOptions,
-  limitedKeyOf,
-  type ModelEndpointOptions,
-  type EndpointContext,
-  type EndpointOptions,
-  plainEndpoint,
-  type RequestHandler,
-} from "./endpoint.ts";
+import { limitedKeyOf, type ModelEndpointOptions, plainEndpoint, type RequestHandler } from "./endpoint.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { unsupported } from "../wire/parameter-errors.ts";
 import { type KeptResponses, responseNotFound } from "../kept-responses/kept-responses.ts";
-
-type KeptResponseOptions = KeyOptions &
-  EndpointOptions &
-  Pick<ModelEndpointOptions, "keptResponses" | "limiter">;
 
 /**
  * Requests for kept responses call no model and have no usage record.
  * https://platform.openai.com/docs/api-reference/responses/get
  */
-export function keptResponseEndpoints(options: KeptResponseOptions) {
+export function keptResponseEndpoints(options: ModelEndpointOptions) {
   const { keptResponses } = options;
-  const serve = (read: (kept: KeptResponses, call: Call) => Promise<Buffer | object>): RequestHandler => {
-    const handle = async ({ request, response, reply }: EndpointContext) => {
+  const serve = (read: (kept: KeptResponses, call: Call) => Promise<Buffer | object>): RequestHandler =>
+    plainEndpoint(options, responses, async ({ request, response, reply }) => {
       const { id: keyId } = await limitedKeyOf(options, request);
       const id = String(request.params?.["id"]);
       if (keptResponses === null) throw responseNotFound(id);
@@ -30,9 +18,7 @@ export function keptResponseEndpoints(options: KeptResponseOptions) {
       const answer = await read(keptResponses, { keyId, id, query });
       if (response.destroyed) return;
       reply.send(Buffer.isBuffer(answer) ? answer : Buffer.from(JSON.stringify(answer)), []);
-    };
-    return plainEndpoint(options, handle, responses);
-  };
+    });
   return {
     get: serve(async (kept, { keyId, id, query }) => {
       if (query.get("stream") === "true")

@@ -1,11 +1,4 @@
-import {
-  type KeyOptions,
-  limitedKeyOf,
-  type ModelEndpointOptions,
-  type EndpointOptions,
-  plainEndpoint,
-  type RequestHandler,
-} from "./endpoint.ts";
+import { limitedKeyOf, type ModelEndpointOptions, plainEndpoint, type RequestHandler } from "./endpoint.ts";
 import type { IncomingMessage } from "node:http";
 import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
@@ -14,14 +7,12 @@ import { type CatalogedModel, formatModelCatalog } from "../dialects/responses/m
 import { type CatalogueModel, listModels, resolveRoute } from "../routing/catalogue.ts";
 import { parseSlug } from "../routing/slug.ts";
 
-type ModelsOptions = KeyOptions & EndpointOptions & Pick<ModelEndpointOptions, "catalogue" | "limiter">;
-
 /**
  * `GET /v1/models`. The header `anthropic-version` selects Anthropic's paginated format. Otherwise, the query
  * parameter `client_version` selects Codex's catalog.
  */
-export function modelList(options: ModelsOptions): RequestHandler {
-  const handle: Handle = async ({ request, reply }) => {
+export function modelList(options: ModelEndpointOptions): RequestHandler {
+  return plainEndpoint(options, dialectOf, async ({ request, reply }) => {
     const models = listModels(options.catalogue, await limitedKeyOf(options, request));
     const query = queryOf(request);
     const list =
@@ -31,23 +22,19 @@ export function modelList(options: ModelsOptions): RequestHandler {
           ? { object: "list", data: models.map(toModel) }
           : formatModelCatalog(models.map(toCataloged));
     reply.send(Buffer.from(JSON.stringify(list)), []);
-  };
-  return plainEndpoint(options, handle, dialectOf);
+  });
 }
 
 /** `GET /v1/models/{slug}`, with the slug's slash plain or encoded. */
-export function modelDetail(options: ModelsOptions): RequestHandler {
-  const handle: Handle = async ({ request, reply }) => {
+export function modelDetail(options: ModelEndpointOptions): RequestHandler {
+  return plainEndpoint(options, dialectOf, async ({ request, reply }) => {
     const key = await limitedKeyOf(options, request);
     const slug = request.params?.["slug"];
     const model = resolveRoute(options.catalogue, key, Array.isArray(slug) ? slug.join("/") : String(slug));
     const detail = dialectOf(request) === messages ? formatModel(model) : toModel(model);
     reply.send(Buffer.from(JSON.stringify(detail)), []);
-  };
-  return plainEndpoint(options, handle, dialectOf);
+  });
 }
-
-type Handle = Parameters<typeof plainEndpoint>[1];
 
 function dialectOf({ headers }: IncomingMessage): Dialect {
   return headers["anthropic-version"] === undefined ? chat : messages;

@@ -43,22 +43,19 @@ const forgiveBaseUrl: Router.RequestHandler = (request, _response, next) => {
 };
 
 export function unknownUrl(options: EndpointOptions): RequestHandler {
-  return endpoint(
-    options,
-    ({ request }) => {
-      // Clients print messages in terminals, so the message quotes only plain characters of the path.
-      const path = (request.url ?? "")
-        .replace(/\?.*/s, "")
-        .replaceAll(/[^\w./~%-]/g, "?")
-        .slice(0, 200);
-      throw new GatewayError(
-        "unknown_url",
-        `${request.method} ${path} does not exist. Use one of the /v1 endpoints listed in /openapi.json.`,
-      );
-    },
-    ({ url, headers }) =>
-      url?.startsWith("/v1/messages/") || headers["anthropic-version"] !== undefined ? messages : chat,
-  );
+  const dialectOf = ({ url, headers }: IncomingMessage): Dialect =>
+    url?.startsWith("/v1/messages/") || headers["anthropic-version"] !== undefined ? messages : chat;
+  return endpoint(options, dialectOf, ({ request }) => {
+    // Clients print messages in terminals, so the message quotes only plain characters of the path.
+    const path = (request.url ?? "")
+      .replace(/\?.*/s, "")
+      .replaceAll(/[^\w./~%-]/g, "?")
+      .slice(0, 200);
+    throw new GatewayError(
+      "unknown_url",
+      `${request.method} ${path} does not exist. Use one of the /v1 endpoints listed in /openapi.json.`,
+    );
+  });
 }
 
 /** Handles exceptions outside the endpoints, such as Express's error for a broken `%` sequence in the URL. */
@@ -73,7 +70,7 @@ export function errorHandler(options: EndpointOptions) {
           "The request URL has an invalid encoding. Write the character % as %25.",
         )
       : thrown;
-    void endpoint(options, () => {
+    void endpoint(options, chat, () => {
       throw error;
     })(request, response);
   };
@@ -84,24 +81,20 @@ function methodNotAllowed(
   allowed: string,
   dialect: Dialect = chat,
 ): RequestHandler {
-  return endpoint(
-    options,
-    ({ request, response }) => {
-      // Codex falls back to HTTP at once after status 426. After other statuses, Codex retries the WebSocket
-      // for 10 to 20 seconds.
-      if (request.headers.upgrade !== undefined) {
-        response.setHeader("upgrade", "HTTP/1.1");
-        throw new GatewayError(
-          "upgrade_refused",
-          `The protocol "${quotable(request.headers.upgrade)}" is not supported for this URL. Use ${allowed} without the Upgrade header.`,
-        );
-      }
-      response.setHeader("allow", allowed);
+  return endpoint(options, dialect, ({ request, response }) => {
+    // Codex falls back to HTTP at once after status 426. After other statuses, Codex retries the WebSocket
+    // for 10 to 20 seconds.
+    if (request.headers.upgrade !== undefined) {
+      response.setHeader("upgrade", "HTTP/1.1");
       throw new GatewayError(
-        "method_not_allowed",
-        `The method ${request.method} is not allowed for this URL. Use ${allowed}.`,
+        "upgrade_refused",
+        `The protocol "${quotable(request.headers.upgrade)}" is not supported for this URL. Use ${allowed} without the Upgrade header.`,
       );
-    },
-    dialect,
-  );
+    }
+    response.setHeader("allow", allowed);
+    throw new GatewayError(
+      "method_not_allowed",
+      `The method ${request.method} is not allowed for this URL. Use ${allowed}.`,
+    );
+  });
 }

@@ -7,7 +7,7 @@ type WorkerPoolOptions = { count: number; port: number; runtime: Pick<Runtime, "
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
   readonly #slots: WorkerSlot[];
-  #isStopping = false;
+  isStopping = false;
   /** False once a worker ends during the stop without exit code 0. */
   #hasStoppedWell = true;
   #onEmpty: (() => void) | null = null;
@@ -31,12 +31,8 @@ export class WorkerPool {
   async start(): Promise<string | null> {
     const [first, ...others] = this.#slots;
     const welcome = first ? await this.#run(first) : null;
-    if (welcome !== null && !this.#isStopping) await Promise.all(others.map((slot) => this.#run(slot)));
+    if (welcome !== null && !this.isStopping) await Promise.all(others.map((slot) => this.#run(slot)));
     return welcome;
-  }
-
-  get isStopping(): boolean {
-    return this.#isStopping;
   }
 
   get serving(): Map<number, Worker> {
@@ -46,7 +42,7 @@ export class WorkerPool {
 
   /** Resolves when all workers have finished. Returns whether they exited cleanly. */
   async stop(): Promise<boolean> {
-    this.#isStopping = true;
+    this.isStopping = true;
     for (const { timer } of this.#slots) clearTimeout(timer);
     const running = this.#slots.flatMap(({ worker }) => worker ?? []);
     if (running.length === 0) return true;
@@ -66,7 +62,7 @@ export class WorkerPool {
       slot.isServing = false;
       const isFirstStart = !hasStarted && slot.number === 1 && slot.deaths === 0;
       resolve(null);
-      if (this.#isStopping) this.#noteEnd(end);
+      if (this.isStopping) this.#noteEnd(end);
       else if (!isFirstStart) this.#replace(slot, end);
     };
     slot.startedAt = monotonicNow();

@@ -70,23 +70,19 @@ export class ResponsesSockets {
 
   #handler(socket: Duplex, head: Buffer): RequestHandler {
     const { observer } = this.#options;
-    return endpoint(
-      this.#options,
-      async ({ request, response, observed }) => {
-        const problem = findHostProblem(request);
-        if (problem !== null) throw problem;
-        const key = await keyOf(this.#options, request);
-        const server = await this.#load();
-        if (this.#isEnding) throw stopping();
-        this.#checkCount(bodyHolderOf(key));
-        shakeHands(server, request, socket, head, (webSocket) => {
-          response.detachSocket(socket as Socket);
-          this.#add(key, request, webSocket, socket);
-        });
-        if (observed) observer?.answered(observed, 101);
-      },
-      responses,
-    );
+    return endpoint(this.#options, responses, async ({ request, response, observed }) => {
+      const problem = findHostProblem(request);
+      if (problem !== null) throw problem;
+      const key = await keyOf(this.#options, request);
+      const server = await this.#load();
+      if (this.#isEnding) throw stopping();
+      this.#checkCount(bodyHolderOf(key));
+      shakeHands(server, request, socket, head, (webSocket) => {
+        response.detachSocket(socket as Socket);
+        this.#add(key, request, webSocket, socket);
+      });
+      if (observed) observer?.answered(observed, 101);
+    });
   }
 
   #checkCount({ person, key }: BodyHolder): void {

@@ -32,17 +32,13 @@ export class SocketReply implements Reply {
     // Pings are comments in the event stream.
     onComment: () => this.#options.connection.ping(),
   });
-  #hasBegun = false;
+  hasBegun = false;
   #isReady = true;
   #streamWriter: StreamWriter | null = null;
   #onDrain: (() => void) | null = null;
 
   constructor(options: SocketReplyOptions) {
     this.#options = options;
-  }
-
-  get hasBegun(): boolean {
-    return this.#hasBegun;
   }
 
   statusOf(error: GatewayError): number {
@@ -55,7 +51,7 @@ export class SocketReply implements Reply {
 
   /** Frames have no headers. */
   beginStream(): void {
-    this.#hasBegun = true;
+    this.hasBegun = true;
   }
 
   write(bytes: BytesOrText): boolean {
@@ -77,7 +73,7 @@ export class SocketReply implements Reply {
   /** Before the first event, an error has OpenAI's WebSocket format, which contains the HTTP status. */
   fail(error: GatewayError, headers: string[] = []): void {
     const { requestId, onOver } = this.#options;
-    if (this.#hasBegun) {
+    if (this.hasBegun) {
       this.write(Buffer.from(toErrorEvent(error, responses, requestId, this.#streamWriter)));
     } else {
       const status = this.statusOf(error);

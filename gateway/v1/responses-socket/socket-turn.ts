@@ -40,7 +40,7 @@ export class SocketTurn {
   readonly #reply: SocketReply;
   #followUp: ResolvedFollowUp | null = null;
   #exchange: Exchange | null = null;
-  #isRunning = false;
+  isRunning = false;
   #isOver = false;
 
   constructor(options: SocketTurnOptions, turn: Turn, body: HeldBody, onOver: () => void) {
@@ -66,13 +66,9 @@ export class SocketTurn {
     });
   }
 
-  get isRunning(): boolean {
-    return this.#isRunning;
-  }
-
   /** Never rejects: errors go to the client. */
   async run(): Promise<void> {
-    this.#isRunning = true;
+    this.isRunning = true;
     const { endpoint, operation, request } = this.#options;
     const { runtime, observer } = endpoint;
     const id = this.#id;
