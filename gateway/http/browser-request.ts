@@ -1,10 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { GatewayError } from "../errors.ts";
 
-/**
- * `same-site` is not enough, because browsers attach the refresh cookie to requests from sibling domains and
- * other ports.
- */
+/** `same-site` is not enough: browsers attach the refresh cookie to requests from sibling domains and ports. */
 export function isSameOrigin({ "sec-fetch-site": site }: IncomingHttpHeaders): boolean {
   return site === undefined || site === "same-origin" || site === "none";
 }
@@ -14,10 +11,7 @@ export function wantsPage(accept: string | undefined): boolean {
   return accept !== undefined && accept.includes("text/html");
 }
 
-/**
- * Throws `unsupported_encoding` for a body that is not declared as JSON. Forms on other sites cannot declare
- * JSON.
- */
+/** Throws `unsupported_encoding` unless the body is declared as JSON, which forms on other sites cannot do. */
 export function expectJson({ "content-type": type }: IncomingHttpHeaders): void {
   if (/^application\/json *(;|$)/i.test(type ?? "")) return;
   const problem =
@@ -26,10 +20,7 @@ export function expectJson({ "content-type": type }: IncomingHttpHeaders): void 
   throw new GatewayError("unsupported_encoding", message);
 }
 
-/**
- * Returns the first 60 characters, and replaces everything outside printable ASCII, because terminals
- * interpret control characters.
- */
+/** The first 60 characters in printable ASCII, because terminals interpret control characters. */
 export function quotable(value: string): string {
   return value.slice(0, 60).replaceAll(/[^ -~]/g, "?");
 }

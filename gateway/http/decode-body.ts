@@ -111,10 +111,7 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 const expansionFactorMax = 200;
 const expandedBytesFree = 1_048_576;
 
-/**
- * Returns the bytes that a decoder of `body` allocates for earlier output, from the body's header. Null if the
- * header is invalid.
- */
+/** The bytes that a decoder of `body` allocates for earlier output. Null if the body's header is invalid. */
 function readWindowBytes(encoding: string, body: Buffer): number | null {
   if (encoding === "br") return readBrotliWindow(body);
   return encoding === "zstd" ? readZstdWindow(body) : gzipWindowBytes;

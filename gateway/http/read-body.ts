@@ -103,10 +103,7 @@ export class ClientGoneError extends Error {
   override readonly name = "ClientGoneError";
 }
 
-/**
- * Discards the rest of the body instead of closing the connection, because a client that is still sending
- * would lose the response.
- */
+/** Keeps the connection open, because a client that is still sending would lose the response. */
 function discardRest(request: IncomingMessage): void {
   if (request.readableEnded) return;
   request.resume();

@@ -2,9 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import * as z from "zod";
 
-/**
- * The proxies that may set `X-Forwarded-For`: by address, or the last N before the gateway. 0 trusts none.
- */
+/** The proxies that may set `X-Forwarded-For`: by address, or the last N before the gateway. 0 trusts none. */
 export type TrustedProxies = BlockList | number;
 
 /** Parses `TRUSTED_PROXIES`: a number of proxies, or comma-separated addresses and networks. */

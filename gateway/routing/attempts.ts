@@ -36,10 +36,7 @@ type Caller = {
   failed(thrown: unknown): void;
 };
 
-/**
- * One logical call over several candidates. A retry or the next candidate follows only if no upstream processed
- * the request.
- */
+/** One logical call. A retry or the next candidate follows only if no upstream processed the request. */
 export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   readonly #options: AttemptsOptions;
   readonly #groups: readonly (readonly Candidate[])[];

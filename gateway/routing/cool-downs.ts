@@ -84,10 +84,7 @@ function modelOf(candidate: CoolingCandidate): string {
   return `${credentialOf(candidate)} ${candidate.upstreamModel.name}`;
 }
 
-/**
- * Limits retries to a share of all requests, because retries can overload a failing upstream. A small reserve lets a
- * quiet gateway retry.
- */
+/** Limits retries to a share of requests, to spare a failing upstream. A small reserve lets a quiet gateway retry. */
 export class RetryBudget {
   readonly #share: number;
   #left = reserveRetries;

@@ -48,10 +48,7 @@ function isKeepable(text: string): boolean {
   return text.replaceAll(/\D/g, "").length <= digitsMax && text.split(/[^a-z\d]+/i).every(isWord);
 }
 
-/**
- * Whether a word looks like a name. `8x7B` switches three times between letters and digits. Random text
- * usually switches more often or is longer.
- */
+/** `8x7B` switches three times between letters and digits. Random text switches more often or is longer. */
 function isWord(text: string): boolean {
   return text.length <= wordLengthMax && (text.match(/(?<=\d)\D|(?<=\D)\d/g) ?? []).length <= 3;
 }

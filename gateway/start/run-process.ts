@@ -116,10 +116,7 @@ export function explain(error: unknown): string {
   return error.stack ?? error.message;
 }
 
-/**
- * Returns a free port for port 0. Throws if the port is in use, because Linux could let the workers of two
- * gateways share it.
- */
+/** Finds a port for port 0. Throws if the port is in use, because two gateways' workers could share it on Linux. */
 async function findPort({ host, port }: { host: string; port: number }): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {

@@ -261,10 +261,7 @@ export type CallHolder = {
   drop(call: NetworkCall): void;
 };
 
-/**
- * One timer covers all timeouts except the connect timeout. The timer compares times when it fires, so chunks
- * do not reset it.
- */
+/** One timer covers all timeouts but the connect timeout. It compares times, so chunks do not reset it. */
 export class NetworkCall implements UpstreamCall {
   /** Null before and after the call. */
   holder: CallHolder | null = null;

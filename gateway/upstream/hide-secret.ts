@@ -103,10 +103,7 @@ function merge(ranges: Range[]): Range[] {
   return merged;
 }
 
-/**
- * Whether the piece is a plain lower-case word of the secret: `upstream` reveals nothing about
- * `upstream-Zk3…`.
- */
+/** Whether the piece is a plain lower-case word of the secret, such as `upstream` of `upstream-Zk3…`. */
 function isWord(
   { text, source, starts, ends }: UnescapedText,
   { start, end }: Range,

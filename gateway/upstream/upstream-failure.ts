@@ -102,10 +102,7 @@ export function howToAllow(hostAndPort: string): string {
   return `To allow it, add ${hostAndPort} to UPSTREAM_PRIVATE_HOSTS, and restart the gateway`;
 }
 
-/**
- * Returns the first code in the chain of causes. Ignores the codes of a `GatewayError`, and all errors but the
- * first in an `AggregateError`.
- */
+/** The first code in the chain of causes, without the codes of `GatewayError`s and an `AggregateError`'s later errors. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
   const { code } = error as { code?: unknown };

@@ -140,9 +140,7 @@ function identify(secret: string | null): string {
   return secret === null ? "" : hash("sha256", secret);
 }
 
-/**
- * Formats the part of a request head that is constant for the endpoint. Throws for an invalid path or header.
- */
+/** The part of a request head that is constant for the endpoint. Throws for an invalid path or header. */
 function formatSharedHead({ origin, path, headers }: Endpoint): string {
   if (!/^\/[\x21-\x7e]*$/.test(path)) throw unsendable("The path");
   return ` ${path} HTTP/1.1\r\nhost: ${new URL(origin).host}\r\nconnection: keep-alive\r\n${formatFields(headers)}`;
@@ -180,10 +178,7 @@ function unsendable(what: string): Error {
   return withCode("EBADREQUEST", `${what} contains invalid characters.`);
 }
 
-/**
- * The connections to one origin, and a first-in, first-out queue of calls. Each connection serves only one
- * credential.
- */
+/** The connections to one origin, and a queue of calls. Each connection serves only one credential. */
 class ConnectionPool implements CallHolder, ConnectionOwner {
   readonly #dialler: Dialler;
   readonly #limits: HttpLimits;
@@ -293,10 +288,7 @@ class ConnectionPool implements CallHolder, ConnectionOwner {
   }
 }
 
-/**
- * The idle connections of one pool, by credential. They usually rest before reuse, so that a close or a surplus
- * answer is detected in time.
- */
+/** A pool's idle connections. They usually rest before reuse, so that a close or a surplus answer shows. */
 class IdleConnections {
   readonly #onRested: () => void;
   /** Connections that became idle since the last tick. */

@@ -9,10 +9,7 @@ import {
   limitedKeyOf,
 } from "./endpoint.ts";
 
-/**
- * Requests for token counts count as requests, but have no tokens, budget or usage record, because Anthropic and
- * OpenAI do not charge for them.
- */
+/** These count as requests, but have no tokens, budget or usage record: Anthropic and OpenAI do not charge them. */
 export function countTokensEndpoint(options: ModelEndpointOptions, counting: TokenCounting): RequestHandler {
   return plainEndpoint(options, counting.dialect, async ({ request, response, reply }) => {
     const key = await limitedKeyOf(options, request);

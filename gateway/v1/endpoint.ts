@@ -91,10 +91,7 @@ export function logServerError(log: Log, requestId: string, error: GatewayError)
   if (error.code === "service_unavailable") log.warn({ requestId, error }, "a request could not be served");
 }
 
-/**
- * Observers see the route instead of the path, because a client can put any text into a path. Null for requests
- * outside `/v1`.
- */
+/** Observers see the route, because a path may be any text. Null for requests outside `/v1`. */
 function observeRequest(request: RoutedRequest, id: string): ObservedRequest | null {
   const { method = "", url = "", headers } = request;
   if (!/^\/v1(?=[/?]|$)/.test(url)) return null;

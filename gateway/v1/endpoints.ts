@@ -64,10 +64,7 @@ const anthropicVersion = {
   description: "Selects Anthropic's format for models and errors.",
 };
 
-/**
- * The endpoints of `/v1`, in the order in which the router tries them. The router, the correction of base URLs and the
- * API description read this list.
- */
+/** The endpoints of `/v1` for the router, in its order, the correction of base URLs and the API description. */
 export const endpoints: readonly V1Endpoint[] = [
   modelCall(conversation(chat), chat, {
     id: "createChatCompletion",

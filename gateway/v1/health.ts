@@ -8,10 +8,7 @@ export type Readiness = {
   trouble(): string | null;
 };
 
-/**
- * `/healthz`: the process is up. `/readyz`: the process can serve. Neither queries the database, because
- * cached keys work without the database.
- */
+/** `/healthz`: it is up. `/readyz`: it can serve. Neither queries the database: cached keys work without it. */
 export function health(readiness: Readiness): Router.Router {
   const router = Router();
   router.get("/healthz", (_request, response) => {

@@ -2,10 +2,7 @@ import type { RunningGateway } from "../start-gateway.ts";
 import { welcome } from "../welcome.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
-/**
- * Serves until the primary or a SIGTERM stops the process. Ctrl-C sends SIGINT to every process, so only the
- * primary handles it.
- */
+/** Serves until the primary or a SIGTERM stops it. Ctrl-C sends SIGINT to all, so only the primary handles it. */
 export async function runWorker(start: () => Promise<RunningGateway>): Promise<void> {
   process.on("SIGINT", () => {});
   // The listeners are registered before the start, because a worker may have to stop while it starts.

@@ -42,10 +42,7 @@ function readMetricsOf(worker: Worker): Promise<ReadMetric[] | null> {
 
 const answerTimeoutMs = 2_000;
 
-/**
- * Adds a worker label. A sum without the label would fall when a worker is replaced, which looks like a
- * counter reset.
- */
+/** Labels by worker, because a sum would fall when a worker is replaced, which looks like a counter reset. */
 async function printWorkerMetrics(byWorker: ReadonlyMap<number, ReadMetric[]>): Promise<MetricsPage> {
   const metrics = [...byWorker].map(([worker, read]) =>
     // The label makes every value unique, so no value is summed or lost.

@@ -68,10 +68,7 @@ function usualCost(
   return Number((total + perPrice / 2n) / perPrice);
 }
 
-/**
- * The minimum cost of an unpriced request, for budgets. Audio and images without a price count as text, other
- * unpriced parts as 0.
- */
+/** The minimum cost for budgets. Audio and images without a price count as text, other unpriced parts as 0. */
 function leastCost(prices: Prices, usage: TokenUsage, at: Date): number {
   const { priceDetails = null, inputPrice: input, outputPrice: output } = prices;
   // Without input and output prices, a model usually has no prices at all.
@@ -165,10 +162,7 @@ export function toCost(prices: Prices | null, usage: TokenUsage | null, billing:
   };
 }
 
-/**
- * Without stored lines, calculates lines from the record. Empty if the record lacks the input price, the input tokens
- * or the output tokens.
- */
+/** The stored lines, or else lines from the record. Empty without the input price or a token count. */
 export function linesOfRecord(record: UsageRecordRow): CostLine[] {
   if (record.costDetails) return record.costDetails.lines;
   return record.inputPrice === null ? [] : linesOf(record, record, []);
@@ -234,10 +228,7 @@ export function costLines(
 /** Prices are per million units. */
 const perPrice = 1_000_000n;
 
-/**
- * Splits parts by the prices that apply. A rule with `part: "above"` applies only to the input tokens above its
- * threshold.
- */
+/** Splits parts by price. A rule with `part: "above"` applies only to the input tokens above its threshold. */
 function* priced(
   parts: readonly UsagePart[],
   prices: ComponentPrices,
@@ -283,10 +274,7 @@ const inputComponents: ReadonlySet<PriceComponent> = new Set([
 
 type UsagePart = { component: PriceComponent; quantity: number };
 
-/**
- * Every token belongs to exactly one part. Input parts come first. Null if the input or output count is
- * unknown.
- */
+/** Every token belongs to one part. Input parts come first. Null if the input or output count is unknown. */
 export function usageParts(usage: TokenUsage): UsagePart[] | null {
   const { inputTokens, outputTokens, details = {} } = usage;
   if (inputTokens === null || outputTokens === null) return null;

@@ -1,7 +1,4 @@
-/**
- * Parses an ISO 8601 timestamp, or a date as its start in UTC. Null if invalid. JavaScript's parser would
- * read 31 February as 3 March.
- */
+/** ISO 8601, or a date as its start in UTC. Null if invalid: `Date` would read 31 February as 3 March. */
 export function parseMoment(text: string): Date | null {
   const day = text.slice(0, "2026-11-21".length);
   const moment = new Date(text);

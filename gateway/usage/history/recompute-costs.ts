@@ -137,10 +137,7 @@ function count(
   if (after.cost === null) result.unknownAfter++;
 }
 
-/**
- * Recomputes the costs of a period with current prices. Throws a `StartError` for invalid parameters, and
- * `invalid_value` for an unknown model.
- */
+/** Throws a `StartError` for invalid parameters, and `invalid_value` for an unknown model. */
 export async function recomputeCommand(
   database: Database,
   parameters: string[],

@@ -328,10 +328,7 @@ function chargeFactorOf(billed: { chargeFactor: number | null } | null): number 
   return (billed?.chargeFactor ?? 10_000) / 10_000;
 }
 
-/**
- * Estimates missing token counts. Null if the body was never read, or if the request failed before an answer:
- * the upstream then presumably did no work.
- */
+/** Estimates missing counts. Null if no upstream did any work: without a body, or for a failure before an answer. */
 function completeUsage(
   { answer, estimateInputTokens }: RecordedRequest,
   status: Outcome["status"],

@@ -118,10 +118,7 @@ export class SocketTurn {
     return this.#followUp?.joinInput() ?? readInputItems(this.#turn.bytes);
   }
 
-  /**
-   * Answers a turn that has OpenAI's `generate: false`, without calling the model. Later turns can refer to
-   * the answer.
-   */
+  /** Answers a turn with `generate: false` without calling the model. Later turns can refer to the answer. */
   async #warmUp(key: KnownKey): Promise<void> {
     const { endpoint } = this.#options;
     const { runtime, limits, catalogue, limiter } = endpoint;
