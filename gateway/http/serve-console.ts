@@ -5,10 +5,7 @@ import { wantsPage } from "./browser-request.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
-/**
- * Serves the console's files, and the console's page for other URLs that a browser opens. Requests for APIs and
- * all other requests fall through.
- */
+/** Serves the console's files, and its page for other URLs that a browser opens. Other requests fall through. */
 export function serveConsole(folder: string): Handler {
   if (!existsSync(`${folder}/index.html`)) return notBuilt;
   const linkOf = readPreloads(`${folder}/.preloads.json`);

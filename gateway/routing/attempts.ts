@@ -54,10 +54,8 @@ export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   dropped: string | null = null;
   /** Whether a provider may have processed an earlier call. */
   #mayCost = false;
-  /** Whether the upstream rejected the current call. */
   #isRefused = false;
   #waiting: NodeJS.Timeout | undefined;
-  /** A rejection whose body may say how long to wait. */
   #held: HeldRefusal | null = null;
   #isOver = false;
 

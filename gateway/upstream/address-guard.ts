@@ -1,10 +1,7 @@
 import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
-/**
- * Rejects upstream hosts with private addresses, unless `privateHosts` contains their `host:port`. Host names
- * are checked after DNS.
- */
+/** Rejects private upstream addresses whose `host:port` is not in `privateHosts`. Checks names after DNS. */
 export class AddressGuard {
   readonly #privateHosts: ReadonlySet<string>;
 

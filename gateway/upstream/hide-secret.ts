@@ -18,10 +18,7 @@ export function hideSecret(text: string, secret: string): string {
   return shown + read.slice(from);
 }
 
-/**
- * Whether the text contains `length` consecutive characters of the secret, even if encoded. True for a text
- * that is too long to search.
- */
+/** Whether `length` characters in a row are the secret's, even if encoded. True if the text is too long. */
 export function holdsSecret(text: string, secret: string, length: number): boolean {
   return text.length > lengthMax || findSecret(readEscapes(text), secret, length).length > 0;
 }

@@ -311,10 +311,7 @@ class IdleConnections {
     this.#sweeping ??= setTimeout(() => this.#sweep(), sweepIntervalMs).unref();
   }
 
-  /**
-   * Returns the most recently used rested connection, so that surplus connections expire. Falls back to a
-   * resting connection only above `restingMax`.
-   */
+  /** The rested connection used last, so that surplus ones expire, or above `restingMax` a resting one. */
   acquire(credential: string, now: number): Connection | null {
     const rested = this.#rested.get(credential);
     for (;;) {

@@ -26,10 +26,7 @@ export type UsageSummary = UsageSum & {
   ownerName?: string | undefined;
 };
 
-/**
- * Sums usage by dimension and interval, in UTC. The bounds of the period are exact to the millisecond.
- * Without dimensions and interval, the result is one row.
- */
+/** Sums usage, in UTC. The period's bounds are exact. Without dimensions and interval, the result is one row. */
 export async function summarizeUsage(
   repositories: Repositories,
   { filter, period, groupBy, interval, isWithoutTimes = false }: UsageSummaryQuery,

@@ -9,10 +9,7 @@ type RetentionOptions = {
   retentionDays: number;
 };
 
-/**
- * Deletes expired usage records and provider health, but no roll-ups. On MySQL, drops only whole months, so
- * records stay up to a month longer.
- */
+/** Deletes expired records and provider health, but no roll-ups. MySQL drops whole months, so some stay longer. */
 export class Retention {
   readonly #options: RetentionOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -49,16 +46,12 @@ export class Retention {
   #schedule(delayMs: number): void {
     if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
-      this.#running = this.#runAndLog().then(() => this.#schedule(intervalMs));
+      this.#running = this.run()
+        .catch((error: unknown) => {
+          this.#options.runtime.log.warn({ error }, "cannot delete old usage records: will retry in an hour");
+        })
+        .then(() => this.#schedule(intervalMs));
     }, delayMs).unref();
-  }
-
-  async #runAndLog(): Promise<void> {
-    try {
-      await this.run();
-    } catch (error) {
-      this.#options.runtime.log.warn({ error }, "cannot delete old usage records: will retry in an hour");
-    }
   }
 
   async #deleteBefore(beforeId: string): Promise<void> {

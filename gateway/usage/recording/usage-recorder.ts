@@ -252,9 +252,7 @@ type RecordedRequest = TimedRequest & {
   readonly estimateInputTokens: (() => number) | null;
   /** The last attempted candidate. */
   readonly candidate: {
-    providerName: string;
     credentialId: string | null;
-    upstreamModel: { name: string };
     prices: Prices;
     costSource: "provider" | null;
     chargeFactor: number | null;

@@ -12,7 +12,6 @@ type ResponsesSocketOptions = Omit<SocketTurnOptions, "connection"> & {
   webSocket: WebSocket;
   /** The connection below the WebSocket. */
   socket: Duplex;
-  keyId: string;
   /** The holder of the turns' bodies in the body budget. */
   bodyHolder: BodyHolder;
 };

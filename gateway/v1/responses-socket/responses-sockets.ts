@@ -5,7 +5,6 @@ import type { WebSocket, WebSocketServer } from "ws";
 import type { Operation } from "../../completions/operation.ts";
 import { responses } from "../../dialects/responses/responses.ts";
 import { GatewayError } from "../../errors.ts";
-import type { KnownKey } from "../../keys/authenticate-key.ts";
 import { findHostProblem } from "../../http/browser-request.ts";
 import type { BodyHolder } from "../../http/body-budget.ts";
 import {
@@ -73,13 +72,13 @@ export class ResponsesSockets {
     return endpoint(this.#options, responses, async ({ request, response, observed }) => {
       const problem = findHostProblem(request);
       if (problem !== null) throw problem;
-      const key = await keyOf(this.#options, request);
+      const holder = bodyHolderOf(await keyOf(this.#options, request));
       const server = await this.#load();
       if (this.#isEnding) throw stopping();
-      this.#checkCount(bodyHolderOf(key));
+      this.#checkCount(holder);
       shakeHands(server, request, socket, head, (webSocket) => {
         response.detachSocket(socket as Socket);
-        this.#add(key, request, webSocket, socket);
+        this.#add(holder, request, webSocket, socket);
       });
       if (observed) observer?.answered(observed, 101);
     });
@@ -103,15 +102,14 @@ export class ResponsesSockets {
     }
   }
 
-  #add(key: KnownKey, request: IncomingMessage, webSocket: WebSocket, socket: Duplex): void {
-    const { id: keyId } = key;
-    const bodyHolder = bodyHolderOf(key);
+  #add(bodyHolder: BodyHolder, request: IncomingMessage, webSocket: WebSocket, socket: Duplex): void {
+    const { memoryStore, limits } = this.#options;
     const recent = new RecentResponses({
-      store: this.#options.memoryStore,
+      store: memoryStore,
       connectionId: String(this.#connectionCount++),
-      keyId,
-      countMax: this.#options.limits.responsesSocketTurnsMax,
-      keptMs: this.#options.limits.responsesSocketMsMax,
+      keyId: bodyHolder.key,
+      countMax: limits.responsesSocketTurnsMax,
+      keptMs: limits.responsesSocketMsMax,
     });
     const opened = new ResponsesSocket({
       endpoint: this.#options,
@@ -119,7 +117,6 @@ export class ResponsesSockets {
       request,
       webSocket,
       socket,
-      keyId,
       bodyHolder,
       recent,
     });
