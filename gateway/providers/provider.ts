@@ -64,7 +64,7 @@ export type Preset = {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The preset's `keyVariable` takes precedence over `key`. */
-export type EnvironmentSettings = {
+type EnvironmentSettings = {
   baseUrl: string | null;
   key?: readonly [variable: string, value: string] | null;
 };

@@ -1,11 +1,4 @@
-import type {
-  ChatTranslation,
-  Environment,
-  EnvironmentSettings,
-  Provider,
-  UpstreamModel,
-  EmbeddingsTranslation,
-} from "../provider.ts";
+import type { EmbeddingsTranslation, Provider } from "../provider.ts";
 import { readModelNames } from "../endpoint-at.ts";
 import { AwsEventStreamDecoder } from "./aws-event-stream-decoder.ts";
 import { bedrockEndpoint, parseBedrockCredential } from "./bedrock-endpoint.ts";
@@ -47,36 +40,45 @@ export const bedrock: Provider = {
       keyPageUrl: "https://console.aws.amazon.com/bedrock/home#/api-keys",
       hint: "Use a base URL with your region, such as https://bedrock-runtime.us-east-1.amazonaws.com, and a Bedrock API key or accessKeyId:secretAccessKey as the key.",
       keyVariable: "AWS_BEARER_TOKEN_BEDROCK",
-      readEnvironment,
+      // Credentials with a session token expire within hours, so the gateway ignores them.
+      readEnvironment({ AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, ...environment }) {
+        const region = environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"];
+        const isKept = id && secret && !environment["AWS_SESSION_TOKEN"];
+        return {
+          baseUrl:
+            region === undefined
+              ? null
+              : `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`,
+          key: isKept ? ["AWS_ACCESS_KEY_ID", `${id}:${secret}`] : null,
+        };
+      },
     },
   ],
   connect({ baseUrl, secret }) {
     const { runtimeUrl, controlUrl, region } = readBedrockHost(baseUrl);
     const credential = secret === null ? null : parseBedrockCredential(secret);
-    const endpointOf = ({ name }: UpstreamModel, operation: string, accept = "application/json") => {
-      // IDs contain colons, and ARNs contain slashes.
-      const path = `/model/${encodeURIComponent(name.toWellFormed())}/${operation}`;
-      return bedrockEndpoint({ url: runtimeUrl, path, accept, region, credential });
-    };
+    const at = (url: string, path: string, accept = "application/json") =>
+      bedrockEndpoint({ url, path, accept, region, credential });
     return {
-      modelsEndpoint: bedrockEndpoint({
-        url: controlUrl,
-        path: "/foundation-models",
-        accept: "application/json",
-        region,
-        credential,
-      }),
+      modelsEndpoint: at(controlUrl, "/foundation-models"),
       readModelNames: (list) => readModelNames(list, "modelSummaries", "modelId", isUsable),
-      apis(model) {
-        const translation = findEmbeddingsForm(model.name);
+      apis({ name }) {
+        const family = findModelFamily(name);
+        const translation = findEmbeddingsForm(name);
+        // IDs contain colons, and ARNs contain slashes.
+        const path = `/model/${encodeURIComponent(name.toWellFormed())}`;
         return {
           "chat/completions": {
             quirks: null,
-            endpoint: endpointOf(model, "converse"),
-            streamEndpoint: endpointOf(model, "converse-stream", streamContentType),
-            ...converse(model),
+            endpoint: at(runtimeUrl, `${path}/converse`),
+            streamEndpoint: at(runtimeUrl, `${path}/converse-stream`, streamContentType),
+            buildRequest: buildConverseRequest,
+            readAnswer: (answer) => readConverseAnswer(answer, family),
+            streamContentType,
+            createDecoder: (eventBytesMax) => new AwsEventStreamDecoder(eventBytesMax),
+            createStreamReader: () => new ConverseStreamReader(family),
           },
-          ...(translation && { embeddings: { endpoint: endpointOf(model, "invoke"), translation } }),
+          ...(translation && { embeddings: { endpoint: at(runtimeUrl, `${path}/invoke`), translation } }),
         };
       },
       effectiveStatus,
@@ -84,45 +86,14 @@ export const bedrock: Provider = {
   },
 };
 
-function readEnvironment(environment: Environment): EnvironmentSettings {
-  const region = environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"];
-  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: session } = environment;
-  return {
-    baseUrl:
-      region === undefined
-        ? null
-        : `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`,
-    // Credentials with a session token expire within hours, so the gateway ignores them.
-    key: id && secret && !session ? ["AWS_ACCESS_KEY_ID", `${id}:${secret}`] : null,
-  };
-}
-
-function converse({ name }: UpstreamModel): ChatTranslation {
-  const family = findModelFamily(name);
-  return {
-    buildRequest: buildConverseRequest,
-    readAnswer: (answer) => readConverseAnswer(answer, family),
-    streamContentType,
-    createDecoder: (eventBytesMax) => new AwsEventStreamDecoder(eventBytesMax),
-    createStreamReader: () => new ConverseStreamReader(family),
-  };
-}
-
 const streamContentType = "application/vnd.amazon.eventstream";
 
-/** Bedrock has two hosts: one runs models, the other lists them. */
-type BedrockHost = {
-  runtimeUrl: string;
-  controlUrl: string;
-  region: string;
-};
-
 /**
- * Reads the region from `?region=` or an AWS host name. The default for other hosts, such as a proxy, is us-east-1.
- * Throws `invalid_value` for an invalid region.
+ * Bedrock has two hosts: one runs models, the other lists them. The region comes from `?region=` or an AWS host name.
+ * The default for other hosts, such as a proxy, is us-east-1. Throws `invalid_value` for an invalid region.
  * https://docs.aws.amazon.com/general/latest/gr/bedrock.html
  */
-function readBedrockHost(baseUrl: string): BedrockHost {
+function readBedrockHost(baseUrl: string): { runtimeUrl: string; controlUrl: string; region: string } {
   const url = new URL(baseUrl);
   const requested = url.searchParams.get("region");
   if (requested !== null && !/^[a-z0-9-]+$/.test(requested)) {
