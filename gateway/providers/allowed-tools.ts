@@ -23,7 +23,7 @@ export function functionNameOf(tool: unknown, param: string): string {
 }
 
 /**
- * The instruction in place of a forced tool, for models that cannot be forced.
+ * The instruction in place of a forced tool, at the end of the conversation to keep the prompt cache valid.
  * https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5#forced-tool-use-is-not-supported
  * @param name the only tool to call, or undefined for any tool
  */

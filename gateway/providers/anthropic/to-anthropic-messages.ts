@@ -24,6 +24,7 @@ import type {
   CacheControl,
 } from "./messages-request.ts";
 import { toThoughts, isThought } from "./reasoning-details.ts";
+import { addTurn, append } from "../add-turn.ts";
 import { type DataUrl, parseDataUrl } from "../parse-data-url.ts";
 
 /**
@@ -44,10 +45,7 @@ export function toAnthropicMessages(chat: ChatMessage[]): {
       append(system, withCacheControl(toTextBlocks(message.content, `${param}.content`), message, param));
       continue;
     }
-    const turn = toTurn(message, param, jsonTexts);
-    const last = messages.at(-1);
-    if (last?.role === turn.role) append(last.content, turn.content);
-    else if (turn.content.length > 0) messages.push(turn);
+    addTurn(messages, toTurn(message, param, jsonTexts));
   }
   // Claude requires a message, so instructions alone become a user message.
   if (messages.length === 0 && system.length > 0) {
@@ -80,11 +78,6 @@ function toTurn(message: ChatMessage, param: string, jsonTexts: ValueCount): Ant
         message.role,
       );
   }
-}
-
-/** Appends one by one, because a spread could exceed the maximum number of arguments. */
-function append<T>(list: T[], more: T[]): void {
-  for (const item of more) list.push(item);
 }
 
 function toToolResult(message: ChatMessage, param: string): ToolResultBlock {

@@ -10,6 +10,7 @@ import {
   invalidType,
   invalidValue,
 } from "../../wire/parameter-errors.ts";
+import { addTurn } from "../add-turn.ts";
 import { readAllowedTools, callInWords } from "../allowed-tools.ts";
 import type { ClaudeTraits } from "../claude-models.ts";
 import type { Dropped } from "../requested-thinking.ts";
@@ -34,7 +35,8 @@ export function toAnthropicTools(
     const isForced = toolChoice?.type === "any" || toolChoice?.type === "tool";
     if (!isForced || traits.canForceTools) return { tools, toolChoice };
     dropped.add("tool_choice");
-    appendText(messages, callInWords(toolChoice.type === "tool" ? toolChoice.name : undefined));
+    const text = callInWords(toolChoice.type === "tool" ? toolChoice.name : undefined);
+    addTurn(messages, { role: "user", content: [{ type: "text", text }] });
     const { disable_parallel_tool_use: isAlone } = toolChoice;
     return { tools, toolChoice: { type: "auto", disable_parallel_tool_use: isAlone } };
   }
@@ -43,13 +45,6 @@ export function toAnthropicTools(
   }
   const past = findCalledTools(messages);
   return past.length > 0 ? { tools: past, toolChoice: { type: "none" } } : {};
-}
-
-/** The end of the conversation keeps the prompt cache valid, unlike the start. */
-function appendText(messages: AnthropicMessage[], text: string): void {
-  const last = messages.at(-1);
-  if (last?.role === "user") last.content.push({ type: "text", text });
-  else messages.push({ role: "user", content: [{ type: "text", text }] });
 }
 
 function toTool(value: unknown, param: string): AnthropicTool {

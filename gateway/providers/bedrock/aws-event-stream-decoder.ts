@@ -7,6 +7,7 @@ import type { EventDecoder, UpstreamEvent } from "../../wire/server-sent-events.
  * buffering. https://smithy.io/2.0/aws/amazon-eventstream.html
  */
 export class AwsEventStreamDecoder implements EventDecoder {
+  isTooLong = false;
   readonly #codec = createCodec();
   readonly #eventBytesMax: number;
   /**
@@ -15,14 +16,9 @@ export class AwsEventStreamDecoder implements EventDecoder {
    */
   #message = Buffer.alloc(lengthFieldBytes);
   #filled = 0;
-  #isTooLong = false;
 
   constructor(eventBytesMax: number) {
     this.#eventBytesMax = eventBytesMax;
-  }
-
-  get isTooLong(): boolean {
-    return this.#isTooLong;
   }
 
   /** Throws for invalid framing and damaged messages. */
@@ -42,8 +38,8 @@ export class AwsEventStreamDecoder implements EventDecoder {
   #makeRoom(): boolean {
     const length = this.#message.readUInt32BE();
     if (length < messageBytesMin) throw new Error("The AWS event stream message is malformed.");
-    this.#isTooLong = length > this.#eventBytesMax;
-    if (this.#isTooLong) return false;
+    this.isTooLong = length > this.#eventBytesMax;
+    if (this.isTooLong) return false;
     const message = Buffer.allocUnsafe(length);
     this.#message.copy(message);
     this.#message = message;
@@ -59,9 +55,7 @@ export class AwsEventStreamDecoder implements EventDecoder {
   }
 }
 
-/**
- * Loads the codec for the first stream. Loading the codec at startup would take a twentieth of the startup time.
- */
+/** Loads the codec for the first stream, because it would take a twentieth of the startup time. */
 function createCodec(): EventStreamCodec {
   const require = createRequire(import.meta.url);
   const library = require("@smithy/core/event-streams") as typeof import("@smithy/core/event-streams");

@@ -22,6 +22,7 @@ import { cachePointAfter, type ModelFamily } from "./model-family.ts";
 import type { Dropped } from "../requested-thinking.ts";
 import { toReasoningBlocks } from "./reasoning-details.ts";
 import type { ValueCount } from "../../wire/json.ts";
+import { addTurn, append } from "../add-turn.ts";
 import { parseDataUrl } from "../parse-data-url.ts";
 
 /** Converse requires alternating turns, so consecutive messages of one role become one turn. */
@@ -40,13 +41,13 @@ export function toConverseMessages(
         append(system, toTextBlocks(message, param, conversation));
         break;
       case "user":
-        addTurn(turns, "user", toContentBlocks(message, param, conversation));
+        addTurn(turns, { role: "user", content: toContentBlocks(message, param, conversation) });
         break;
       case "assistant":
-        addTurn(turns, "assistant", toAssistantBlocks(message, param, conversation));
+        addTurn(turns, { role: "assistant", content: toAssistantBlocks(message, param, conversation) });
         break;
       case "tool":
-        addTurn(turns, "user", toToolResult(message, param, conversation));
+        addTurn(turns, { role: "user", content: toToolResult(message, param, conversation) });
         break;
       case "function":
         throw unsupportedValue(
@@ -92,18 +93,6 @@ export function markEnd(
   const last = messages.at(-1)?.content;
   if (point === undefined || last === undefined) dropped.add("cache_control");
   else if (!("cachePoint" in (last.at(-1) ?? {}))) last.push(point);
-}
-
-function addTurn(turns: ConverseMessage[], role: ConverseMessage["role"], content: ContentBlock[]): void {
-  if (content.length === 0) return;
-  const last = turns.at(-1);
-  if (last?.role === role) append(last.content, content);
-  else turns.push({ role, content });
-}
-
-/** Appends one by one, because a spread could exceed the maximum number of arguments. */
-function append<T>(list: T[], items: T[]): void {
-  for (const item of items) list.push(item);
 }
 
 /** A cache point follows the result, because a result cannot contain one. */
@@ -254,11 +243,7 @@ function withCachePoint<Block>(
 }
 
 /** @param name the member with the data URL: `image_url` or, in OpenRouter's format, `video_url` */
-function toPictureBlock(
-  part: Record<string, unknown>,
-  name: "image_url" | "video_url",
-  param: string,
-): MediaBlock {
+function toPictureBlock(part: Part, name: "image_url" | "video_url", param: string): MediaBlock {
   const urlParam = `${param}.${name}.url`;
   const url = expectString(expectObject(part[name], `${param}.${name}`)["url"], urlParam);
   const { mediaType, bytes } = readDataUrl(url, urlParam);
@@ -266,12 +251,12 @@ function toPictureBlock(
   if (block) return block;
   throw unsupportedValue(
     urlParam,
-    `Bedrock does not accept this media type. Use one of ${list([...imageFormats.keys(), ...videoFormats.keys()])}.`,
+    `Bedrock does not accept this media type. Use one of ${[...imageFormats.keys(), ...videoFormats.keys()].join(", ")}.`,
     mediaType,
   );
 }
 
-function toFileBlock(part: Record<string, unknown>, param: string, names: DocumentNames): MediaBlock {
+function toFileBlock(part: Part, param: string, names: DocumentNames): MediaBlock {
   const file = expectObject(part["file"], `${param}.file`);
   if (file["file_data"] === undefined && file["file_id"] !== undefined) {
     throw unsupported(
@@ -290,7 +275,7 @@ function toFileBlock(part: Record<string, unknown>, param: string, names: Docume
   if (format === null) {
     throw unsupportedValue(
       dataParam,
-      `Bedrock does not accept this type of document. Use one of ${list([...documentFormats.values()])}.`,
+      `Bedrock does not accept this type of document. Use one of ${[...documentFormats.values()].join(", ")}.`,
       mediaType || undefined,
     );
   }
@@ -298,7 +283,7 @@ function toFileBlock(part: Record<string, unknown>, param: string, names: Docume
 }
 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_AudioBlock.html */
-function toAudioBlock(part: Record<string, unknown>, param: string): MediaBlock {
+function toAudioBlock(part: Part, param: string): MediaBlock {
   const audio = expectObject(part["input_audio"], `${param}.input_audio`);
   const format = expectString(audio["format"], `${param}.input_audio.format`);
   const bytes = expectString(audio["data"], `${param}.input_audio.data`);
@@ -312,10 +297,6 @@ function readDataUrl(url: string, param: string): { mediaType: string; bytes: st
     throw invalidValue(param, "must be a base64 data URL (data:image/png;base64,…)");
   }
   throw unsupported(param, "Bedrock does not fetch URLs. Use a data URL (data:image/png;base64,…).");
-}
-
-function list(names: string[]): string {
-  return names.join(", ");
 }
 
 function toVisualBlock(mediaType: string, bytes: string): MediaBlock | null {

@@ -10,6 +10,7 @@ import {
 } from "../../wire/parameter-errors.ts";
 import type { ConverseMessage, ToolConfig, ToolSpec } from "./converse-request.ts";
 import { type ModelFamily, cachePointAfter } from "./model-family.ts";
+import { addTurn } from "../add-turn.ts";
 import { callInWords, functionNameOf, readAllowedTools } from "../allowed-tools.ts";
 import type { Dropped } from "../requested-thinking.ts";
 import { rootOfTool } from "../strict-schema.ts";
@@ -42,7 +43,7 @@ export function toToolConfig(
   const isForced = isRequired && family.claude?.canForceTools !== false;
   if (isRequired && !isForced) {
     dropped.add("tool_choice");
-    appendText(messages, callInWords(forcedName));
+    addTurn(messages, { role: "user", content: [{ text: callInWords(forcedName) }] });
   }
   if (body["parallel_tool_calls"] === false && family.name === "claude") {
     return { toolConfig: { tools }, claudeToolChoice: oneCallAtMost(isForced, forcedName), isForced };
@@ -67,13 +68,6 @@ function forbidCalls(tools: ToolConfig["tools"], messages: ConverseMessage[]): T
 function oneCallAtMost(isForced: boolean, name: string | undefined): object {
   if (!isForced) return { type: "auto", disable_parallel_tool_use: true };
   return { type: name === undefined ? "any" : "tool", name, disable_parallel_tool_use: true };
-}
-
-/** The end of the conversation keeps the prompt cache valid, unlike the start. */
-function appendText(messages: ConverseMessage[], text: string): void {
-  const last = messages.at(-1);
-  if (last?.role === "user") last.content.push({ text });
-  else messages.push({ role: "user", content: [{ text }] });
 }
 
 /** `names` restricts the choice to certain functions. Null means no restriction. */
