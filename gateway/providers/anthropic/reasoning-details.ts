@@ -1,6 +1,6 @@
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import type { ContentBlock, RedactedThinkingBlock, ThinkingBlock } from "./messages-request.ts";
+import type { ContentBlock, RedactedThinkingBlock, ThinkingBlock } from "./anthropic-message.ts";
 
 /** Identifies Claude's signatures, which other models cannot verify. */
 const format = "anthropic-claude-v1";

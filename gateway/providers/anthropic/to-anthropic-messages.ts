@@ -21,8 +21,8 @@ import type {
   DocumentBlock,
   ImageBlock,
   UrlSource,
-  CacheControl,
-} from "./messages-request.ts";
+  Cacheable,
+} from "./anthropic-message.ts";
 import { toThoughts, isThought } from "./reasoning-details.ts";
 import { addTurn, append } from "../add-turn.ts";
 import { type DataUrl, parseDataUrl } from "../parse-data-url.ts";
@@ -264,26 +264,13 @@ function toEmbeddedImage({ mediaType, base64 }: DataUrl, param: string): Base64S
 
 const imageTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
-/**
- * Reads the marker that ends a cached prefix.
- * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
- */
-export function toCacheControl(
-  marked: { [field: string]: unknown },
-  param: string,
-): CacheControl | undefined {
+/** Reads the marker that ends a cached prefix. https://platform.claude.com/docs/en/build-with-claude/prompt-caching */
+export function toCacheControl(marked: Record<string, unknown>, param: string): Cacheable["cache_control"] {
   return ifGiven(marked["cache_control"], `${param}.cache_control`, expectObject);
 }
 
-/**
- * Copies the message's cache marker to the last block, unless the block has a marker. Thinking blocks cannot
- * carry markers.
- */
-function withCacheControl<B extends ContentBlock>(
-  blocks: B[],
-  message: { [field: string]: unknown },
-  param: string,
-): B[] {
+/** Copies the message's cache marker to the last block if it has none. Thinking blocks cannot carry markers. */
+function withCacheControl<B extends ContentBlock>(blocks: B[], message: ChatMessage, param: string): B[] {
   const marker = toCacheControl(message, param);
   const last: ContentBlock | undefined = blocks.at(-1);
   if (marker && last && !isThought(last)) last.cache_control ??= marker;
