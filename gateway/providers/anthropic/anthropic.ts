@@ -4,8 +4,7 @@ import { endpointAt, readModelNames } from "../endpoint-at.ts";
 import type { ChatTranslation, Provider } from "../provider.ts";
 import { buildMessagesRequest } from "./build-messages-request.ts";
 import { findClaudeTraits } from "../claude-models.ts";
-import { MessageStreamReader } from "./message-stream-reader.ts";
-import { readMessage } from "./read-message.ts";
+import { MessageStreamReader, readMessage } from "./message-stream-reader.ts";
 
 /** Anthropic's Messages API. https://platform.claude.com/docs/en/api/messages/create */
 export const anthropic: Provider = {

@@ -4,8 +4,10 @@ import test from "ava";
 import fc from "fast-check";
 import { GatewayError } from "../../../gateway/errors.ts";
 import { anthropic } from "../../../gateway/providers/anthropic/anthropic.ts";
-import { MessageStreamReader } from "../../../gateway/providers/anthropic/message-stream-reader.ts";
-import { readMessage } from "../../../gateway/providers/anthropic/read-message.ts";
+import {
+  MessageStreamReader,
+  readMessage,
+} from "../../../gateway/providers/anthropic/message-stream-reader.ts";
 import { toAssistantBlocks } from "../../../gateway/providers/anthropic/to-anthropic-messages.ts";
 import type { Endpoint } from "../../../gateway/providers/provider.ts";
 import type { ChatMessage, ReasoningDetail } from "../../../gateway/wire/chat-completion.ts";
