@@ -9,11 +9,11 @@ import type {
 } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/server-sent-events.ts";
 import { withoutChoices, upstreamReported } from "../../wire/bad-answer.ts";
-import type { UsageDetails } from "../../wire/token-usage.ts";
+import { readCount, readTier, type UsageDetails, usageDetails } from "../../wire/token-usage.ts";
 import { parseEvent } from "../../wire/parse-upstream.ts";
+import { reportedError } from "../../wire/reported-error.ts";
 import type { ChatStreamReader, ChatAnswer } from "../provider.ts";
-import { readResponse } from "./read-response.ts";
-import { isObject } from "../../wire/json.ts";
+import { isObject, textOf } from "../../wire/json.ts";
 import { type SignedToolCall, signCall, toReasoningDetail } from "./thought-signatures.ts";
 import { createHash } from "node:crypto";
 
@@ -22,19 +22,11 @@ import { createHash } from "node:crypto";
  * that closes before the first event of another candidate is not detected.
  */
 export class GenerateStreamReader implements ChatStreamReader {
+  usage: ChatUsage | null = null;
+  usageDetails: UsageDetails | undefined;
   readonly #candidates = new Map<number, CandidateReader>();
   #finishedCount = 0;
-  #usage: ChatUsage | null = null;
-  #usageDetails: UsageDetails | undefined;
   #isRefused = false;
-
-  get usage(): ChatUsage | null {
-    return this.#usage;
-  }
-
-  get usageDetails(): UsageDetails | undefined {
-    return this.#usageDetails;
-  }
 
   get state(): "unfinished" | "finished" {
     const { size } = this.#candidates;
@@ -44,14 +36,13 @@ export class GenerateStreamReader implements ChatStreamReader {
 
   read({ data }: UpstreamEvent): ChunkChoice[] {
     const { candidates, refusal, usage, usageDetails, responseId } = readResponse(parseEvent(data));
-    this.#usage = usage ?? this.#usage;
-    this.#usageDetails = usageDetails ?? this.#usageDetails;
+    this.usage = usage ?? this.usage;
+    this.usageDetails = usageDetails ?? this.usageDetails;
     if (refusal !== null) return this.#refuse(refusal);
-    const answer = { responseId, usage: this.#usage };
     return candidates.flatMap(({ index, candidate }) => {
       const reader = this.#readerOf(index);
       const { callCount, isFinished } = reader;
-      const piece = reader.read(candidate, answer);
+      const piece = reader.read(candidate, { index, responseId, usage: this.usage });
       if (!isFinished && reader.isFinished) this.#finishedCount++;
       return toChunkChoices(index, callCount, piece);
     });
@@ -64,7 +55,7 @@ export class GenerateStreamReader implements ChatStreamReader {
   }
 
   #readerOf(index: number): CandidateReader {
-    const reader = this.#candidates.get(index) ?? new CandidateReader(index);
+    const reader = this.#candidates.get(index) ?? new CandidateReader();
     this.#candidates.set(index, reader);
     return reader;
   }
@@ -86,12 +77,11 @@ function toChunkChoices(index: number, callsBefore: number, piece: CandidatePiec
 
 /** Throws for a response without candidates or a finish reason, unless Google blocked the prompt. */
 export function readGenerateAnswer(answer: unknown): ChatAnswer {
-  const response = readResponse(answer);
-  const { candidates, refusal, usage, usageDetails } = response;
+  const { candidates, refusal, usage, usageDetails, responseId } = readResponse(answer);
   const choices =
     refusal === null
       ? candidates.map(({ index, candidate }) =>
-          toChoice(index, new CandidateReader(index).read(candidate, response)),
+          toChoice(index, new CandidateReader().read(candidate, { index, responseId, usage })),
         )
       : [refusedChoice(refusal)];
   if (choices.length === 0) throw withoutChoices();
@@ -139,22 +129,9 @@ type CandidatePiece = {
 
 /** Reads one candidate, whole or piece by piece. https://ai.google.dev/api/generate-content#candidate */
 class CandidateReader {
-  readonly #index: number;
-  #callCount = 0;
+  callCount = 0;
+  isFinished = false;
   #detailCount = 0;
-  #isFinished = false;
-
-  constructor(index: number) {
-    this.#index = index;
-  }
-
-  get callCount(): number {
-    return this.#callCount;
-  }
-
-  get isFinished(): boolean {
-    return this.#isFinished;
-  }
 
   /** Throws `upstreamReported(…)` for a failed candidate. */
   read(candidate: Record<string, unknown>, answer: AnswerIdentity): CandidatePiece {
@@ -168,17 +145,16 @@ class CandidateReader {
       finishReason: null,
     };
     for (const part of partsOf(candidate)) this.#readPart(part, answer, piece);
-    if (!this.#isFinished) {
-      piece.finishReason = readFinishReason(candidate, this.#callCount > 0);
-      this.#isFinished = piece.finishReason !== null;
+    if (!this.isFinished) {
+      piece.finishReason = readFinishReason(candidate, this.callCount > 0);
+      this.isFinished = piece.finishReason !== null;
     }
     return piece;
   }
 
   #readPart(part: Record<string, unknown>, answer: AnswerIdentity, piece: CandidatePiece): void {
     const { text, functionCall, inlineData, thoughtSignature } = part;
-    const signature =
-      typeof thoughtSignature === "string" && thoughtSignature !== "" ? thoughtSignature : null;
+    const signature = textOf(thoughtSignature) || null;
     const call = this.#readCall(functionCall, answer);
     if (call) {
       piece.toolCalls.push(signature === null ? call : signCall(call, signature));
@@ -193,11 +169,8 @@ class CandidateReader {
   #readCall(value: unknown, answer: AnswerIdentity): ToolCall | null {
     if (!isObject(value) || typeof value["name"] !== "string") return null;
     const called = { name: value["name"], arguments: JSON.stringify(value["args"] ?? {}) };
-    const position: [number, number] = [this.#index, this.#callCount++];
-    const id =
-      typeof value["id"] === "string" && value["id"] !== ""
-        ? value["id"]
-        : toolCallId(answer, position, called);
+    const callIndex = this.callCount++;
+    const id = textOf(value["id"]) || toolCallId(answer, callIndex, called);
     return { id, type: "function", function: called };
   }
 }
@@ -269,7 +242,7 @@ type TokenLogprob = { token: string; logprob: number; bytes: number[] | null };
 /** Google's JSON omits zeros, so a missing log probability is 0. */
 function readToken(value: unknown): TokenLogprob {
   const { token, logProbability } = isObject(value) ? value : {};
-  const text = typeof token === "string" ? token : "";
+  const text = textOf(token);
   const logprob = typeof logProbability === "number" ? logProbability : 0;
   const bytes = text.length > tokenCharactersMax ? null : [...Buffer.from(text)];
   return { token: text, logprob, bytes };
@@ -278,19 +251,106 @@ function readToken(value: unknown): TokenLogprob {
 /** A longer token has no bytes, because writing megabytes of numbers would delay other requests. */
 const tokenCharactersMax = 256;
 
-/**
- * Older models send no call IDs. The hash includes the turn, so identical calls in two turns get different IDs.
- * @param position the candidate's index, then the call's index
- */
-function toolCallId(
-  answer: AnswerIdentity,
-  position: [number, number],
-  call: { name: string; arguments: string },
-): string {
+/** Older models send no call IDs. The hash includes the turn, so identical calls in two turns get different IDs. */
+function toolCallId(answer: AnswerIdentity, callIndex: number, call: ToolCall["function"]): string {
   const turn = answer.responseId ?? answer.usage?.prompt_tokens ?? null;
-  const source = JSON.stringify([turn, position, call.name, call.arguments]);
+  const source = JSON.stringify([turn, [answer.index, callIndex], call.name, call.arguments]);
   return `call_${createHash("sha256").update(source).digest("hex").slice(0, 24)}`;
 }
 
 /** Without a response ID, the prompt's token count identifies the turn, because the prompt grows with every turn. */
-type AnswerIdentity = { responseId: string | null; usage: ChatUsage | null };
+type AnswerIdentity = { index: number; responseId: string | null; usage: ChatUsage | null };
+
+/**
+ * Parses a GenerateContentResponse: a whole response, or an event of a stream. Throws `upstreamReported(…)` for a
+ * reported error.
+ * https://ai.google.dev/api/generate-content#generatecontentresponse
+ */
+function readResponse(response: unknown) {
+  if (!isObject(response)) throw new Error("The response is not an object.");
+  const { error, responseId } = response;
+  if (isObject(error)) throw reportedError(error);
+  const candidates = candidatesOf(response["candidates"]);
+  return {
+    candidates,
+    /** The reason for an empty response, as a message for the client. */
+    refusal: candidates.length === 0 ? refusalOf(response["promptFeedback"]) : null,
+    usage: readUsage(response["usageMetadata"]),
+    usageDetails: readDetails(response["usageMetadata"]),
+    responseId: typeof responseId === "string" ? responseId : null,
+  };
+}
+
+/** Google's JSON omits zeros, so the position replaces a missing index. */
+function candidatesOf(candidates: unknown): { index: number; candidate: Record<string, unknown> }[] {
+  if (!Array.isArray(candidates)) return [];
+  return candidates.filter(isObject).map((candidate, position) => {
+    const { index } = candidate;
+    const isIndex = typeof index === "number" && Number.isInteger(index) && index >= 0;
+    return { index: isIndex ? index : position, candidate };
+  });
+}
+
+function refusalOf(feedback: unknown): string | null {
+  const reason = isObject(feedback) ? feedback["blockReason"] : null;
+  if (typeof reason !== "string" || reason === "BLOCK_REASON_UNSPECIFIED") return null;
+  return `Google blocked the prompt: ${reason}. Change the prompt.`;
+}
+
+/**
+ * Converts Gemini's counts to OpenAI's. Gemini counts reasoning and the results of Google's own tools separately.
+ * Cached tokens are part of the prompt. https://ai.google.dev/api/generate-content#UsageMetadata
+ */
+function readUsage(metadata: unknown): ChatUsage | null {
+  if (!isObject(metadata)) return null;
+  const promptTokens = countIn(metadata, "promptTokenCount") + countIn(metadata, "toolUsePromptTokenCount");
+  const reasoningTokens = countIn(metadata, "thoughtsTokenCount");
+  const completionTokens = countIn(metadata, "candidatesTokenCount") + reasoningTokens;
+  // Some events have metadata but no counts.
+  if (promptTokens + completionTokens === 0) return null;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: countIn(metadata, "cachedContentTokenCount") },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  };
+}
+
+/** Google's JSON omits zeros, so a missing count is 0. */
+function countIn(metadata: Record<string, unknown>, name: string): number {
+  const value = metadata[name];
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}
+
+/**
+ * Video tokens cost as much as image tokens. Vertex AI reports the tier as `trafficType`, such as `ON_DEMAND_PRIORITY`.
+ * https://ai.google.dev/api/generate-content#ModalityTokenCount
+ */
+function readDetails(metadata: unknown): UsageDetails | undefined {
+  if (!isObject(metadata)) return undefined;
+  const {
+    promptTokensDetails: prompt,
+    cacheTokensDetails: cached,
+    candidatesTokensDetails: output,
+  } = metadata;
+  const { serviceTier, trafficType } = metadata;
+  const traffic = typeof trafficType === "string" ? trafficType.replace(/^ON_DEMAND_/, "") : trafficType;
+  return usageDetails({
+    imageInputTokens: tokensOf(prompt, "IMAGE") + tokensOf(prompt, "VIDEO"),
+    cachedImageInputTokens: tokensOf(cached, "IMAGE") + tokensOf(cached, "VIDEO"),
+    audioInputTokens: tokensOf(prompt, "AUDIO"),
+    cachedAudioInputTokens: tokensOf(cached, "AUDIO"),
+    imageOutputTokens: tokensOf(output, "IMAGE"),
+    audioOutputTokens: tokensOf(output, "AUDIO"),
+    serviceTier: readTier(serviceTier ?? traffic),
+  });
+}
+
+function tokensOf(details: unknown, modality: string): number {
+  const counts = Array.isArray(details) ? details.filter(isObject) : [];
+  return counts.reduce(
+    (sum, count) => sum + (count["modality"] === modality ? (readCount(count["tokenCount"]) ?? 0) : 0),
+    0,
+  );
+}
