@@ -1,6 +1,6 @@
 import { type ChatMessage, imageUrlsIn } from "../../wire/chat-completion.ts";
 import { parseExact } from "../../wire/exact-numbers.ts";
-import { isObject, type ValueCount } from "../../wire/json.ts";
+import { isObject, textOf, type ValueCount } from "../../wire/json.ts";
 import { countJsonTexts, parseShallowJson, parseArguments } from "../../wire/parse-shallow-object.ts";
 import type { ModelTraits } from "./generation-config.ts";
 import { unsupported, invalidValue, unsupportedValue } from "../../wire/parameter-errors.ts";
@@ -11,28 +11,23 @@ import { parseDataUrl } from "../parse-data-url.ts";
 export function toGeminiContents(messages: ChatMessage[], traits: ModelTraits): GeminiConversation {
   const instructions: GeminiPart[][] = [];
   const turns: Turn[] = [];
-  const calledFunctions = new CalledFunctions();
-  const jsonTexts = countJsonTexts();
+  const conversation = { traits, calledNames: new Map<string, string>(), jsonTexts: countJsonTexts() };
   for (const [index, message] of messages.entries()) {
     const param = `messages[${index}]`;
     switch (message.role) {
       case "system":
       case "developer":
-        instructions.push(toTextParts(message.content, `${param}.content`));
+        instructions.push(toParts(message.content, `${param}.content`, toTextPart));
         break;
       case "user":
-        turns.push({ by: "user", parts: toUserParts(message.content, `${param}.content`) });
+        turns.push({ by: "user", parts: toParts(message.content, `${param}.content`, toUserPart) });
         break;
       case "assistant":
-        calledFunctions.note(message);
-        turns.push({ by: "model", parts: toModelParts(message, param, traits, jsonTexts) });
+        turns.push({ by: "model", parts: toModelParts(message, param, conversation) });
         break;
       case "tool":
       case "function":
-        turns.push({
-          by: "functions",
-          parts: toResultParts(message, param, { calledFunctions, traits, jsonTexts }),
-        });
+        turns.push({ by: "functions", parts: toResultParts(message, param, conversation) });
     }
   }
   const instruction = instructions.flat();
@@ -70,17 +65,14 @@ function toContents(turns: Turn[]): GeminiContent[] {
 }
 
 /** https://ai.google.dev/api/caching#FunctionResponse */
-function toResultParts(
-  message: ChatMessage,
-  param: string,
-  { calledFunctions, traits, jsonTexts }: Conversation,
-): GeminiPart[] {
+function toResultParts(message: ChatMessage, param: string, conversation: Conversation): GeminiPart[] {
+  const { calledNames, traits, jsonTexts } = conversation;
   const id = typeof message["tool_call_id"] === "string" ? message["tool_call_id"] : undefined;
-  const name = (id === undefined ? null : calledFunctions.nameOf(id)) ?? message["name"];
+  const name = (id === undefined ? undefined : calledNames.get(id)) ?? message["name"];
   if (typeof name !== "string") {
     throw invalidValue(`${param}.tool_call_id`, "must be the ID of an earlier tool call");
   }
-  const parts = toUserParts(message.content, `${param}.content`);
+  const parts = toParts(message.content, `${param}.content`, toUserPart);
   const media = parts.filter(({ text }) => text === undefined);
   const response = toResponse(parts.map(({ text }) => text ?? "").join(""), jsonTexts);
   if (media.length === 0) return [{ functionResponse: { id, name, response } }];
@@ -94,7 +86,12 @@ function toResultParts(
   return [{ functionResponse: { id, name, response, parts: media } }];
 }
 
-type Conversation = { calledFunctions: CalledFunctions; traits: ModelTraits; jsonTexts: ValueCount };
+type Conversation = {
+  traits: ModelTraits;
+  /** The names of the called functions, by call ID. A result contains only the ID, but Gemini needs the name. */
+  calledNames: Map<string, string>;
+  jsonTexts: ValueCount;
+};
 
 /** Gemini requires an object. The gateway parses JSON, so that the model sees fields instead of a string. */
 function toResponse(text: string, jsonTexts: ValueCount): Record<string, unknown> {
@@ -109,81 +106,59 @@ function toResponse(text: string, jsonTexts: ValueCount): Record<string, unknown
 /** Longer texts stay text, because parsing them could block other requests. */
 const jsonCharactersMax = 4_000_000;
 
-/** The functions that the model called. A result contains the call's ID, but Gemini needs the function's name. */
-class CalledFunctions {
-  readonly #names = new Map<string, string>();
-
-  note(message: ChatMessage): void {
-    const calls = message["tool_calls"];
-    if (!Array.isArray(calls)) return;
-    for (const call of calls as unknown[]) {
-      if (!isObject(call) || !isObject(call["function"])) continue;
-      const { id, function: called } = call;
-      if (typeof id !== "string" || typeof called["name"] !== "string") continue;
-      this.#names.set(id, called["name"].slice(0, nameLengthMax));
-    }
-  }
-
-  nameOf(callId: string): string | null {
-    return this.#names.get(callId) ?? null;
-  }
-}
-
 /** Limits the size of the request, because every result repeats the name. Gemini's own limit is lower. */
 const nameLengthMax = 1_024;
 
-function toModelParts(
-  message: ChatMessage,
-  param: string,
-  traits: ModelTraits,
-  jsonTexts: ValueCount,
-): GeminiPart[] {
+function toModelParts(message: ChatMessage, param: string, conversation: Conversation): GeminiPart[] {
   if (isObject(message["audio"]))
     throw unsupported(`${param}.audio`, "Gemini does not store earlier audio. Remove the field.");
+  const { needsSignatures } = conversation.traits;
   const signatures = new ThoughtSignatures(message);
-  const refusal = typeof message["refusal"] === "string" ? message["refusal"] : "";
-  const texts = [...toTextParts(message.content, `${param}.content`), ...toTextParts(refusal, param)];
+  const texts = [
+    ...toParts(message.content, `${param}.content`, toTextPart),
+    ...toParts(textOf(message["refusal"]), param, toTextPart),
+  ];
   const lastText = texts.at(-1);
   if (lastText && signatures.ofText !== null) lastText.thoughtSignature = signatures.ofText;
   const images = imageUrlsIn(message["images"]).map((url, index) =>
     toMediaPart(url, `${param}.images[${index}].image_url.url`),
   );
-  if (traits.needsSignatures) for (const image of images) image.thoughtSignature = skippedSignature;
-  return [...texts, ...images, ...toCallParts(message, param, { signatures, traits, jsonTexts })];
+  if (needsSignatures) for (const image of images) image.thoughtSignature = skippedSignature;
+  const calls = toCallParts(message, param, signatures, conversation);
+  // Gemini signs only the first of parallel calls.
+  const [first] = calls;
+  if (first && needsSignatures) first.thoughtSignature ??= skippedSignature;
+  return [...texts, ...images, ...calls];
 }
 
-type TurnContext = { signatures: ThoughtSignatures; traits: ModelTraits; jsonTexts: ValueCount };
-
-/** Gemini signs only the first of parallel calls. */
 function toCallParts(
-  message: ChatMessage,
+  { tool_calls: calls, function_call: only }: ChatMessage,
   param: string,
-  { signatures, traits, jsonTexts }: TurnContext,
+  signatures: ThoughtSignatures,
+  conversation: Conversation,
 ): GeminiPart[] {
-  const { tool_calls: calls, function_call: only } = message;
-  const parts = Array.isArray(calls)
-    ? calls.map((call: unknown, index) =>
-        toCallPart(call, `${param}.tool_calls[${index}]`, signatures, jsonTexts),
-      )
-    : isObject(only)
-      ? [{ functionCall: toFunctionCall(only, `${param}.function_call`, jsonTexts) }]
-      : [];
-  const [first] = parts;
-  if (first && traits.needsSignatures) first.thoughtSignature ??= skippedSignature;
-  return parts;
+  if (Array.isArray(calls)) {
+    return calls.map((call: unknown, index) =>
+      toCallPart(call, `${param}.tool_calls[${index}]`, signatures, conversation),
+    );
+  }
+  if (!isObject(only)) return [];
+  return [{ functionCall: toFunctionCall(only, `${param}.function_call`, conversation.jsonTexts) }];
 }
 
 function toCallPart(
   call: unknown,
   param: string,
   signatures: ThoughtSignatures,
-  jsonTexts: ValueCount,
+  { calledNames, jsonTexts }: Conversation,
 ): GeminiPart {
   if (!isObject(call)) throw invalidValue(param, "must be an object");
   if (!isObject(call["function"]))
     throw unsupported(param, "Gemini supports only function calls. Remove the tool call.");
   const id = typeof call["id"] === "string" ? call["id"] : undefined;
-  const functionCall = { id, ...toFunctionCall(call["function"], `${param}.function`, jsonTexts) };
+  const called = toFunctionCall(call["function"], `${param}.function`, jsonTexts);
+  if (id !== undefined) calledNames.set(id, called.name.slice(0, nameLengthMax));
+  const functionCall = { id, ...called };
   const signature = signatures.ofCall(call);
   return signature === null ? { functionCall } : { functionCall, thoughtSignature: signature };
 }
@@ -192,7 +167,7 @@ function toFunctionCall(
   { name, arguments: json }: Record<string, unknown>,
   param: string,
   jsonTexts: ValueCount,
-): object {
+): { name: string; args: object } {
   if (typeof name !== "string") throw invalidValue(`${param}.name`, "must be a string");
   if (typeof (json ?? "") !== "string") throw invalidValue(`${param}.arguments`, "must be a string");
   return { name, args: parseArguments(String(json ?? ""), jsonTexts, jsonDepthMax) };
@@ -211,17 +186,8 @@ type GeminiPart = {
   thoughtSignature?: string;
 };
 
-/** @param content a string, an array of content parts, or nothing */
-function toUserParts(content: unknown, param: string): GeminiPart[] {
-  return toParts(content, param, toUserPart);
-}
-
-function toTextParts(content: unknown, param: string): GeminiPart[] {
-  return toParts(content, param, toTextPart);
-}
-
 /** Omits empty texts, which Gemini rejects. */
-function toParts(content: unknown, param: string, toPart: ToPart): GeminiPart[] {
+function toParts(content: unknown, param: string, toPart: typeof toTextPart): GeminiPart[] {
   if (typeof content === "string") return content === "" ? [] : [{ text: content }];
   if (!Array.isArray(content)) return [];
   const parts = content.map((part: unknown, index) => {
@@ -230,8 +196,6 @@ function toParts(content: unknown, param: string, toPart: ToPart): GeminiPart[] 
   });
   return parts.filter(({ text }) => text !== "");
 }
-
-type ToPart = (part: Record<string, unknown>, param: string) => GeminiPart;
 
 function toTextPart(part: Record<string, unknown>, param: string): GeminiPart {
   const name = part["type"] === "refusal" ? "refusal" : "text";
@@ -277,7 +241,8 @@ function toMediaPart(url: unknown, param: string): GeminiPart {
   if (typeof url !== "string") throw invalidValue(param, "must be a string");
   if (/^data:/i.test(url)) {
     const data = parseDataUrl(url);
-    const base64 = data?.base64 ?? encode(data?.text() ?? null);
+    const text = data?.base64 === null ? data.text() : null;
+    const base64 = data?.base64 ?? (text === null ? null : Buffer.from(text).toString("base64"));
     if (data === null || base64 === null) throw invalidValue(param, "must be a complete data URL");
     return { inlineData: { mimeType: data.mediaType, data: base64 } };
   }
@@ -313,46 +278,26 @@ function toFilePart(file: Record<string, unknown>, param: string): GeminiPart {
 /** https://ai.google.dev/gemini-api/docs/audio#supported-formats */
 const audioFormats = ["wav", "mp3", "aiff", "aac", "ogg", "flac"];
 
-function encode(text: string | null): string | null {
-  return text === null ? null : Buffer.from(text).toString("base64");
-}
-
 function mediaTypeOf(url: string): string | null {
   const path = url.replace(/[?#].*$/s, "");
   const ending = /\.(\w{2,5})$/.exec(path)?.[1]?.toLowerCase();
   return (ending !== undefined && types.get(ending)) || null;
 }
 
-/** https://ai.google.dev/gemini-api/docs/file-input-methods#supported-content-types */
-const types = new Map([
-  ["png", "image/png"],
+/** By the URL's ending. https://ai.google.dev/gemini-api/docs/file-input-methods#supported-content-types */
+const types = new Map<string, string>([
+  ...["png", "jpeg", "webp", "heic", "heif", "bmp"].map(toTypes("image")),
+  ...["pdf", "json"].map(toTypes("application")),
+  ...["html", "css", "csv", "xml"].map(toTypes("text")),
+  ...["mp4", "mpeg", "mpg", "mov", "avi", "webm", "wmv"].map(toTypes("video")),
+  ...audioFormats.map(toTypes("audio")),
   ["jpg", "image/jpeg"],
-  ["jpeg", "image/jpeg"],
-  ["webp", "image/webp"],
-  ["heic", "image/heic"],
-  ["heif", "image/heif"],
-  ["bmp", "image/bmp"],
-  ["pdf", "application/pdf"],
-  ["json", "application/json"],
   ["txt", "text/plain"],
-  ["html", "text/html"],
-  ["css", "text/css"],
-  ["csv", "text/csv"],
-  ["xml", "text/xml"],
   ["md", "text/markdown"],
-  ["mp4", "video/mp4"],
-  ["mpeg", "video/mpeg"],
-  ["mpg", "video/mpg"],
-  ["mov", "video/mov"],
-  ["avi", "video/avi"],
   ["flv", "video/x-flv"],
-  ["webm", "video/webm"],
-  ["wmv", "video/wmv"],
   ["3gp", "video/3gpp"],
-  ["wav", "audio/wav"],
-  ["mp3", "audio/mp3"],
-  ["aiff", "audio/aiff"],
-  ["aac", "audio/aac"],
-  ["ogg", "audio/ogg"],
-  ["flac", "audio/flac"],
 ]);
+
+function toTypes(kind: string) {
+  return (ending: string) => [ending, `${kind}/${ending}`] as const;
+}
