@@ -3,7 +3,7 @@ import { endpointAt, readModelNames } from "../endpoint-at.ts";
 import type { EmbeddingsAnswer, EmbeddingsTranslation, Provider, UpstreamModel } from "../provider.ts";
 import { buildGenerateRequest } from "./build-generate-request.ts";
 import { GenerateStreamReader, readGenerateAnswer } from "./generate-stream-reader.ts";
-import { bareModelName, modelPath } from "./generation-config.ts";
+import { bareModelName, modelPath } from "./model-traits.ts";
 import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";

@@ -2,7 +2,7 @@ import { type ChatMessage, imageUrlsIn } from "../../wire/chat-completion.ts";
 import { parseExact } from "../../wire/exact-numbers.ts";
 import { isObject, textOf, type ValueCount } from "../../wire/json.ts";
 import { countJsonTexts, parseShallowJson, parseArguments } from "../../wire/parse-shallow-object.ts";
-import type { ModelTraits } from "./generation-config.ts";
+import type { ModelTraits } from "./model-traits.ts";
 import { unsupported, invalidValue, unsupportedValue } from "../../wire/parameter-errors.ts";
 import { skippedSignature, ThoughtSignatures } from "./thought-signatures.ts";
 import { parseDataUrl } from "../parse-data-url.ts";
