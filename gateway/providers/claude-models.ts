@@ -69,49 +69,37 @@ const always51: ClaudeTraits = { ...always, canForceTools: false, bindsThoughts:
 const sonnet55: ClaudeTraits = { ...always51, thinkingOff: { thinking: { type: "between_tools" } } };
 
 /**
- * The first version of each family with the traits. Later versions inherit them, up to the next line.
+ * The first version of the families with the traits. Later versions inherit them, up to the family's next line.
  * https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting,
  * https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5#forced-tool-use-is-not-supported,
  * https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html
  */
-const models: readonly (readonly [family: string, version: number, traits: ClaudeTraits])[] = [
-  ["opus", 3, claude3],
-  ["opus", 4, claude37],
-  ["opus", 4.1, claude41],
-  ["opus", 4.5, claude45],
-  ["opus", 4.6, claude46],
-  ["opus", 4.7, claude47],
-  ["opus", 5, claude5],
-  ["opus", 5.5, always51],
-  ["sonnet", 3, claude3],
-  ["sonnet", 3.7, claude37],
-  ["sonnet", 4.5, claude45],
-  ["sonnet", 4.6, claude46],
-  ["sonnet", 4.7, claude47],
-  ["sonnet", 5, claude5],
-  ["sonnet", 5.5, sonnet55],
-  ["haiku", 3, claude3],
-  ["haiku", 4.5, claude45],
-  ["haiku", 4.6, claude46],
-  ["haiku", 4.7, claude47],
-  ["haiku", 5, claude5],
-  ["haiku", 5.5, haiku55],
-  ["fable", 5, always],
-  ["fable", 5.1, always51],
-  ["mythos", 5, always],
-  ["mythos", 5.1, always51],
-  ["instant", 1, claude3],
+const models: readonly (readonly [families: string[], version: number, traits: ClaudeTraits])[] = [
+  [["instant"], 1, claude3],
+  [["opus", "sonnet", "haiku"], 3, claude3],
+  [["sonnet"], 3.7, claude37],
+  [["opus"], 4, claude37],
+  [["opus"], 4.1, claude41],
+  [["opus", "sonnet", "haiku"], 4.5, claude45],
+  [["opus", "sonnet", "haiku"], 4.6, claude46],
+  [["opus", "sonnet", "haiku"], 4.7, claude47],
+  [["opus", "sonnet", "haiku"], 5, claude5],
+  [["fable", "mythos"], 5, always],
+  [["fable", "mythos"], 5.1, always51],
+  [["opus"], 5.5, always51],
+  [["sonnet"], 5.5, sonnet55],
+  [["haiku"], 5.5, haiku55],
 ];
 
 /** Compatible upstreams may implement only the oldest features. */
 const unknownModelTraits: ClaudeTraits = { ...claude37, thinking: "as requested" };
 
-/** A name of Claude without a known family counts as the newest model. Null is another vendor's model. */
+/** A name of Claude without a known family counts as the newest model. */
 export function findClaudeTraits(modelName: string): ClaudeTraits {
   const name = modelName.toLowerCase();
   if (!name.includes("claude")) return unknownModelTraits;
   const { family, version } = readName(name);
-  const ofFamily = models.filter(([known]) => known === family);
+  const ofFamily = models.filter(([families]) => families.includes(family));
   const traits = ofFamily.findLast(([, since]) => since <= version) ?? ofFamily[0];
   if (traits) return traits[2];
   return version < 4 ? (version < 3.7 ? claude3 : claude37) : always51;

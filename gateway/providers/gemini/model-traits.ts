@@ -1,5 +1,3 @@
-export type ModelTraits = ReturnType<typeof modelTraits>;
-
 /**
  * Unknown names of Gemini models, and aliases such as `gemini-flash-latest`, count as the newest models.
  * https://ai.google.dev/gemini-api/docs/thinking, https://ai.google.dev/gemini-api/docs/thought-signatures,
@@ -26,6 +24,8 @@ export function modelTraits(modelName: string) {
     takesSystemInstruction: !/^gemma-3n?\b/.test(name),
   };
 }
+
+export type ModelTraits = ReturnType<typeof modelTraits>;
 
 /** The name may start with `models/`, as in Google's lists. */
 export function modelPath(name: string): string {
