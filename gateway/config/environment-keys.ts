@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors.ts";
-import { presetsOf, type ProviderKindName, providerKindNames, providerKinds } from "../providers/registry.ts";
+import { type ProviderKindName, providerKindNames, providerKinds } from "../providers/registry.ts";
 import type { Environment, Preset } from "../providers/provider.ts";
 
 /**
@@ -70,7 +70,7 @@ type FoundKey = {
 
 function findKeys(environment: Environment): FoundKey[] {
   return providerKindNames.flatMap((kind) =>
-    presetsOf(kind).flatMap((preset) => {
+    providerKinds[kind].presets.flatMap((preset) => {
       const { baseUrl: own, keyVariable } = preset;
       const found = preset.readEnvironment?.(environment);
       const baseUrl = own ?? providerKinds[kind].defaultBaseUrl ?? found?.baseUrl;

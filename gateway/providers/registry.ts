@@ -5,7 +5,7 @@ import { bedrock } from "./bedrock/bedrock.ts";
 import { demo } from "./demo/demo.ts";
 import { gemini } from "./gemini/gemini.ts";
 import { openAiCompatible } from "./openai-compatible/openai-compatible.ts";
-import type { Provider, Preset, ProviderFields } from "./provider.ts";
+import type { Provider, ProviderFields } from "./provider.ts";
 
 export const providerKinds = {
   "openai-compatible": openAiCompatible,
@@ -35,15 +35,9 @@ export function findProvider(kind: string): Provider {
   );
 }
 
-type PresetOfKind = Pick<Preset, "name" | "label" | "baseUrl" | "keyPageUrl" | "keyVariable"> & {
-  kind: ProviderKindName;
-  hint: string | null;
-  fields: ProviderFields;
-};
-
-export function listPresets(): PresetOfKind[] {
+export function listPresets() {
   return providerKindNames.flatMap((kind) =>
-    presetsOf(kind).map(({ name, label, baseUrl: own, keyPageUrl, keyVariable, hint = null }) => {
+    providerKinds[kind].presets.map(({ name, label, baseUrl: own, keyPageUrl, keyVariable, hint = null }) => {
       const baseUrl = own ?? providerKinds[kind].defaultBaseUrl;
       const fields: ProviderFields = {
         ...providerKinds[kind].fields,
@@ -55,11 +49,7 @@ export function listPresets(): PresetOfKind[] {
   );
 }
 
-export function presetsOf(kind: ProviderKindName): readonly Preset[] {
-  return providerKinds[kind].presets;
-}
-
 /** Returns null for an unknown name, such as a removed preset. */
-export function findPreset(kind: string, name: string | null): PresetOfKind | null {
+export function findPreset(kind: string, name: string | null) {
   return listPresets().find((preset) => preset.kind === kind && preset.name === name) ?? null;
 }

@@ -2,7 +2,7 @@ import type { ChatQuirks } from "../../wire/chat-completion.ts";
 import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
 import { endpointAt, readModelNames } from "../endpoint-at.ts";
 import type { ModelApis, NativeApi, Provider } from "../provider.ts";
-import { findPreset, presets } from "./presets.ts";
+import { presets } from "./presets.ts";
 
 export const openAiCompatible: Provider = {
   label: "OpenAI-compatible",
@@ -11,7 +11,8 @@ export const openAiCompatible: Provider = {
   versionPath: "/v1",
   presets,
   connect(settings) {
-    const preset = findPreset(settings.preset);
+    // An unknown upstream receives OpenAI's parameter and role names.
+    const preset = presets.find(({ name }) => name === settings.preset);
     const headers = settings.secret === null ? [] : ["authorization", `Bearer ${settings.secret}`];
     const at = (path: string): NativeApi => ({ endpoint: endpointAt(settings, path, headers) });
     const chat = endpointAt(settings, "/chat/completions", headers);
@@ -26,7 +27,7 @@ export const openAiCompatible: Provider = {
     const quirks: ChatQuirks = {
       maxTokensName: preset?.maxTokensName ?? "max_completion_tokens",
       developerRole: preset?.developerRole ?? "developer",
-      extensions: preset === null ? ["own thoughts"] : (preset.extensions ?? []),
+      extensions: preset === undefined ? ["own thoughts"] : (preset.extensions ?? []),
       thinkingSwitch: preset?.thinkingSwitch,
     };
     const alwaysThinking: ChatQuirks = { ...quirks, thinkingSwitch: "low effort" };

@@ -1,12 +1,7 @@
 import type { ChatQuirks } from "../../wire/chat-completion.ts";
 import type { Preset } from "../provider.ts";
 
-/** Null for an unknown name. The upstream then receives OpenAI's parameter and role names. */
-export function findPreset(name: string | null): OpenAiCompatiblePreset | null {
-  return presets.find((preset) => preset.name === name) ?? null;
-}
-
-export type OpenAiCompatiblePreset = Preset &
+type OpenAiCompatiblePreset = Preset &
   Partial<ChatQuirks> & {
     /** Whether the upstream fully supports OpenAI's `/responses`, with streams, tools and reasoning. */
     speaksResponses?: true;
