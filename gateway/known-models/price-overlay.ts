@@ -21,69 +21,53 @@ const models: Record<string, ModelInfo[]> = {
   ],
 };
 
-/**
- * A condition that the package lacks. Of several entries with the same `when`, the first matching entry
- * applies.
- */
-type OverlayRule = { models: RegExp; rule: PriceRule; source: string; readOn: string };
-
-const openai = { source: "https://openai.com/api-fast-mode/", readOn: "2026-11-25" };
-const earlier = { source: "https://openai.com/api-priority-processing/", readOn: "2026-11-25" };
-const flex = {
-  source: "https://developers.openai.com/api/docs/guides/flex-processing",
-  readOn: "2026-11-24",
-};
-const anthropic = {
-  source: "https://platform.claude.com/docs/en/about-claude/pricing",
-  readOn: "2026-11-24",
-};
-const fast = {
-  source: "https://platform.claude.com/docs/en/build-with-claude/fast-mode",
-  readOn: "2026-11-25",
-};
-const google = { source: "https://ai.google.dev/gemini-api/docs/optimization", readOn: "2026-11-24" };
-
 const priority = (factor: number): PriceRule => ({ when: { serviceTier: "priority" }, factor });
 
-const rules: Record<string, OverlayRule[]> = {
+/**
+ * Conditions that the package lacks, by the seller's ID in the package. Of several entries with the same `when`, the
+ * first matching entry applies.
+ */
+const rules: Record<string, readonly (readonly [models: RegExp, rule: PriceRule])[]> = {
   openai: [
-    // OpenAI's page lists no GPT-6 models, so the cost of their priority tier is unknown.
-    { models: /^gpt-5\.6/, rule: priority(2), ...openai },
-    { models: /^gpt-5\.5(?!-pro)/, rule: priority(2.5), ...openai },
-    { models: /^gpt-5\.4(?!-pro|-nano)/, rule: priority(2), ...openai },
-    { models: /^gpt-5(?:\.[12])?(?:$|-20|-codex(?!-mini))/, rule: priority(2), ...openai },
-    { models: /^gpt-5-mini/, rule: priority(1.8), ...openai },
-    { models: /^gpt-4\.1(?:$|-20|-mini)/, rule: priority(1.75), ...openai },
-    { models: /^gpt-4\.1-nano/, rule: priority(2), ...openai },
-    { models: /^gpt-4o(?:$|-2024-(?:08|11))/, rule: priority(1.7), ...openai },
-    { models: /^gpt-4o-2024-05-13/, rule: priority(1.75), ...earlier },
-    { models: /^o3(?:$|-20)/, rule: priority(1.75), ...earlier },
-    {
-      models: /^o4-mini(?:$|-20)/,
-      rule: { when: { serviceTier: "priority" }, prices: { input: 2, cachedInput: 0.5, output: 8 } },
-      ...earlier,
-    },
-    {
-      models: /^gpt-4o-mini(?:$|-20)/,
-      rule: { when: { serviceTier: "priority" }, prices: { input: 0.25, cachedInput: 0.125, output: 1 } },
-      ...openai,
-    },
-    { models: /^(?:gpt-[56]|o3|o4-mini)/, rule: { when: { serviceTier: "flex" }, factor: 0.5 }, ...flex },
+    // https://openai.com/api-fast-mode/, 2026-11-25. It lists no GPT-6 models, so the cost of their priority tier is
+    // unknown.
+    [/^gpt-5\.6/, priority(2)],
+    [/^gpt-5\.5(?!-pro)/, priority(2.5)],
+    [/^gpt-5\.4(?!-pro|-nano)/, priority(2)],
+    [/^gpt-5(?:\.[12])?(?:$|-20|-codex(?!-mini))/, priority(2)],
+    [/^gpt-5-mini/, priority(1.8)],
+    [/^gpt-4\.1(?:$|-20|-mini)/, priority(1.75)],
+    [/^gpt-4\.1-nano/, priority(2)],
+    [/^gpt-4o(?:$|-2024-(?:08|11))/, priority(1.7)],
+    [
+      /^gpt-4o-mini(?:$|-20)/,
+      { when: { serviceTier: "priority" }, prices: { input: 0.25, cachedInput: 0.125, output: 1 } },
+    ],
+    // https://openai.com/api-priority-processing/, 2026-11-25
+    [/^gpt-4o-2024-05-13/, priority(1.75)],
+    [/^o3(?:$|-20)/, priority(1.75)],
+    [
+      /^o4-mini(?:$|-20)/,
+      { when: { serviceTier: "priority" }, prices: { input: 2, cachedInput: 0.5, output: 8 } },
+    ],
+    // https://developers.openai.com/api/docs/guides/flex-processing, 2026-11-24
+    [/^(?:gpt-[56]|o3|o4-mini)/, { when: { serviceTier: "flex" }, factor: 0.5 }],
   ],
   anthropic: [
-    { models: /^claude/, rule: { when: { serviceTier: "batch" }, factor: 0.5 }, ...anthropic },
+    // https://platform.claude.com/docs/en/about-claude/pricing, 2026-11-24
+    [/^claude/, { when: { serviceTier: "batch" }, factor: 0.5 }],
     // Without this rule, the cost of Priority Tier would be unknown. It is at most the usual cost.
-    { models: /^claude/, rule: priority(1), ...anthropic },
-    {
-      models: /^claude-(?:(?:opus|sonnet|haiku)-(?:4-[6-9]|[5-9])|fable|mythos)/,
-      rule: { when: { region: "us" }, factor: 1.1 },
-      ...anthropic,
-    },
-    { models: /^claude-opus-4-[67]/, rule: { when: { speed: "fast" }, factor: 6 }, ...fast },
-    // The source has no fast price for other models.
-    { models: /^claude-opus-(?:4-8|5)/, rule: { when: { speed: "fast" }, factor: 2 }, ...fast },
+    [/^claude/, priority(1)],
+    [
+      /^claude-(?:(?:opus|sonnet|haiku)-(?:4-[6-9]|[5-9])|fable|mythos)/,
+      { when: { region: "us" }, factor: 1.1 },
+    ],
+    // https://platform.claude.com/docs/en/build-with-claude/fast-mode, 2026-11-25. Others have no fast price.
+    [/^claude-opus-4-[67]/, { when: { speed: "fast" }, factor: 6 }],
+    [/^claude-opus-(?:4-8|5)/, { when: { speed: "fast" }, factor: 2 }],
   ],
-  google: [{ models: /^gemini/, rule: { when: { serviceTier: "flex" }, factor: 0.5 }, ...google }],
+  // https://ai.google.dev/gemini-api/docs/optimization, 2026-11-24
+  google: [[/^gemini/, { when: { serviceTier: "flex" }, factor: 0.5 }]],
 };
 
 /** @param seller the seller's ID in the package */
@@ -94,7 +78,7 @@ export function overlayModels(seller: string): readonly ModelInfo[] {
 /** @param model the model's ID in the package */
 export function withOverlay(prices: Prices, seller: string, model: string): Prices {
   const added: PriceRule[] = [];
-  for (const { models: pattern, rule } of rules[seller] ?? []) {
+  for (const [pattern, rule] of rules[seller] ?? []) {
     const isNew = !added.some(({ when }) => JSON.stringify(when) === JSON.stringify(rule.when));
     if (isNew && pattern.test(model)) added.push(rule);
   }
