@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { dollars, quoting, whole } from "../inputs.ts";
-import { detailedComponents } from "./prices.ts";
+import { type PriceComponent, priceComponents } from "../../db/entities/price-details.ts";
 
 /** The charge in relation to the cost: 1.15 adds 15 %. */
 export const chargeFactor = z
@@ -14,19 +14,9 @@ export const chargeFactor = z
 
 const price = dollars("Use 0 or more.").nullable();
 
-const usual = {
-  input: price.optional(),
-  cachedInput: price.optional(),
-  cacheWrite: price.optional(),
-  output: price.optional(),
-};
+type PriceShape = Record<PriceComponent, z.ZodOptional<typeof price>>;
 
-const details = z.strictObject(
-  Object.fromEntries(detailedComponents.map((name) => [name, price.optional()])) as Record<
-    (typeof detailedComponents)[number],
-    z.ZodOptional<typeof price>
-  >,
-).shape;
+const each = Object.fromEntries(priceComponents.map((name) => [name, price.optional()])) as PriceShape;
 
 const term = z
   .string()
@@ -61,7 +51,7 @@ const condition = z
 const rule = z
   .strictObject({
     when: condition,
-    prices: z.strictObject({ ...usual, ...details }).optional(),
+    prices: z.strictObject(each).optional(),
     factor: chargeFactor.optional(),
     part: z.literal("above").optional(),
   })
@@ -76,8 +66,7 @@ const rule = z
 
 /** US dollars per million tokens, and per thousand searches or requests. `rules` replaces all stored rules. */
 export const prices = z.strictObject({
-  ...usual,
-  ...details,
+  ...each,
   rules: z
     .array(rule)
     .refine((list) => list.length <= 30, "The list has more than 30 price rules. Remove some of them.")

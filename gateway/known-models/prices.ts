@@ -6,24 +6,10 @@ import {
 } from "../../db/entities/price-details.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 
-/**
- * US dollars per million tokens, or per thousand searches or requests. Null means unknown, and 0 means free.
- * Only the first four prices are always present.
- */
-export type Prices = {
-  input: number | null;
-  cachedInput: number | null;
-  cacheWrite: number | null;
-  output: number | null;
-} & { [Name in DetailedComponent]?: number | null } & {
-  rules?: PriceRule[];
-};
+type UsualComponent = "input" | "cachedInput" | "cacheWrite" | "output";
 
-export const detailedComponents = priceComponents.filter(
-  (name): name is DetailedComponent => !["input", "cachedInput", "cacheWrite", "output"].includes(name),
-);
-
-export type DetailedComponent = Exclude<PriceComponent, "input" | "cachedInput" | "cacheWrite" | "output">;
+/** US dollars per million tokens, or per thousand searches or requests. Null means unknown, and 0 means free. */
+export type Prices = Record<UsualComponent, number | null> & ComponentPrices & { rules?: PriceRule[] };
 
 type PriceColumns = Pick<
   ModelRow,
@@ -32,18 +18,16 @@ type PriceColumns = Pick<
 
 /** Prices are stored as integers, in nano-dollars per million: $0.15 is 150,000,000. */
 export function toPriceColumns(prices: Prices): PriceColumns {
-  const known = detailedComponents.flatMap((name) => {
-    const price = toNano(name, prices[name] ?? null);
-    return price === null ? [] : [[name, price] as const];
-  });
+  const { input, cachedInput, cacheWrite, output, rules = [], ...details } = prices;
+  const known = Object.entries(convertAll(details, toNano)).filter(([, price]) => price !== null);
   return {
-    inputPrice: toNano("input", prices.input),
-    cachedInputPrice: toNano("cachedInput", prices.cachedInput),
-    cacheWritePrice: toNano("cacheWrite", prices.cacheWrite),
-    outputPrice: toNano("output", prices.output),
+    inputPrice: toNano("input", input),
+    cachedInputPrice: toNano("cachedInput", cachedInput),
+    cacheWritePrice: toNano("cacheWrite", cacheWrite),
+    outputPrice: toNano("output", output),
     priceDetails: {
       prices: Object.fromEntries(known),
-      rules: (prices.rules ?? []).map((rule) => convertRule(rule, toNano)),
+      rules: rules.map((rule) => convertRule(rule, toNano)),
     },
   };
 }
