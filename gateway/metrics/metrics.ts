@@ -10,8 +10,49 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  watch(services: Services): void {
-    watchServices(this.#registry, services);
+  watch({ openExchanges, recorder, changeFeed, attempts, database }: Services): void {
+    const registers = [this.#registry];
+    const gauge = (name: string, help: string, value: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(value());
+        },
+      });
+    gauge("gateway_open_requests", "Model requests in flight.", () => openExchanges.count().requests);
+    gauge("gateway_open_streams", "Streams in flight.", () => openExchanges.count().streams);
+    gauge(
+      "gateway_usage_spool_bytes",
+      "Bytes of usage records on disk that are not in the database yet.",
+      () => recorder.waitingBytes,
+    );
+    gauge(
+      "gateway_usage_spool_oldest_age_seconds",
+      "Age of the oldest usage record on disk that is not in the database yet.",
+      () => recorder.waitingMs / 1_000,
+    );
+    gauge(
+      "gateway_database_writes_failing",
+      "1 while the last write to the database failed, otherwise 0.",
+      () => (database.writeHealth.trouble === null ? 0 : 1),
+    );
+    gauge(
+      "gateway_key_cache_staleness_seconds",
+      "Time since this process last read the key and model changes.",
+      () => changeFeed.staleMs / 1_000,
+    );
+    const cooling = new Gauge({
+      name: "gateway_upstream_cool_downs",
+      help: "Credentials of a provider that are cooling down.",
+      labelNames: ["provider"],
+      registers,
+      collect() {
+        this.reset();
+        for (const provider of attempts.coolDowns.coolingProviders()) cooling.inc({ provider });
+      },
+    });
   }
 
   async print(): Promise<MetricsPage> {
@@ -31,54 +72,6 @@ export class Metrics {
 export type MetricsPage = { contentType: string; text: string };
 
 export type ReadMetric = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>[number];
-
-function watchServices(registry: Registry, services: WatchedServices): void {
-  const { openExchanges, recorder, changeFeed, attempts, database } = services;
-  const registers = [registry];
-  const gauge = (name: string, help: string, value: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(value());
-      },
-    });
-  gauge("gateway_open_requests", "Model requests in flight.", () => openExchanges.count().requests);
-  gauge("gateway_open_streams", "Streams in flight.", () => openExchanges.count().streams);
-  gauge(
-    "gateway_usage_spool_bytes",
-    "Bytes of usage records on disk that are not in the database yet.",
-    () => recorder.waitingBytes,
-  );
-  gauge(
-    "gateway_usage_spool_oldest_age_seconds",
-    "Age of the oldest usage record on disk that is not in the database yet.",
-    () => recorder.waitingMs / 1_000,
-  );
-  gauge(
-    "gateway_database_writes_failing",
-    "1 while the last write to the database failed, otherwise 0.",
-    () => (database.writeHealth.trouble === null ? 0 : 1),
-  );
-  gauge(
-    "gateway_key_cache_staleness_seconds",
-    "Time since this process last read the key and model changes.",
-    () => changeFeed.staleMs / 1_000,
-  );
-  const cooling = new Gauge({
-    name: "gateway_upstream_cool_downs",
-    help: "Credentials of a provider that are cooling down.",
-    labelNames: ["provider"],
-    registers,
-    collect() {
-      this.reset();
-      for (const provider of attempts.coolDowns.coolingProviders()) cooling.inc({ provider });
-    },
-  });
-}
-
-type WatchedServices = Pick<Services, "openExchanges" | "recorder" | "changeFeed" | "attempts" | "database">;
 
 /** Labels never contain keys or text from clients. */
 function createRequestMeters(registry: Registry): RequestObserver {
@@ -132,8 +125,8 @@ function createRequestMeters(registry: Registry): RequestObserver {
   return {
     ended({ record, model: slug, errorCode }: EndedRequest) {
       const { endpoint, httpStatus: status, status: outcome } = record;
-      const provider = record.provider === "" ? none : record.provider;
-      const model = slug === null ? unknown : modelLabel(slug);
+      const provider = record.provider === "" ? "none" : record.provider;
+      const model = slug === null ? "unknown" : modelLabel(slug);
       requests.inc({ endpoint, provider, model, status, outcome: outcome.toLowerCase() });
       if (errorCode !== null) errors.inc({ provider, code: errorCode });
       duration.observe({ endpoint, provider, stream: String(record.stream) }, record.latencyMs / 1_000);
@@ -161,13 +154,10 @@ function limitModels(): (slug: string) => string {
   const seen = new Set<string>();
   return (slug) => {
     if (seen.has(slug)) return slug;
-    if (seen.size >= modelsMax) return other;
+    if (seen.size >= modelsMax) return "other";
     seen.add(slug);
     return slug;
   };
 }
 
 const modelsMax = 2_000;
-const other = "other";
-const unknown = "unknown";
-const none = "none";
