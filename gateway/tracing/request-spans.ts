@@ -32,9 +32,9 @@ export function createRequestSpans(tracer: Tracer, now: () => number): RequestOb
     const name = route === null ? method : `${method} ${route}`;
     return tracer.startSpan(name, { kind: SpanKind.SERVER, startTime }, context);
   };
-  const toTime = (): ToTime => {
+  const toTime = () => {
     const originMs = now() - performance.now();
-    return (moment) => hrTime(originMs + moment);
+    return (moment: number) => hrTime(originMs + moment);
   };
   const showPlain = (request: ObservedRequest, httpStatus: number, errorType: string | null) => {
     const at = toTime();
@@ -78,8 +78,6 @@ export function createRequestSpans(tracer: Tracer, now: () => number): RequestOb
     upstreamRefused() {},
   };
 }
-
-type ToTime = (moment: number) => HrTime;
 
 /** https://opentelemetry.io/docs/specs/semconv/http/http-spans/ */
 function describeHttp(
@@ -127,7 +125,7 @@ function hrTime(ms: number): HrTime {
 }
 
 /** https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/client-inference.md */
-function describeCalls(ended: EndedRequest): DescribedCall[] {
+function describeCalls(ended: EndedRequest) {
   return (ended.request?.calls ?? []).map((call, index, calls) => {
     const isLast = index === calls.length - 1;
     const { candidate, startedAt, endedAt } = call;
@@ -156,17 +154,6 @@ function describeCalls(ended: EndedRequest): DescribedCall[] {
     };
   });
 }
-
-type DescribedCall = {
-  name: string;
-  kind: SpanKind;
-  /** A timestamp from `performance.now()`. */
-  startedAt: number;
-  /** Null for a call that ended with its request. */
-  endedAt: number | null;
-  hasFailed: boolean;
-  attributes: Attributes;
-};
 
 function statusOf({ httpStatus, refusal }: ObservedCall): number | null {
   const refused = /^http_(\d{3})$/.exec(refusal ?? "")?.[1];

@@ -60,16 +60,12 @@ const lastSpansTimeoutMs = 3_000;
 
 /** A `parentbased_` sampler follows the client's `traceparent`, if present. */
 function createSampler({ sampler, sampledShare }: Pick<TracingConfig, "sampler" | "sampledShare">): Sampler {
-  const root = () => new TraceIdRatioBasedSampler(sampledShare);
-  const samplers: Record<TracingConfig["sampler"], () => Sampler> = {
-    always_on: () => new AlwaysOnSampler(),
-    always_off: () => new AlwaysOffSampler(),
-    traceidratio: root,
-    parentbased_always_on: () => new ParentBasedSampler({ root: new AlwaysOnSampler() }),
-    parentbased_always_off: () => new ParentBasedSampler({ root: new AlwaysOffSampler() }),
-    parentbased_traceidratio: () => new ParentBasedSampler({ root: root() }),
-  };
-  return samplers[sampler]();
+  const root = sampler.endsWith("always_on")
+    ? new AlwaysOnSampler()
+    : sampler.endsWith("always_off")
+      ? new AlwaysOffSampler()
+      : new TraceIdRatioBasedSampler(sampledShare);
+  return sampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
 }
 
 type SpanDeliveryOptions = Pick<TracingConfig, "delayMs" | "timeoutMs" | "queueSpansMax"> & {
