@@ -43,16 +43,15 @@ function answerChat({ body: bytes, date }: UpstreamRequest): ScriptedAnswer {
   const orders = readDemoOrders(body.messages);
   if (orders.failStatus !== null) return failure(orders.failStatus, orders.delayMs);
   const answer = composeAnswer(body, orders);
-  const identity = {
+  const isStream = body.stream === true;
+  const head = {
     id: `chatcmpl-${hash("sha256", `${date.toISOString()} ${text}`).slice(0, 24)}`,
-    createdSeconds: Math.floor(date.getTime() / 1_000),
+    object: isStream ? "chat.completion.chunk" : "chat.completion",
+    created: Math.floor(date.getTime() / 1_000),
+    model: body.model,
   };
-  return body.stream === true
-    ? streamed(body, identity, orders, answer)
-    : whole(body, identity, orders, answer);
+  return isStream ? streamed(body, head, orders, answer) : whole(body, head, orders, answer);
 }
-
-type AnswerIdentity = { id: string; createdSeconds: number };
 
 type Answer = {
   /** The pieces of the content, or of the tool call's arguments. */
@@ -102,22 +101,14 @@ function chosenTool(body: ChatRequestBody, orders: DemoOrders): { name: string; 
   return found ? { name: String(found["name"]), parameters: found["parameters"] } : null;
 }
 
-function whole(
-  body: ChatRequestBody,
-  identity: AnswerIdentity,
-  orders: DemoOrders,
-  answer: Answer,
-): ScriptedAnswer {
+function whole(body: ChatRequestBody, head: object, orders: DemoOrders, answer: Answer): ScriptedAnswer {
   const text = answer.tokens.join("");
   const message =
     answer.toolName === null
       ? { content: text }
       : { content: null, tool_calls: [toolCall(answer.toolName, text)] };
   const completion = {
-    id: identity.id,
-    object: "chat.completion",
-    created: identity.createdSeconds,
-    model: body.model,
+    ...head,
     choices: choiceIndexes(body).map((index) => ({
       index,
       message: { role: "assistant", ...message, refusal: null },
@@ -132,19 +123,8 @@ function whole(
   return { status: 200, headers: { "content-type": "application/json" }, parts, ending: endingOf(orders) };
 }
 
-function streamed(
-  body: ChatRequestBody,
-  identity: AnswerIdentity,
-  orders: DemoOrders,
-  answer: Answer,
-): ScriptedAnswer {
+function streamed(body: ChatRequestBody, head: object, orders: DemoOrders, answer: Answer): ScriptedAnswer {
   const isUnfinished = orders.breaks || orders.hangs;
-  const head = {
-    id: identity.id,
-    object: "chat.completion.chunk",
-    created: identity.createdSeconds,
-    model: body.model,
-  };
   const event = (rest: object) => ({
     delayMs: orders.delayMs,
     text: `data: ${JSON.stringify({ ...head, ...rest })}\n\n`,
@@ -221,11 +201,8 @@ function endingOf({ breaks, hangs }: DemoOrders): ScriptedAnswer["ending"] {
   return breaks ? "broken" : hangs ? "silent" : "complete";
 }
 
-function choiceIndexes(body: ChatRequestBody): number[] {
-  return Array.from(
-    { length: Math.min(typeof body["n"] === "number" ? body["n"] : 1, 8) },
-    (_, index) => index,
-  );
+function choiceIndexes({ n }: ChatRequestBody): number[] {
+  return Array.from({ length: typeof n === "number" ? Math.min(n, 8) : 1 }, (_, index) => index);
 }
 
 function usageOf(body: ChatRequestBody, answer: Answer) {
@@ -256,7 +233,8 @@ type DemoOrders = {
 };
 
 function readDemoOrders(messages: ChatMessage[]): DemoOrders {
-  const prompt = lastPrompt(messages);
+  const last = messages.findLast(({ role }) => role === "user" || role === "tool");
+  const prompt = last ? textOf(last) : "";
   const slow = /(?:^|\s)\/slow (\d{1,5})\b/.exec(prompt);
   const fail = /(?:^|\s)\/fail ([45]\d\d)\b/.exec(prompt);
   return {
@@ -280,9 +258,4 @@ function textOf({ content }: ChatMessage): string {
 /** In the demo, a token is a word with its trailing space. */
 function toTokens(text: string): string[] {
   return text.match(/\S+\s*|\s+/g) ?? [];
-}
-
-function lastPrompt(messages: ChatMessage[]): string {
-  const last = messages.findLast(({ role }) => role === "user" || role === "tool");
-  return last ? textOf(last) : "";
 }
