@@ -19,10 +19,7 @@ export type Provider = {
   telemetryName?: string;
   /** The AI SDK stores provider data, such as signatures, under this name. */
   aiSdkName?: string;
-  /**
-   * Whether the provider only imitates models. The setup prefers other models, and the provider does not
-   * complete the onboarding.
-   */
+  /** Whether the provider only imitates models. The setup prefers others, and it does not complete the onboarding. */
   isDemo?: true;
   defaultBaseUrl: string | null;
   /** The usual end of the base URL, such as `/v1`, which people forget. Undefined if the kind has none. */
@@ -78,10 +75,7 @@ export type UpstreamApi = {
   readModelNames(list: unknown): string[] | null;
   /** What the upstream offers for a model. */
   apis(model: UpstreamModel): ModelApis;
-  /**
-   * Returns the actual status of a failed response, because some upstreams use one status for several causes.
-   * `body` is the response's JSON, or null.
-   */
+  /** The actual status, because some upstreams use one for several causes. `body` is the response's JSON, or null. */
   effectiveStatus?(status: number, body: unknown): number;
 };
 
@@ -118,8 +112,7 @@ export type ChatApi = NativeApi &
 
 export type ChatTranslation = {
   /**
-   * Throws a `GatewayError` for an invalid parameter, and for a parameter that changes the response but has no
-   * equivalent.
+   * Throws a `GatewayError` for an invalid parameter, and for one that changes the response without an equivalent.
    * @param dropped receives the parameters that the model does not accept and that the request therefore omits
    */
   buildRequest(body: ChatRequestBody, model: UpstreamModel, dropped?: Set<string>): object;

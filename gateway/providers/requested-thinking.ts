@@ -42,10 +42,7 @@ function readEffort(value: unknown): ClaudeEffort | "none" | undefined {
   throw invalidValue("reasoning_effort", `must be one of none, ${claudeEfforts.join(", ")}`, name);
 }
 
-/**
- * The thresholds separate the budgets of Claude Code (4,000, 10,000, 31,999) and of Google (1,024, 8,192,
- * 24,576).
- */
+/** Separates the budgets of Claude Code (4,000, 10,000, 31,999) and of Google (1,024, 8,192, 24,576). */
 function effortOfBudget(budgetTokens: number): "low" | "medium" | "high" {
   return budgetTokens < 6_000 ? "low" : budgetTokens < 16_000 ? "medium" : "high";
 }

@@ -81,10 +81,7 @@ export function buildMessagesRequest(
   };
 }
 
-/**
- * Anthropic requires a token limit, unlike OpenAI. The default is the lowest output limit of any Claude model,
- * plus the thinking budget.
- */
+/** Anthropic requires a limit. The default is the lowest output limit of Claude's models plus the thinking budget. */
 function toMaxTokens(body: ChatRequestBody, model: UpstreamModel): number {
   for (const requested of [body["max_completion_tokens"], body["max_tokens"], model.outputTokensMax]) {
     if (typeof requested === "number") return requested;
@@ -259,10 +256,7 @@ function toToolChoice(body: ChatRequestBody): ToolChoice | undefined {
   return { type: "tool", name: expectString(name, "tool_choice.function.name"), ...parallel };
 }
 
-/**
- * Declares the tools that the model has called, for a request without tools. The API answers 400 to `tool_use`
- * blocks without declared tools.
- */
+/** For a request without tools, because the API answers 400 to `tool_use` blocks without declared tools. */
 function findCalledTools(messages: AnthropicMessage[]): object[] {
   const names = messages.flatMap(({ content }) =>
     content.flatMap((block) => (block.type === "tool_use" ? block.name : [])),

@@ -28,10 +28,7 @@ type Thought = { index: number; block: ThoughtBlock };
 
 type ThoughtBlock = ThinkingBlock | RedactedThinkingBlock;
 
-/**
- * Converts returned details to thinking blocks, in order, and joins the pieces of a stream. Omits other formats
- * and unsigned thinking.
- */
+/** Joins the pieces of a stream and keeps the order. Omits other formats and unsigned thinking. */
 export function toThoughts(details: unknown): Thought[] {
   const blocks = new Map<number, ThoughtBlock>();
   let end = 0;

@@ -96,10 +96,7 @@ function trimBeginning(last: AnthropicMessage | undefined): void {
   if (block?.type === "text") block.text = block.text.trimEnd();
 }
 
-/**
- * Converts an earlier assistant message: text, tool calls, and thinking blocks at their indexes. Thinking
- * precedes the last block, because a turn must not end with thinking.
- */
+/** Thinking blocks go to their indexes, but precede the last block: a turn must not end with thinking. */
 export function toAssistantBlocks(
   message: ChatMessage,
   param: string,

@@ -2,18 +2,12 @@ import { createRequire } from "node:module";
 import type { EventStreamCodec } from "@smithy/core/event-streams";
 import type { EventDecoder, UpstreamEvent } from "../../wire/server-sent-events.ts";
 
-/**
- * Decodes `application/vnd.amazon.eventstream`: messages with a length prefix. Checks the length before
- * buffering. https://smithy.io/2.0/aws/amazon-eventstream.html
- */
+/** Checks a message's length before buffering it. https://smithy.io/2.0/aws/amazon-eventstream.html */
 export class AwsEventStreamDecoder implements EventDecoder {
   isTooLong = false;
   readonly #codec = createCodec();
   readonly #eventBytesMax: number;
-  /**
-   * The buffer for the current message, or for the length field while the length is unknown. The first
-   * `#filled` bytes are valid.
-   */
+  /** For the current message, or for the length field while the length is unknown. `#filled` bytes are valid. */
   #message = Buffer.alloc(lengthFieldBytes);
   #filled = 0;
 

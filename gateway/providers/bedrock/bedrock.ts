@@ -114,8 +114,7 @@ function readBedrockHost(baseUrl: string): { runtimeUrl: string; controlUrl: str
 const awsHost = /^(vpce-[^.]+\.)?bedrock-runtime(?:-fips)?\.([a-z]{2,5}(?:-[a-z]+)+-\d+)\./;
 
 /**
- * Two of Bedrock's 4xx statuses report a failure of the model. 408 is a timeout. The body of a 424 usually
- * contains the model's own status.
+ * 408 is a timeout of the model. The body of a 424 usually contains the model's own status.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
  */
 function effectiveStatus(status: number, body: unknown): number {
@@ -126,8 +125,7 @@ function effectiveStatus(status: number, body: unknown): number {
 }
 
 /**
- * Selects text and embedding models that run on demand or through an inference profile. A profile's name adds a
- * geography prefix (`us.anthropic.…`).
+ * Text and embedding models that run on demand, or through an inference profile (`us.anthropic.…`).
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListFoundationModels.html
  */
 function isUsable({ outputModalities, inferenceTypesSupported }: Record<string, unknown>): boolean {

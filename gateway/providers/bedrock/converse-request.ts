@@ -1,7 +1,4 @@
-/**
- * The members of a Converse request that the gateway writes.
- * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
- */
+/** What the gateway writes. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 export type ConverseRequest = {
   messages: ConverseMessage[];
   system?: SystemBlock[] | undefined;

@@ -242,10 +242,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/**
- * Throws `upstreamReported(…)` for failures, such as `malformed_model_output`, and for unknown reasons.
- * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax
- */
+/** Throws `upstreamReported(…)` for failures, such as `malformed_model_output`, and for unknown reasons. */
 function readStopReason(reason: unknown, hasToolCalls: boolean): FinishReason {
   if (typeof reason !== "string")
     throw upstreamReported("The response has no stop reason. Retry the request.");

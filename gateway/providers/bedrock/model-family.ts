@@ -12,8 +12,7 @@ export type ModelFamily = {
 };
 
 /**
- * The ARN of an application inference profile hides the model, so the request contains only common
- * parameters.
+ * The ARN of an application inference profile hides the model, so the request contains only common parameters.
  * @param modelName the ID of a model or inference profile (`us.anthropic.…`), or a profile's ARN
  */
 export function findModelFamily(modelName: string): ModelFamily {
@@ -29,8 +28,7 @@ export function findModelFamily(modelName: string): ModelFamily {
 }
 
 /**
- * Converts the `cache_control` of a message, part or tool to a cache point. Models without cache points get
- * none, which changes only the cost.
+ * Converts `cache_control` to a cache point. Models without cache points get none, which changes only the cost.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html#prompt-caching-models
  */
 export function cachePointAfter(

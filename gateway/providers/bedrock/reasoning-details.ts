@@ -12,10 +12,7 @@ export function formatOf(type: ReasoningDetail["type"], { name }: ModelFamily): 
   return type === "reasoning.text" ? "anthropic-claude-v1" : "bedrock-claude-v1";
 }
 
-/**
- * Converts reasoning that a client returned. Omits unsigned reasoning, because some models reject it or treat it
- * as text.
- */
+/** Omits unsigned reasoning that a client returned, because some models reject it or treat it as text. */
 export function toReasoningBlocks(details: unknown, family: ModelFamily): ReasoningBlock[] {
   if (family.claude?.thinking === "never") return [];
   return joinPieces(Array.isArray(details) ? details : [], family).flatMap((detail): ReasoningBlock[] => {

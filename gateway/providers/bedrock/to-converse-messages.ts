@@ -68,10 +68,7 @@ export function toConverseMessages(
   return { system, messages: turns.map(withTextBesideDocument) };
 }
 
-/**
- * A document needs a text in the same message.
- * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
- */
+/** A document needs a text. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html */
 function withTextBesideDocument(turn: ConverseMessage): ConverseMessage {
   const hasDocument = turn.content.some((block) => "document" in block);
   if (!hasDocument || turn.content.some((block) => "text" in block)) return turn;
@@ -157,10 +154,7 @@ function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conver
   });
 }
 
-/**
- * Hashes an invalid ID in the same way for a call and its result. Even IDs from Bedrock's models can be invalid,
- * such as Kimi's `functions.get_weather:0`.
- */
+/** Hashes an invalid ID, for a call and its result alike. Even Bedrock's Kimi sends `functions.get_weather:0`. */
 function toToolUseId(id: unknown, param: string, { name }: ModelFamily): string {
   const text = expectString(id, param);
   const isTaken = (name === "mistral" ? mistralToolUseId : toolUseId).test(text);
@@ -347,10 +341,7 @@ const documentFormats = new Map([
   ["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"],
 ]);
 
-/**
- * Creates unique names for a request's documents, in characters that Bedrock accepts.
- * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
- */
+/** Creates unique names for a request's documents, in characters that Bedrock accepts. */
 class DocumentNames {
   readonly #taken = new Set<string>();
   /** The last number used for each base name. */

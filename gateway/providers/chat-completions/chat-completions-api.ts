@@ -160,10 +160,7 @@ function readCall(call: unknown): object[] {
 
 type CallPiece = NonNullable<ChunkDelta["tool_calls"]>[number];
 
-/**
- * Puts each call's name first. Some servers stream the arguments before the name, which other APIs send with the
- * start of the call.
- */
+/** Puts each call's name first, like other APIs. Some servers stream the arguments before the name. */
 class NamedCalls {
   /** The calls whose name has arrived, and the joined pieces of the others, by choice and index. */
   readonly #named = new Set<string>();

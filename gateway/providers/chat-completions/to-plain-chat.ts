@@ -71,10 +71,7 @@ function withoutCacheControl(value: unknown, depth = 0): unknown {
   };
 }
 
-/**
- * Moves images and files from consecutive tool results into a user message, because OpenAI accepts only text in
- * tool results.
- */
+/** Moves images and files of tool results into a user message, because OpenAI accepts only text in tool results. */
 function withImagesApart(messages: readonly ChatMessage[]): ChatMessage[] {
   const apart: ChatMessage[] = [];
   let images: ContentPart[] = [];

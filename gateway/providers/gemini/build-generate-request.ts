@@ -82,10 +82,7 @@ function toDeclaration({ name, description, parameters }: ToolFunction): object 
   };
 }
 
-/**
- * Gemini expects no schema for a function without parameters.
- * https://ai.google.dev/api/caching#FunctionDeclaration
- */
+/** Gemini expects no schema without parameters. https://ai.google.dev/api/caching#FunctionDeclaration */
 function takesNothing(schema: unknown): boolean {
   return (
     isObject(schema) &&
@@ -197,10 +194,7 @@ function asksInWords(body: ChatRequestBody, { takesToolsWithFormat }: ModelTrait
   return !takesToolsWithFormat && Array.isArray(tools) && tools.length > 0;
 }
 
-/**
- * The instruction in place of JSON output, or null. With a forced tool, the answer is a call.
- * https://github.com/googleapis/python-genai/issues/867
- */
+/** Null with a forced tool, because the answer is a call. https://github.com/googleapis/python-genai/issues/867 */
 function formatInWords(body: ChatRequestBody, traits: ModelTraits, dropped: Dropped): string | null {
   const { responseMimeType: type, responseJsonSchema: schema } = responseFormat(body["response_format"]);
   if (type === undefined || !asksInWords(body, traits)) return null;
@@ -219,10 +213,7 @@ function isForced(choice: unknown): boolean {
 
 const stopSequencesMax = 5;
 
-/**
- * Google's own `thinking_config` takes precedence over `reasoning_effort`. Undefined keeps the model's default, which
- * hides reasoning.
- */
+/** Google's own `thinking_config` takes precedence. Undefined keeps the model's default, which hides reasoning. */
 function thinkingConfig(body: ChatRequestBody, traits: ModelTraits, dropped: Dropped): object | undefined {
   const own = googleOptions(body)["thinking_config"] ?? body["thinking_config"];
   if (isObject(own)) return own;
@@ -240,10 +231,7 @@ function thinkingConfig(body: ChatRequestBody, traits: ModelTraits, dropped: Dro
   return { thinkingBudget: Math.max(budget, budget === 0 ? traits.leastBudget : 1), includeThoughts };
 }
 
-/**
- * The budgets come from Google's OpenAI compatibility.
- * https://ai.google.dev/gemini-api/docs/openai#thinking
- */
+/** The budgets of Google's OpenAI compatibility. https://ai.google.dev/gemini-api/docs/openai#thinking */
 const amounts = {
   none: { level: "LOW", budget: 0 },
   minimal: { level: "LOW", budget: 1_024 },
@@ -254,10 +242,7 @@ const amounts = {
   max: { level: "HIGH", budget: 24_576 },
 };
 
-/**
- * Reads the Gemini extensions of Google's OpenAI compatibility: `cached_content` and `thinking_config`.
- * https://ai.google.dev/gemini-api/docs/openai#extra-body
- */
+/** The Gemini extensions of Google's OpenAI compatibility. https://ai.google.dev/gemini-api/docs/openai#extra-body */
 function googleOptions(body: ChatRequestBody): Record<string, unknown> {
   const extra = body["extra_body"];
   const options = isObject(extra) ? extra["google"] : null;

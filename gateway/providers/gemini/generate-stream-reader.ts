@@ -190,8 +190,7 @@ function partsOf(candidate: Record<string, unknown>): Record<string, unknown>[] 
 }
 
 /**
- * Returns null while the candidate continues. Throws `upstreamReported(…)` for failures, such as
- * MALFORMED_FUNCTION_CALL or OTHER, and for unknown reasons.
+ * Null while the candidate continues. Throws `upstreamReported(…)` for failures, such as OTHER, and unknown reasons.
  * https://ai.google.dev/api/generate-content#FinishReason
  */
 function readFinishReason(candidate: Record<string, unknown>, hasToolCalls: boolean): FinishReason | null {
@@ -262,8 +261,7 @@ function toolCallId(answer: AnswerIdentity, callIndex: number, call: ToolCall["f
 type AnswerIdentity = { index: number; responseId: string | null; usage: ChatUsage | null };
 
 /**
- * Parses a GenerateContentResponse: a whole response, or an event of a stream. Throws `upstreamReported(…)` for a
- * reported error.
+ * Reads a whole response, or an event of a stream. Throws `upstreamReported(…)` for a reported error.
  * https://ai.google.dev/api/generate-content#generatecontentresponse
  */
 function readResponse(response: unknown) {

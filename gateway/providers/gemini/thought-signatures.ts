@@ -1,10 +1,7 @@
 import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 
-/**
- * The thought signatures in an assistant message. `providers/README.md` describes the fields that contain signatures.
- * https://ai.google.dev/gemini-api/docs/thought-signatures
- */
+/** `providers/README.md` describes the fields. https://ai.google.dev/gemini-api/docs/thought-signatures */
 export class ThoughtSignatures {
   /** Null if the text has no signature. */
   readonly ofText: string | null;
@@ -27,16 +24,10 @@ export class ThoughtSignatures {
   }
 }
 
-/**
- * Google's placeholder for a missing signature, for example on a call by another model.
- * https://ai.google.dev/gemini-api/docs/thought-signatures#faqs
- */
+/** In place of a missing signature. https://ai.google.dev/gemini-api/docs/thought-signatures#faqs */
 export const skippedSignature = "skip_thought_signature_validator";
 
-/**
- * @param index the position among the message's details
- * @param callId null for the signature of a text
- */
+/** @param callId null for the signature of a text */
 export function toReasoningDetail(signature: string, index: number, callId: string | null): ReasoningDetail {
   return { type: "reasoning.encrypted", format, id: callId, index, data: signature };
 }
