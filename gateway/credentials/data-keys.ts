@@ -7,10 +7,7 @@ import type { Log } from "../log.ts";
 
 type DataKeysOptions = { database: Database; runtime: Runtime; secretBox: SecretBox; kms: Kms };
 
-/**
- * Loads and creates the data keys of a secret box. All processes share the data keys, which the database
- * stores wrapped by KMS.
- */
+/** All processes share the data keys, which the database stores wrapped by KMS. */
 export class DataKeys {
   readonly #options: DataKeysOptions;
 
@@ -18,10 +15,7 @@ export class DataKeys {
     this.#options = options;
   }
 
-  /**
-   * Loads the newest key and the keys that sealed a stored credential. Creates the first key if the database
-   * has none. Tries all keys before it throws.
-   */
+  /** Loads the newest key and those of stored credentials, or creates the first. Tries all keys before it throws. */
   async load(): Promise<void> {
     const { database, secretBox } = this.#options;
     const { rows, credentials } = await database.read(async ({ dataKeys, providers }) => ({
@@ -81,10 +75,7 @@ type DataKeyLoaderOptions = {
   retryIntervalMsMax: number;
 };
 
-/**
- * Loads the data keys and retries until KMS has unwrapped all needed keys. Sealing and opening then
- * work without KMS.
- */
+/** Retries until KMS has unwrapped all needed keys. Sealing and opening then work without KMS. */
 export class DataKeyLoader {
   readonly #options: DataKeyLoaderOptions;
   #loading: Promise<void> = Promise.resolve();
@@ -98,10 +89,7 @@ export class DataKeyLoader {
     this.#options = options;
   }
 
-  /**
-   * The reason why secrets cannot be sealed, or null. A missing older key is not reported, because it affects
-   * only some providers.
-   */
+  /** Why secrets cannot be sealed, or null. A missing older key does not count: it affects only some providers. */
   get trouble(): string | null {
     return this.#options.secretBox.sealingKeyId === null ? this.#trouble : null;
   }

@@ -11,8 +11,7 @@ type KmsOptions = {
 export type WrappedKey = { wrapped: string; kmsKeyId: string };
 
 /**
- * Creates and unwraps data keys with AWS KMS. Throws `KmsError`. Uses the AWS SDK's default credentials, and
- * its default region unless the key's ID is an ARN.
+ * Throws `KmsError`. Uses the AWS SDK's default credentials, and its default region unless the key's ID is an ARN.
  * https://docs.aws.amazon.com/kms/latest/developerguide/data-keys.html
  */
 export class Kms {

@@ -87,9 +87,7 @@ function pricesBy(
   );
 }
 
-/**
- * The package's names for the components. Prices under its other names, such as `audio_hours`, are ignored.
- */
+/** The package's names. Prices under its other names, such as `audio_hours`, are ignored. */
 const componentKeys: Record<PriceComponent, string> = {
   input: "input_mtok",
   cachedInput: "cache_read_mtok",

@@ -26,10 +26,7 @@ export async function findKnownModel(seller: Seller, upstreamModel: string): Pro
   return known?.prices.input === null ? null : known;
 }
 
-/**
- * Lists the callable models with an input price and a context window, sorted by name. Empty for an
- * unknown seller.
- */
+/** The callable models with an input price and a context window, sorted by name. Empty for an unknown seller. */
 export async function listKnownModels(seller: Seller): Promise<KnownModel[]> {
   const models = await readModels(seller);
   const names = new Set(models.flatMap((model) => nameToCall(model) ?? []));
@@ -79,10 +76,7 @@ function toKnownModel(model: SoldModel, upstreamModel: string, now: Date): Known
   };
 }
 
-/**
- * The upstream's name for the model. Null if the model is retired, if the rules contain no full name, or if
- * `otherNames` matches the name.
- */
+/** The upstream's name for the model. Null if it is retired, has no full name in its rules, or is in `otherNames`. */
 function nameToCall(model: ModelInfo): string | null {
   if (model.deprecated || model.description?.startsWith("Retired")) return null;
   const rules = rulesOf(model.match);
@@ -96,10 +90,7 @@ function nameToCall(model: ModelInfo): string | null {
 const otherNames =
   /[-:]$|-latest$|(?:^|[-./])(?:image|tts|realtime|transcribe|ocr|moderation|live|sonic|voice|whisper|rerank|omni|guard)(?:$|[-./:\d])/;
 
-/**
- * The package's rule for `claude-sonnet-5` also matches `claude-sonnet-5-5`. So the rest of the name must be
- * an edition, such as a date.
- */
+/** The package's rule for `claude-sonnet-5` also matches `claude-sonnet-5-5`, so the rest must be an edition. */
 function findModel<Model extends ModelInfo>(models: readonly Model[], name: string): Model | null {
   const lowered = name.toLowerCase();
   // A `latest` alias may move to a model with another price.
@@ -147,10 +138,7 @@ function isClose(rule: Rule, name: string): boolean {
   return isExact(rule, name);
 }
 
-/**
- * Whether the name from `start` on differs from the literal only in its edition. A prefix must end with `.`,
- * `/` or `:`.
- */
+/** Whether the name from `start` on differs only in its edition. A prefix must end with `.`, `/` or `:`. */
 function isEditionOf(name: string, literal: string, start: number): boolean {
   const wanted = literal.toLowerCase();
   if (start < 0 || !name.startsWith(wanted, start)) return false;
@@ -163,18 +151,12 @@ function withoutPath(name: string): string {
   return name.replace(/^(?:models|publishers\/[^/]+\/models|arn:[^/]+)\//, "");
 }
 
-/**
- * Removes suffixes such as `-2026-03-05`, `-20250929`, `@default` and `-v1:0`. Editions without an entry of
- * their own have the model's price.
- */
+/** Removes `-2026-03-05`, `-20250929`, `@default` and `-v1:0`. Editions without an entry have the model's price. */
 function withoutEdition(name: string): string {
   return name.replace(/(?:@.*|-v\d+(?::\d+)?)$/, "").replace(/-20\d\d(?:-?\d\d){2}$/, "");
 }
 
-/**
- * Also removes `-2506`, `-001` and partial dates. Without a rule to compare with, they could be part of the
- * model's name.
- */
+/** Also removes `-2506`, `-001` and partial dates, which without a rule to compare could be part of the name. */
 function withoutAnyEdition(name: string): string {
   return withoutEdition(name)
     .replace(/-(?:20\d{2,6}|2\d(?:0\d|1[0-2])|0\d{0,2}|\d\d-20\d\d)$/, "")

@@ -1,7 +1,4 @@
-/**
- * Null for an unknown model.
- * @param name the model's name at any host
- */
+/** Accepts the model's name at any host. Null for an unknown model. */
 export function findModelFacts(name: string): ModelFacts | null {
   const bare = bareName(name);
   const undated = bare.replace(/-20\d\d(?:-?\d\d){2}$/, "");
@@ -10,8 +7,8 @@ export function findModelFacts(name: string): ModelFacts | null {
 }
 
 export type ModelFacts = {
-  /** The maximum number of output tokens. Null for embeddings, or if the host sets the maximum. */
-  outputTokensMax: number | null;
+  /** Undefined for embeddings, or if the host sets the maximum. */
+  outputTokensMax?: number;
   /** Applies only if the price list lacks the context window. */
   contextWindow?: number;
   capabilities: readonly Capability[];
@@ -19,10 +16,7 @@ export type ModelFacts = {
 
 export type Capability = "vision" | "tools" | "reasoning" | "structuredOutput" | "embeddings";
 
-/**
- * Returns `claude-opus-4-6` for `us.anthropic.claude-opus-4-6-v1`, `anthropic/claude-opus-4.6` and
- * `claude-opus-4-6@default`.
- */
+/** `claude-opus-4-6` for `us.anthropic.claude-opus-4-6-v1`, `anthropic/claude-opus-4.6`, `claude-opus-4-6@default`. */
 function bareName(name: string): string {
   return name
     .toLowerCase()
@@ -36,6 +30,7 @@ const chat = ["tools"] as const;
 const seeing = ["vision", "tools"] as const;
 const thinking = ["tools", "reasoning"] as const;
 const all = ["vision", "tools", "reasoning", "structuredOutput"] as const;
+const allButSchema = ["vision", "tools", "reasoning"] as const;
 const allButThinking = ["vision", "tools", "structuredOutput"] as const;
 const allButVision = ["tools", "reasoning", "structuredOutput"] as const;
 
@@ -52,15 +47,11 @@ const facts: readonly (ModelFacts & { names: string })[] = [
     capabilities: all,
   },
   { names: "claude-opus-4-5 claude-sonnet-4-5 claude-haiku-4-5", outputTokensMax: 64_000, capabilities: all },
-  {
-    names: "claude-sonnet-4-0 claude-sonnet-4",
-    outputTokensMax: 64_000,
-    capabilities: ["vision", "tools", "reasoning"],
-  },
+  { names: "claude-sonnet-4-0 claude-sonnet-4", outputTokensMax: 64_000, capabilities: allButSchema },
   {
     names: "claude-opus-4-1 claude-opus-4-0 claude-opus-4",
     outputTokensMax: 32_000,
-    capabilities: ["vision", "tools", "reasoning"],
+    capabilities: allButSchema,
   },
   { names: "claude-3-5-sonnet claude-3-5-haiku", outputTokensMax: 8_192, capabilities: seeing },
   { names: "claude-3-haiku claude-3-opus", outputTokensMax: 4_096, capabilities: seeing },
@@ -88,7 +79,6 @@ const facts: readonly (ModelFacts & { names: string })[] = [
   {
     names:
       "text-embedding-3-small text-embedding-3-large text-embedding-ada-002 gemini-embedding-001 mistral-embed",
-    outputTokensMax: null,
     capabilities: ["embeddings"],
   },
 
@@ -103,21 +93,13 @@ const facts: readonly (ModelFacts & { names: string })[] = [
   },
   { names: "gemini-2-0-flash gemini-2-0-flash-lite", outputTokensMax: 8_192, capabilities: allButThinking },
 
-  {
-    names: "grok-4-fast grok-4-1-fast grok-4-3 grok-4-5 grok-4-6 grok-4-7",
-    outputTokensMax: null,
-    capabilities: all,
-  },
-  { names: "grok-4 grok-3-mini grok-code-fast-1", outputTokensMax: null, capabilities: allButVision },
-  { names: "deepseek-flash deepseek-v4-flash", outputTokensMax: null, capabilities: ["vision", ...thinking] },
-  { names: "deepseek-v4-pro", outputTokensMax: null, capabilities: thinking },
-  { names: "mistral-large-latest mistral-large-2512", outputTokensMax: null, capabilities: allButThinking },
-  { names: "mistral-medium-latest mistral-small-latest", outputTokensMax: null, capabilities: all },
-  { names: "kimi-k2-5 kimi-k2-6 kimi-k3", outputTokensMax: null, capabilities: ["vision", ...thinking] },
-  {
-    names: "kimi-k2-thinking glm-4-6 glm-4-7 glm-5 glm-5-1 glm-5-2 glm-5-3",
-    outputTokensMax: null,
-    capabilities: thinking,
-  },
-  { names: "glm-5-3-flash glm-5v-turbo", outputTokensMax: null, capabilities: ["vision", ...thinking] },
+  { names: "grok-4-fast grok-4-1-fast grok-4-3 grok-4-5 grok-4-6 grok-4-7", capabilities: all },
+  { names: "grok-4 grok-3-mini grok-code-fast-1", capabilities: allButVision },
+  { names: "deepseek-flash deepseek-v4-flash", capabilities: allButSchema },
+  { names: "deepseek-v4-pro", capabilities: thinking },
+  { names: "mistral-large-latest mistral-large-2512", capabilities: allButThinking },
+  { names: "mistral-medium-latest mistral-small-latest", capabilities: all },
+  { names: "kimi-k2-5 kimi-k2-6 kimi-k3", capabilities: allButSchema },
+  { names: "kimi-k2-thinking glm-4-6 glm-4-7 glm-5 glm-5-1 glm-5-2 glm-5-3", capabilities: thinking },
+  { names: "glm-5-3-flash glm-5v-turbo", capabilities: allButSchema },
 ];

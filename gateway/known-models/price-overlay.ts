@@ -23,10 +23,7 @@ const models: Record<string, ModelInfo[]> = {
 
 const priority = (factor: number): PriceRule => ({ when: { serviceTier: "priority" }, factor });
 
-/**
- * Conditions that the package lacks, by the seller's ID in the package. Of several entries with the same `when`, the
- * first matching entry applies.
- */
+/** Conditions that the package lacks. Of several entries with the same `when`, the first matching one applies. */
 const rules: Record<string, readonly (readonly [models: RegExp, rule: PriceRule])[]> = {
   openai: [
     // https://openai.com/api-fast-mode/, 2026-11-25. It lists no GPT-6 models, so the cost of their priority tier is

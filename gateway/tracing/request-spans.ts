@@ -192,10 +192,7 @@ function genAiProviderName({ preset, providerKind, providerName }: ObservedUpstr
   return telemetryName ?? kind?.telemetryName ?? preset ?? providerName;
 }
 
-/**
- * Returns null for a missing or invalid header. The request then starts a new trace.
- * https://www.w3.org/TR/trace-context/#traceparent-header
- */
+/** Null starts a new trace. https://www.w3.org/TR/trace-context/#traceparent-header */
 export function readTraceparent(header: string | null): SpanContext | null {
   if (header === null) return null;
   const [, version, traceId = "", spanId = "", flags = "", more = ""] = pattern.exec(header) ?? [];
