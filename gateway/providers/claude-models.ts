@@ -15,9 +15,7 @@ export type ClaudeTraits = {
   bindsThoughts: boolean;
   /** Whether the model accepts `thinking.display` on Bedrock. */
   takesDisplay: boolean;
-  /** Whether Converse enforces a schema for the model's answer. */
   takesSchemaOnBedrock: boolean;
-  /** Whether Bedrock's cache points accept `ttl`. */
   takesTtlOnBedrock: boolean;
 };
 

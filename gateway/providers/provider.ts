@@ -73,7 +73,6 @@ export type UpstreamApi = {
   modelsEndpoint: Endpoint;
   /** The model names in a `modelsEndpoint` response. Null for a malformed list. */
   readModelNames(list: unknown): string[] | null;
-  /** What the upstream offers for a model. */
   apis(model: UpstreamModel): ModelApis;
   /** The actual status, because some upstreams use one for several causes. `body` is the response's JSON, or null. */
   effectiveStatus?(status: number, body: unknown): number;
@@ -99,7 +98,6 @@ export type UpstreamModel = {
   /** The upstream's own name for the model. */
   name: string;
   outputTokensMax: number | null;
-  /** Undefined if unknown. */
   canReason?: boolean | undefined;
 };
 

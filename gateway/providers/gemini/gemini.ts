@@ -1,10 +1,9 @@
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import { endpointAt, readModelNames } from "../endpoint-at.ts";
-import type { EmbeddingsAnswer, EmbeddingsTranslation, Provider, UpstreamModel } from "../provider.ts";
+import type { EmbeddingsTranslation, Provider } from "../provider.ts";
 import { buildGenerateRequest } from "./build-generate-request.ts";
 import { GenerateStreamReader, readGenerateAnswer } from "./generate-stream-reader.ts";
 import { bareModelName, modelPath } from "./model-traits.ts";
-import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { unsupported, invalidValue } from "../../wire/parameter-errors.ts";
 
@@ -77,22 +76,30 @@ function isUsable({ supportedGenerationMethods: methods }: Record<string, unknow
 
 /** One request embeds one or more texts. https://ai.google.dev/api/embeddings#method:-models.batchembedcontents */
 const geminiEmbeddings: EmbeddingsTranslation = {
-  buildRequest: buildEmbedRequest,
-  readAnswer: readEmbedAnswer,
+  buildRequest({ input, dimensions }, model) {
+    if (dimensions !== undefined && dimensions !== null && typeof dimensions !== "number") {
+      throw invalidValue("dimensions", "must be a number", dimensions);
+    }
+    return {
+      requests: textsOf(input).map((text) => ({
+        model: `models/${bareModelName(model.name)}`,
+        content: { parts: [{ text }] },
+        outputDimensionality: dimensions ?? undefined,
+      })),
+    };
+  },
+  readAnswer(answer) {
+    const embeddings = isObject(answer) ? answer["embeddings"] : null;
+    if (!isObject(answer) || !Array.isArray(embeddings)) throw new Error("The response has no embeddings.");
+    const { usageMetadata: usage } = answer;
+    const count = isObject(usage) ? usage["promptTokenCount"] : null;
+    return {
+      embeddings: embeddings.map(valuesOf),
+      // Models before gemini-embedding-2 report no count.
+      inputTokens: typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : null,
+    };
+  },
 };
-
-function buildEmbedRequest({ input, dimensions }: EmbeddingsRequestBody, model: UpstreamModel): object {
-  if (dimensions !== undefined && dimensions !== null && typeof dimensions !== "number") {
-    throw invalidValue("dimensions", "must be a number", dimensions);
-  }
-  return {
-    requests: textsOf(input).map((text) => ({
-      model: `models/${bareModelName(model.name)}`,
-      content: { parts: [{ text }] },
-      outputDimensionality: dimensions ?? undefined,
-    })),
-  };
-}
 
 function textsOf(input: unknown): string[] {
   const inputs: unknown[] = Array.isArray(input) ? input : [input];
@@ -101,18 +108,6 @@ function textsOf(input: unknown): string[] {
     throw unsupported("input", "Gemini embeds text, not token IDs. Send strings.");
   }
   throw invalidValue("input", "must be a string or an array of strings");
-}
-
-function readEmbedAnswer(answer: unknown): EmbeddingsAnswer {
-  const embeddings = isObject(answer) ? answer["embeddings"] : null;
-  if (!isObject(answer) || !Array.isArray(embeddings)) throw new Error("The response has no embeddings.");
-  const { usageMetadata: usage } = answer;
-  const count = isObject(usage) ? usage["promptTokenCount"] : null;
-  return {
-    embeddings: embeddings.map(valuesOf),
-    // Models before gemini-embedding-2 report no count.
-    inputTokens: typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : null,
-  };
 }
 
 function valuesOf(embedding: unknown): number[] {
