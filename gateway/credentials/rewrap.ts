@@ -19,7 +19,7 @@ export type RewrapResult = { keyId: string; moved: number; failed: string[] };
  * key. A second call continues an interrupted rewrap.
  */
 export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
-  const { secretBox, dataKeys } = options;
+  const { database, secretBox, dataKeys } = options;
   if (dataKeys && (await listOlder(options)).length === 0) await dataKeys.create();
   const failed = new Set<string>();
   let moved = 0;
@@ -28,9 +28,14 @@ export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
     const older = (await listOlder(options)).filter(({ id }) => !failed.has(id));
     if (older.length === 0) break;
     for (const credential of older) {
-      const outcome = await move(credential, options);
-      if (outcome === "moved") moved++;
-      if (outcome === "failed") failed.add(credential.id);
+      let resealed: string;
+      try {
+        resealed = resealCredential(secretBox, credential);
+      } catch {
+        failed.add(credential.id);
+        continue;
+      }
+      if (await database.write(({ providers }) => providers.resealCredential(credential, resealed))) moved++;
     }
   }
   return { keyId: secretBox.sealingKeyId ?? "", moved, failed: [...failed] };
@@ -39,18 +44,4 @@ export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
 async function listOlder({ database, secretBox }: RewrapOptions): Promise<CredentialRow[]> {
   const credentials = await database.read(({ providers }) => providers.listCredentials());
   return credentials.filter(({ sealed }) => sealingKeyIdOf(sealed) !== secretBox.sealingKeyId);
-}
-
-async function move(
-  credential: CredentialRow,
-  { database, secretBox }: RewrapOptions,
-): Promise<"moved" | "changed" | "failed"> {
-  let resealed: string;
-  try {
-    resealed = resealCredential(secretBox, credential);
-  } catch {
-    return "failed";
-  }
-  const isMoved = await database.write(({ providers }) => providers.resealCredential(credential, resealed));
-  return isMoved ? "moved" : "changed";
 }
