@@ -10,13 +10,15 @@ type BedrockEndpointOptions = {
   /** The media type of the answer. Bedrock requires the exact value. */
   accept: string;
   region: string;
-  /** Null if a proxy adds the credential. */
+  /** With the access key ID and the session token, because errors must not show them. */
+  secret: string | null;
+  /** The parsed secret. Null if a proxy adds the credential. */
   credential: BedrockCredential | null;
 };
 
 /** Sends a Bedrock API key in a header, or signs each request with a key pair. */
 export function bedrockEndpoint(options: BedrockEndpointOptions): Endpoint {
-  const { url, path, accept, region, credential } = options;
+  const { url, path, accept, region, secret, credential } = options;
   const { origin, host, pathname } = new URL(url);
   const endpoint: Endpoint = {
     origin,
@@ -32,18 +34,11 @@ export function bedrockEndpoint(options: BedrockEndpointOptions): Endpoint {
       "user-agent",
       "model-gateway",
     ],
-    secret: credential && secretOf(credential),
+    secret,
   };
   return credential?.kind === "signature"
     ? { ...endpoint, sign: signatureFor({ host, path: endpoint.path, region, credential }) }
     : endpoint;
-}
-
-/** Includes the access key ID and the session token, because errors must not show them. */
-function secretOf(credential: BedrockCredential): string {
-  if (credential.kind === "bearer") return credential.apiKey;
-  const { accessKeyId, secretAccessKey, sessionToken } = credential;
-  return [accessKeyId, secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])].join(":");
 }
 
 type SignatureOptions = {
@@ -128,7 +123,7 @@ export type BedrockCredential =
  */
 export function parseBedrockCredential(secret: string): BedrockCredential {
   const parts = secret.split(":");
-  if (parts.length > 3 || !parts.every(isKey)) {
+  if (parts.length > 3 || !parts.every((part) => /^[\x21-\x7e]+$/.test(part))) {
     throw new GatewayError(
       "invalid_value",
       "The credential has an invalid format. Use a Bedrock API key, accessKeyId:secretAccessKey or accessKeyId:secretAccessKey:sessionToken.",
@@ -139,8 +134,4 @@ export function parseBedrockCredential(secret: string): BedrockCredential {
   return secretAccessKey === undefined
     ? { kind: "bearer", apiKey: first }
     : { kind: "signature", accessKeyId: first, secretAccessKey, sessionToken };
-}
-
-function isKey(text: string): boolean {
-  return /^[\x21-\x7e]+$/.test(text);
 }

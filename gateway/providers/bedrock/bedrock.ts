@@ -58,7 +58,7 @@ export const bedrock: Provider = {
     const { runtimeUrl, controlUrl, region } = readBedrockHost(baseUrl);
     const credential = secret === null ? null : parseBedrockCredential(secret);
     const at = (url: string, path: string, accept = "application/json") =>
-      bedrockEndpoint({ url, path, accept, region, credential });
+      bedrockEndpoint({ url, path, accept, region, secret, credential });
     return {
       modelsEndpoint: at(controlUrl, "/foundation-models"),
       readModelNames: (list) => readModelNames(list, "modelSummaries", "modelId", isUsable),
