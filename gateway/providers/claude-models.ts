@@ -1,11 +1,9 @@
-import type { ClaudeEffort } from "./requested-thinking.ts";
-
 /** The parameters that a Claude model accepts, on Anthropic's API and on Bedrock. */
 export type ClaudeTraits = {
   /** The model's way to reason: with a token budget, with adaptive thinking and an effort, or either. */
   thinking: "never" | "by budget" | "by budget or effort" | "by effort" | "as requested";
-  /** The model's names for the efforts. */
-  efforts: Record<ClaudeEffort, string>;
+  /** Claude 4.6 lacks the effort `xhigh`. */
+  takesXhigh: boolean;
   /** The parameters that disable or minimize thinking. Empty for models that reason only on request. */
   thinkingOff: { thinking?: { type: string }; effort?: string };
   /** The accepted parameters of `temperature`, `top_p` and `top_k`. `one` means no `top_p` beside a temperature. */
@@ -19,19 +17,9 @@ export type ClaudeTraits = {
   takesTtlOnBedrock: boolean;
 };
 
-/** https://platform.claude.com/docs/en/build-with-claude/effort */
-const allEfforts: Record<ClaudeEffort, string> = {
-  minimal: "low",
-  low: "low",
-  medium: "medium",
-  high: "high",
-  xhigh: "xhigh",
-  max: "max",
-};
-
 const claude3: ClaudeTraits = {
   thinking: "never",
-  efforts: allEfforts,
+  takesXhigh: false,
   thinkingOff: {},
   sampling: "all",
   canForceTools: true,
@@ -43,16 +31,11 @@ const claude3: ClaudeTraits = {
 const claude37: ClaudeTraits = { ...claude3, thinking: "by budget" };
 const claude41: ClaudeTraits = { ...claude37, sampling: "one" };
 const claude45: ClaudeTraits = { ...claude41, takesSchemaOnBedrock: true, takesTtlOnBedrock: true };
-/** Claude 4.6 lacks `xhigh`. The replacement is lower, because a higher effort would cost more. */
-const claude46: ClaudeTraits = {
-  ...claude45,
-  thinking: "by budget or effort",
-  efforts: { ...allEfforts, xhigh: "high" },
-};
+const claude46: ClaudeTraits = { ...claude45, thinking: "by budget or effort" };
 const claude47: ClaudeTraits = {
   ...claude46,
   thinking: "by effort",
-  efforts: allEfforts,
+  takesXhigh: true,
   sampling: "none",
   takesDisplay: true,
   // AWS lists only Claude 4.5 and 4.6. For others: "output_config.format: Extra inputs are not permitted".

@@ -89,12 +89,21 @@ function byEffort(
   { traits, isToolForced }: ClaudeSituation,
 ): ThinkingOrder {
   const isDefault = given?.["type"] === "adaptive" && !isEffortGiven;
-  const order = { effort: isDefault ? undefined : traits.efforts[effort] };
+  const order = { effort: isDefault ? undefined : toEffort(effort, traits) };
   if (isToolForced) return order;
   if (given?.["type"] === "adaptive") return { ...order, thinking: given };
   // Newer models hide their reasoning by default.
   const display = typeof given?.["display"] === "string" ? given["display"] : "summarized";
   return { ...order, thinking: { type: "adaptive", display } };
+}
+
+/**
+ * Without `xhigh`, the replacement is lower, because a higher effort would cost more.
+ * https://platform.claude.com/docs/en/build-with-claude/effort
+ */
+function toEffort(effort: ClaudeEffort, { takesXhigh }: ClaudeTraits): string {
+  if (effort === "minimal") return "low";
+  return effort === "xhigh" && !takesXhigh ? "high" : effort;
 }
 
 type ClaudeSampling = Record<"temperature" | "topP" | "topK", number | undefined>;
