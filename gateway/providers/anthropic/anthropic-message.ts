@@ -23,7 +23,7 @@ export type DocumentBlock = Cacheable & {
   title?: string | undefined;
 };
 
-export type UrlSource = { type: "url"; url: string };
+type UrlSource = { type: "url"; url: string };
 export type Base64Source = { type: "base64"; media_type: string; data: string };
 
 export type ThinkingBlock = { type: "thinking"; thinking: string; signature: string };

@@ -20,7 +20,6 @@ import type {
   Base64Source,
   DocumentBlock,
   ImageBlock,
-  UrlSource,
   Cacheable,
 } from "./anthropic-message.ts";
 import { toThoughts, isThought } from "./reasoning-details.ts";
@@ -236,15 +235,11 @@ const pdf = "application/pdf";
 
 /** https://platform.claude.com/docs/en/build-with-claude/vision */
 function toImageBlock(part: ContentPart, at: string): ImageBlock {
-  const { url } = expectObject(part["image_url"], `${at}.image_url`);
   const param = `${at}.image_url.url`;
-  return { type: "image", source: imageSource(expectString(url, param), param) };
-}
-
-function imageSource(url: string, param: string): UrlSource | Base64Source {
+  const url = expectString(expectObject(part["image_url"], `${at}.image_url`)["url"], param);
   const data = parseDataUrl(url);
-  if (data) return toEmbeddedImage(data, param);
-  if (/^https:\/\//i.test(url)) return { type: "url", url };
+  if (data) return { type: "image", source: toEmbeddedImage(data, param) };
+  if (/^https:\/\//i.test(url)) return { type: "image", source: { type: "url", url } };
   throw invalidValue(param, "must be an https or data URL");
 }
 

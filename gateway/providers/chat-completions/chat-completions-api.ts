@@ -52,8 +52,8 @@ class ChunkReader implements ChatStreamReader {
   usage: Partial<ChatUsage> | null = null;
   usageDetails: UsageDetails | undefined;
   state: ChatStreamReader["state"] = "unfinished";
-  /** The indexes of the choices without a finish reason, and of those with one. */
-  readonly #open = new Set<number>();
+  /** The indexes of all choices, and of those with a finish reason. */
+  readonly #seen = new Set<number>();
   readonly #finished = new Set<number>();
   readonly #calls = new NamedCalls();
 
@@ -71,19 +71,14 @@ class ChunkReader implements ChatStreamReader {
     if (!Array.isArray(choices)) return [];
     const read = choices.map((choice: unknown) => readChatChoice(choice, "delta")) as ChunkChoice[];
     for (const choice of read) this.#calls.read(choice);
-    for (const { index, finish_reason: reason } of read) this.#note(index, reason);
-    return read;
-  }
-
-  /** Some upstreams omit `[DONE]`, so a stream is finished when all known choices are. */
-  #note(index: number, reason: ChunkChoice["finish_reason"]): void {
-    if (this.#finished.has(index)) return;
-    if (reason === null) this.#open.add(index);
-    else {
-      this.#open.delete(index);
-      this.#finished.add(index);
+    for (const { index, finish_reason: reason } of read) {
+      if (this.#finished.has(index)) continue;
+      this.#seen.add(index);
+      if (reason !== null) this.#finished.add(index);
+      // Some upstreams omit `[DONE]`, so a stream is finished when all known choices are.
+      this.state = this.#finished.size === this.#seen.size ? "finished" : "unfinished";
     }
-    this.state = this.#open.size === 0 ? "finished" : "unfinished";
+    return read;
   }
 }
 
