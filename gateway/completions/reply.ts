@@ -15,8 +15,8 @@ export type Reply = {
    */
   write(bytes: BytesOrText): boolean;
   endStream(lastBytes: BytesOrText): void;
-  /** Sends a whole answer with status 200. The default of `contentType` is JSON. */
-  send(bytes: Buffer, headers: string[], contentType?: string): void;
+  /** Sends a whole answer in JSON, with status 200. */
+  send(bytes: Buffer, headers: string[]): void;
   /** Sets the writer of a translated stream. `fail` may need the writer to format the error. */
   streamWith(writer: StreamWriter): void;
   /**
