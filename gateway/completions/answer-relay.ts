@@ -3,7 +3,6 @@ import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { GrowingBody, withoutByteOrderMark } from "../wire/bytes.ts";
-import { failOrDivert } from "./divert.ts";
 import { ErrorCollector, errorInAnswer } from "./read-upstream-error.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
@@ -70,7 +69,7 @@ export class AnswerRelay implements UpstreamEvents, Answer {
       return this.#read(bytes);
     } catch (thrown) {
       const { candidate } = this.#exchange;
-      failOrDivert(this.#exchange, errorInAnswer(bytes, toAnswerError(thrown), candidate));
+      this.#exchange.failOrDivert(errorInAnswer(bytes, toAnswerError(thrown), candidate));
       return null;
     }
   }

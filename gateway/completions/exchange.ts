@@ -148,6 +148,16 @@ export class Exchange {
     });
   }
 
+  /** Whether another candidate now answers in place of a failed answer. The client must not have received a byte. */
+  divert(error: GatewayError): boolean {
+    const { isOver, reply, call } = this;
+    return error.withoutAnswer !== null && !isOver && !reply.hasBegun && call?.divert(error) === true;
+  }
+
+  failOrDivert(error: GatewayError): void {
+    if (!this.divert(error)) this.fail(error);
+  }
+
   /** Runs if the client disconnects or stops reading. 499 is nginx's code for a connection closed by the client. */
   cancel(): void {
     this.#end({ status: "CANCELLED", httpStatus: this.reply.hasBegun ? 200 : 499, error: null }, () => {});
@@ -172,15 +182,7 @@ export class Exchange {
   }
 }
 
-type OpenExchange = {
-  readonly key: KnownKey;
-  readonly route: Route | null;
-  readonly stream: boolean;
-  readonly index: number;
-  moveTo(index: number): void;
-  keyChanged(key: KnownKey): void;
-  fail(error: GatewayError, status?: "INTERRUPTED"): void;
-};
+type OpenExchange = Pick<Exchange, "key" | "route" | "stream" | "index" | "moveTo" | "keyChanged" | "fail">;
 
 /**
  * The requests in flight, for revocation, shutdown and metrics. A `Set` would be rehashed constantly and keep
@@ -238,13 +240,12 @@ export class OpenExchanges {
   /** Resolves when no request is in flight. After `timeoutMs`, the remaining requests end with `error`. */
   async drain(timeoutMs: number, error: GatewayError): Promise<void> {
     if (this.#open.length === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      this.#onEmpty = resolve;
-      timer = setTimeout(() => {
-        for (const exchange of this.#open.slice()) exchange.fail(error, "INTERRUPTED");
-      }, timeoutMs);
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onEmpty = resolve;
+    const timer = setTimeout(() => {
+      for (const exchange of this.#open.slice()) exchange.fail(error, "INTERRUPTED");
+    }, timeoutMs);
+    await promise;
     clearTimeout(timer);
   }
 }

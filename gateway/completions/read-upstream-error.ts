@@ -3,7 +3,6 @@ import { badAnswer, credentialRejected } from "../wire/bad-answer.ts";
 import { findErrorMessage } from "../wire/error-message.ts";
 import { findReportedError } from "../wire/reported-error.ts";
 import { readRetryInfoMs } from "../wire/retry-info.ts";
-import { failOrDivert } from "./divert.ts";
 import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
 import { hideSecret } from "../upstream/hide-secret.ts";
 import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
@@ -171,7 +170,7 @@ export class ErrorCollector {
     const body = Buffer.concat(this.#chunks);
     if (this.#status === 200) {
       const error = errorInAnswer(body, badAnswer("not an event stream"), this.#exchange.candidate);
-      failOrDivert(this.#exchange, error);
+      this.#exchange.failOrDivert(error);
     } else this.#exchange.fail(readUpstreamError(this.#status, this.#headers, body, this.#speaker));
   }
 }

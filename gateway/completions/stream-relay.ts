@@ -3,7 +3,6 @@ import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.
 import { isMediaType } from "../upstream/upstreams.ts";
 import type { TokenUsage } from "../wire/token-usage.ts";
 import { GatewayError } from "../errors.ts";
-import { divert } from "./divert.ts";
 import { ErrorCollector, errorWithoutSecrets } from "./read-upstream-error.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
@@ -79,12 +78,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
 
   onEnd(): void {
     if (this.#error) return this.#error.finish();
-    this.#finishWith(() =>
-      this.#relay(
-        this.#read(() => this.#reading.end()),
-        performance.now(),
-      ),
-    );
+    this.#finishWith(() => this.#relay(() => this.#reading.end()));
   }
 
   onError(error: GatewayError): void {
@@ -119,10 +113,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
       const arrivedAt = performance.now();
       const bytes = concat(arrived);
       this.#bytesInTurn += bytes.length;
-      this.#relay(
-        this.#read(() => this.#reading.push(bytes)),
-        arrivedAt,
-      );
+      this.#relay(() => this.#reading.push(bytes), arrivedAt);
     }
     if (this.#last && !this.#hasLeft && !this.#isYielding && !this.#exchange.isOver) this.#last();
   }
@@ -141,11 +132,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
     this.#bytesInTurn = 0;
     this.#isYielding = false;
     try {
-      if (this.#isPartial)
-        this.#relay(
-          this.#read(() => this.#reading.proceed?.() ?? nothing),
-          performance.now(),
-        );
+      if (this.#isPartial) this.#relay(() => this.#reading.proceed?.() ?? noPiece);
       this.#relayArrived();
     } catch (thrown) {
       this.#exchange.fail(toAnswerError(thrown));
@@ -167,17 +154,23 @@ export class StreamRelay implements UpstreamEvents, Answer {
     try {
       return read();
     } catch (thrown) {
-      return { bytes: noBytes, usage: null, ending: toAnswerError(thrown) };
+      return { ...noPiece, ending: toAnswerError(thrown) };
     }
   }
 
-  #relay({ bytes, usage, ending, isPartial = false }: StreamPiece, arrivedAt: number): void {
+  /** @param bytesArrivedAt undefined for bytes of an earlier turn */
+  #relay(read: () => StreamPiece, bytesArrivedAt?: number): void {
+    const { bytes, usage, ending, isPartial = false } = this.#read(read);
+    const arrivedAt = bytesArrivedAt ?? performance.now();
     this.#isPartial = isPartial;
     this.#isEnded = ending !== null;
-    if (ending !== null && ending !== "done" && divert(this.#exchange, ending)) return this.#leave();
+    if (ending !== null && ending !== "done" && this.#exchange.divert(ending)) return this.#leave();
     if (usage) this.usage = usage;
     if (ending === "done") return this.#succeed(bytes, arrivedAt);
-    if (bytes.length > 0) this.#write(bytes, arrivedAt);
+    if (bytes.length > 0) {
+      this.firstTokenAt ??= performance.now();
+      this.#send(bytes, arrivedAt);
+    }
     if (ending) return this.#exchange.fail(ending);
     if ((isPartial || this.#bytesInTurn >= bytesInTurnMax) && !this.#exchange.isOver) this.#yield();
   }
@@ -187,11 +180,6 @@ export class StreamRelay implements UpstreamEvents, Answer {
     this.#hasLeft = true;
     this.#arrived = [];
     this.onOver();
-  }
-
-  #write(chunks: BytesOrText, arrivedAt: number): void {
-    this.firstTokenAt ??= performance.now();
-    this.#send(chunks, arrivedAt);
   }
 
   #send(bytes: BytesOrText, arrivedAt: number): void {
@@ -244,8 +232,6 @@ export class StreamRelay implements UpstreamEvents, Answer {
 /** Keeps proxies from closing an idle stream. Clients ignore comments. */
 const pingComment = Buffer.from(": ping\n\n");
 
-const noBytes = Buffer.alloc(0);
-const nothing: StreamPiece = { bytes: noBytes, usage: null, ending: null };
 /** Tiny events of this size take some 50 ms. */
 const bytesInTurnMax = 256 * 1024;
 
@@ -261,12 +247,7 @@ export type StreamReading = {
   end(): StreamPiece;
 };
 
-export type StreamPiece = {
-  /** The next bytes for the client. May be empty. */
-  bytes: BytesOrText;
-  usage: TokenUsage | null;
-  /** `done` for a complete stream, or an error. Null if the stream continues. */
-  ending: "done" | GatewayError | null;
+export type StreamPiece = NativePiece & {
   /** Whether the reading must `proceed` in a later turn of the event loop, before the next `push`. */
   isPartial?: boolean;
 };
