@@ -69,6 +69,11 @@ export type AnswerEnvelope = {
   keep: ((answer: KeptAnswer) => boolean) | null;
 };
 
+/** The part of a request's ID that the answer's own IDs share. */
+export function idSuffix(requestId: string): string {
+  return requestId.replace(/^req_/, "");
+}
+
 export type KeptAnswer = {
   response: object & { id: string };
   /** The items of the response, with the sealed reasoning that the client did not request. */

@@ -2,10 +2,10 @@ import { GatewayError } from "../../errors.ts";
 import { isObject, listOf } from "../../wire/json.ts";
 import { parseArguments } from "../../wire/parse-shallow-object.ts";
 import type { ChatAnswer } from "../../providers/provider.ts";
-import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
+import { type AnswerEnvelope, type DialectRequest, idSuffix } from "../dialect.ts";
+import { type ChoiceContent, readChoiceContent } from "../read-choice-content.ts";
 import { shortenedNames, toToolUseId } from "./tools.ts";
-import { readAssistantMessage, type AssistantContent } from "./read-assistant-message.ts";
-import { toCallBlock, toRedactedData, toSignature, toTextBlock } from "./message-blocks.ts";
+import { toCallBlock, toRedactedBlock, toSignature, toTextBlock } from "./message-blocks.ts";
 import { anthropicFormat } from "./sealed-detail.ts";
 import { readTokenUsage } from "../../wire/token-usage.ts";
 
@@ -16,20 +16,16 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
     const message = "The provider's response contained no choice. Retry the request.";
     throw new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
   }
-  const assistant = readAssistantMessage(choice["message"]);
+  const assistant = readContent(choice["message"]);
   const calls = formatCalls(assistant, envelope, body);
   const texts = [assistant.text, assistant.refusal].filter((text) => text !== "");
   // Encrypted reasoning after text is kept only before calls, as in `MessageStreamWriter`.
   const sealed = calls.length > 0 || texts.length === 0 ? formatSealed(assistant) : [];
   const shown = [...texts.map(toTextBlock), ...sealed, ...calls];
   const content = showsThoughts(body) ? withThoughts(shown, assistant) : shown;
-  const hasCalls = calls.length > 0;
-  const { stop_sequence: matched } = choice;
-  const stopReason = toStopReason(choice["finish_reason"], {
-    hasCalls,
-    isRefusal: assistant.refusal !== "",
-    matched,
-  });
+  const { stop_sequence: matched, finish_reason: finishReason } = choice;
+  const outcome = { hasCalls: calls.length > 0, isRefusal: assistant.refusal !== "", matched };
+  const stopReason = toStopReason(finishReason, outcome);
   return formatMessage(envelope, {
     content,
     stopReason,
@@ -38,11 +34,19 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
   });
 }
 
+/** Anthropic's API has no images in answers, and a data URL as text would fill the client's context. */
+export function readContent(message: unknown): ChoiceContent {
+  const content = readChoiceContent(message, "unknown");
+  const note = "\n\n[The model returned an image, which the Messages API cannot carry.]";
+  content.text += note.repeat(content.images.length);
+  return content;
+}
+
 /**
- * Anthropic's reasoning keeps its position. Other readable reasoning comes first. `reasoning` is shown only if the
+ * Anthropic's reasoning keeps its position. Other readable reasoning comes first. `thoughts` are shown only if the
  * details contain no text.
  */
-function withThoughts(content: object[], { reasoning, details }: AssistantContent): object[] {
+function withThoughts(content: object[], { thoughts, details }: ChoiceContent): object[] {
   const own = details.filter(({ format }) => format === anthropicFormat);
   const others = details.filter(
     (each) => each.format !== anthropicFormat && each.type !== "reasoning.encrypted",
@@ -53,8 +57,8 @@ function withThoughts(content: object[], { reasoning, details }: AssistantConten
     signature: toSignature(detail, detail.signature ?? ""),
   }));
   const hasReasoningText = first.some(({ thinking }) => thinking !== "") || own.some(({ text }) => text);
-  if (!hasReasoningText && reasoning !== "") {
-    first.unshift({ type: "thinking", thinking: reasoning, signature: toSignature(null, "") });
+  if (!hasReasoningText && thoughts !== "") {
+    first.unshift({ type: "thinking", thinking: thoughts, signature: toSignature(null, "") });
   }
   const shown = [...first, ...content];
   const blocks: object[] = [];
@@ -64,27 +68,27 @@ function withThoughts(content: object[], { reasoning, details }: AssistantConten
     for (const before of shown.slice(blocks.length - count, position)) blocks.push(before);
     blocks.push(
       detail.type === "reasoning.encrypted"
-        ? { type: "redacted_thinking", data: toRedactedData(detail) }
+        ? toRedactedBlock(detail)
         : { type: "thinking", thinking, signature: toSignature(detail, signature ?? "") },
     );
   }
   return [...blocks, ...shown.slice(blocks.length - own.length)];
 }
 
-function formatSealed({ details }: AssistantContent): object[] {
+function formatSealed({ details }: ChoiceContent): object[] {
   return details
     .filter(({ type, format }) => type === "reasoning.encrypted" && format !== anthropicFormat)
-    .map((detail) => ({ type: "redacted_thinking", data: toRedactedData(detail) }));
+    .map(toRedactedBlock);
 }
 
 function formatCalls(
-  { calls }: AssistantContent,
+  { calls }: ChoiceContent,
   envelope: AnswerEnvelope,
   body: Record<string, unknown>,
 ): object[] {
   const names = shortenedNames(body);
   return calls.map(({ id, name, arguments: args }, index) => {
-    const blockId = toToolUseId(id, `toolu_${toBareId(envelope)}_${index}`);
+    const blockId = toToolUseId(id, `toolu_${idSuffix(envelope.id)}_${index}`);
     return toCallBlock(blockId, names.get(name) ?? name, parseArguments(args));
   });
 }
@@ -98,7 +102,7 @@ export function formatMessage(
   { content, stopReason, stopSequence = null, usage }: MessageParts,
 ): object {
   return {
-    id: `msg_${toBareId(envelope)}`,
+    id: `msg_${idSuffix(envelope.id)}`,
     type: "message",
     role: "assistant",
     model: envelope.slug,
@@ -119,10 +123,6 @@ type MessageParts = {
   usage: unknown;
 };
 
-export function toBareId({ id }: AnswerEnvelope): string {
-  return id.replace(/^req_/, "");
-}
-
 /**
  * Whether the answer may contain thinking blocks. A client that disabled thinking may expect text in the
  * first block.
@@ -137,16 +137,16 @@ export function showsThoughts({ thinking }: Record<string, unknown>): boolean {
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
  */
 export function formatUsage(usage: unknown): object {
-  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteInputTokens, reasoningTokens } =
-    readTokenUsage(usage) ?? noCounts;
-  const cached = cachedInputTokens ?? 0;
-  const written = cacheWriteInputTokens ?? 0;
+  const counts = readTokenUsage(usage);
+  const cached = counts?.cachedInputTokens ?? 0;
+  const written = counts?.cacheWriteInputTokens ?? 0;
+  const reasoning = counts?.reasoningTokens ?? null;
   return {
-    input_tokens: Math.max(0, (inputTokens ?? 0) - cached - written),
+    input_tokens: Math.max(0, (counts?.inputTokens ?? 0) - cached - written),
     cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
-    output_tokens: outputTokens ?? 0,
-    output_tokens_details: reasoningTokens === null ? null : { thinking_tokens: reasoningTokens },
+    output_tokens: counts?.outputTokens ?? 0,
+    output_tokens_details: reasoning === null ? null : { thinking_tokens: reasoning },
     cache_creation: written === 0 ? { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 } : null,
     server_tool_use: null,
     service_tier: null,
@@ -154,14 +154,6 @@ export function formatUsage(usage: unknown): object {
     speed: null,
   };
 }
-
-const noCounts = {
-  inputTokens: null,
-  outputTokens: null,
-  cachedInputTokens: null,
-  cacheWriteInputTokens: null,
-  reasoningTokens: null,
-};
 
 /**
  * Calls override the reason `stop`, which some upstreams send after a call. Clients run calls only after

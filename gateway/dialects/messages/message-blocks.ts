@@ -3,15 +3,6 @@ import { backslash, closeBrace, closeBracket, openBrace, openBracket, quote } fr
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { sealDetail, anthropicFormat } from "./sealed-detail.ts";
 
-export type StreamedBlock = {
-  /** The `content_block` of the block's start event. */
-  start: object;
-  /** Whether the block may end when another block is ready. */
-  canEnd(): boolean;
-  /** The delta before the block's end, if any. */
-  lastDelta(): object | null;
-};
-
 /**
  * Writes content blocks one after another. Upstreams may interleave parallel calls, so deltas for a later block wait
  * until the open block ends. https://platform.claude.com/docs/en/build-with-claude/streaming#event-types
@@ -97,15 +88,28 @@ function mixed(what: string): GatewayError {
 /** Bounds the number of waiting deltas. A delta is at most as long as an upstream event. */
 const waitingMax = 10_000;
 
-export class TextBlock implements StreamedBlock {
-  readonly start = toTextBlock("");
+export class StreamedBlock {
+  /** The `content_block` of the block's start event. */
+  readonly start: object;
 
+  constructor(start: object) {
+    this.start = start;
+  }
+
+  /** Whether the block may end when another block is ready. */
   canEnd(): boolean {
     return true;
   }
 
-  lastDelta(): null {
+  /** The delta before the block's end, if any. */
+  lastDelta(): object | null {
     return null;
+  }
+}
+
+export class TextBlock extends StreamedBlock {
+  constructor() {
+    super(toTextBlock(""));
   }
 }
 
@@ -113,31 +117,14 @@ export function toTextBlock(text: string): object {
   return { type: "text", text, citations: null };
 }
 
-/** Reasoning that an upstream encrypted. It arrives in one piece. */
-export class RedactedBlock implements StreamedBlock {
-  readonly start: object;
-
-  constructor(detail: ReasoningDetail) {
-    this.start = { type: "redacted_thinking", data: toRedactedData(detail) };
-  }
-
-  canEnd(): boolean {
-    return true;
-  }
-
-  lastDelta(): null {
-    return null;
-  }
-}
-
 /** Readable reasoning. Anthropic's format puts the signature into the last delta. */
-export class ThoughtBlock implements StreamedBlock {
-  readonly start = { type: "thinking", thinking: "", signature: "" };
+export class ThoughtBlock extends StreamedBlock {
   /** The first detail of the reasoning. Null if the upstream sent only text. */
   readonly #detail: ReasoningDetail | null;
   #signature = "";
 
   constructor(detail: ReasoningDetail | null) {
+    super({ type: "thinking", thinking: "", signature: "" });
     this.#detail = detail;
   }
 
@@ -150,11 +137,7 @@ export class ThoughtBlock implements StreamedBlock {
     this.#signature += signature;
   }
 
-  canEnd(): boolean {
-    return true;
-  }
-
-  lastDelta(): object {
+  override lastDelta(): object {
     return { type: "signature_delta", signature: toSignature(this.#detail, this.#signature) };
   }
 }
@@ -165,49 +148,30 @@ export function toSignature(detail: ReasoningDetail | null, signature: string): 
   return sealDetail(detail === null ? {} : { ...detail, ...(signature !== "" && { signature }) });
 }
 
-export function toRedactedData(detail: ReasoningDetail): string {
-  return detail.format === anthropicFormat ? (detail.data ?? "") : sealDetail(detail);
+/** Reasoning that an upstream encrypted. It arrives in one piece. */
+export function toRedactedBlock(detail: ReasoningDetail): object {
+  const data = detail.format === anthropicFormat ? (detail.data ?? "") : sealDetail(detail);
+  return { type: "redacted_thinking", data };
 }
 
-export class CallBlock implements StreamedBlock {
-  readonly start: object;
-  readonly #end = new JsonEnd();
-
-  constructor(id: string, name: string) {
-    this.start = toCallBlock(id, name, {});
-  }
-
-  addArguments(piece: string): object {
-    this.#end.push(piece);
-    return { type: "input_json_delta", partial_json: piece };
-  }
-
-  canEnd(): boolean {
-    return this.#end.isOver;
-  }
-
-  lastDelta(): null {
-    return null;
-  }
-}
-
-export function toCallBlock(id: string, name: string, input: Record<string, unknown>): object {
-  return { type: "tool_use", id, name, input, caller: { type: "direct" } };
-}
-
-/** Detects the end of a JSON object or array that arrives in pieces. */
-class JsonEnd {
+/** A call ends with its arguments, a JSON object or array that arrives in pieces. */
+export class CallBlock extends StreamedBlock {
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
   #isOver = false;
 
-  get isOver(): boolean {
-    return this.#isOver;
+  constructor(id: string, name: string) {
+    super(toCallBlock(id, name, {}));
   }
 
-  push(piece: string): void {
+  addArguments(piece: string): object {
     for (let at = 0; at < piece.length && !this.#isOver; at++) this.#readCharacter(piece.charCodeAt(at));
+    return { type: "input_json_delta", partial_json: piece };
+  }
+
+  override canEnd(): boolean {
+    return this.#isOver;
   }
 
   #readCharacter(code: number): void {
@@ -218,4 +182,8 @@ class JsonEnd {
     else if (code === openBrace || code === openBracket) this.#depth++;
     else if (code === closeBrace || code === closeBracket) this.#isOver = --this.#depth <= 0;
   }
+}
+
+export function toCallBlock(id: string, name: string, input: Record<string, unknown>): object {
+  return { type: "tool_use", id, name, input, caller: { type: "direct" } };
 }

@@ -1,26 +1,26 @@
 import { GatewayError } from "../../errors.ts";
 import type { ChatUsage, ChunkChoice, MatchedSequence, ReasoningDetail } from "../../wire/chat-completion.ts";
-import type { AnswerEnvelope, DialectRequest, StreamWriter } from "../dialect.ts";
+import { type AnswerEnvelope, type DialectRequest, idSuffix, type StreamWriter } from "../dialect.ts";
 import {
   BlockSequence,
-  type StreamedBlock,
+  StreamedBlock,
   toEvent,
   CallBlock,
-  RedactedBlock,
   TextBlock,
   ThoughtBlock,
+  toRedactedBlock,
 } from "./message-blocks.ts";
+import type { ChoiceCall } from "../read-choice-content.ts";
 import {
   formatMessage,
+  readContent,
   showsThoughts,
-  toBareId,
   formatUsage,
   toStopDetails,
   toStopReason,
   toStopSequence,
 } from "./format-answer.ts";
 import { shortenedNames, toToolUseId } from "./tools.ts";
-import { type CalledPiece, readAssistantMessage } from "./read-assistant-message.ts";
 import { anthropicFormat } from "./sealed-detail.ts";
 
 /** Writes an answer as Anthropic's stream events. https://platform.claude.com/docs/en/build-with-claude/streaming */
@@ -36,7 +36,7 @@ export class MessageStreamWriter implements StreamWriter {
   readonly #calls = new Map<number, { id: string; block: CallBlock }>();
   #callCount = 0;
   /** Encrypted reasoning that arrived after text and waits for the next tool call. */
-  #lateSeals: RedactedBlock[] = [];
+  #lateSeals: StreamedBlock[] = [];
   /** Whether details contain the reasoning text. Null before the first reasoning text. */
   #thinksInDetails: boolean | null = null;
   #hasBegun = false;
@@ -56,13 +56,14 @@ export class MessageStreamWriter implements StreamWriter {
     if ((index ?? 0) !== 0) return "";
     this.#finishReason = finishReason ?? this.#finishReason;
     if (matched !== undefined) this.#matched = matched;
-    const { text, refusal, reasoning, details, calls } = readAssistantMessage(delta);
-    let events = this.#begin(usage) + this.#think(reasoning, details);
+    const { text, refusal, thoughts, details, calls } = readContent(delta);
+    let events = this.#begin(usage) + this.#think(thoughts, details);
     if (text !== "") events += this.#writeText(text);
     if (refusal !== "") events += this.#refuse(refusal);
     for (const detail of details) {
       const isShown = this.#showsThoughts || detail.format !== anthropicFormat;
-      if (detail.type === "reasoning.encrypted" && isShown) events += this.#seal(new RedactedBlock(detail));
+      if (detail.type !== "reasoning.encrypted" || !isShown) continue;
+      events += this.#seal(new StreamedBlock(toRedactedBlock(detail)));
     }
     for (const call of calls) events += this.#call(call);
     return events;
@@ -126,7 +127,7 @@ export class MessageStreamWriter implements StreamWriter {
    * Delays encrypted reasoning after text until a tool call follows. Claude Code shows only the last block, and
    * Gemini needs its signatures only with tool calls.
    */
-  #seal(block: RedactedBlock): string {
+  #seal(block: StreamedBlock): string {
     if (!(this.#last instanceof TextBlock)) return this.#add(block);
     this.#lateSeals.push(block);
     return "";
@@ -138,7 +139,7 @@ export class MessageStreamWriter implements StreamWriter {
   }
 
   /** Some upstreams give all calls the same index. A new ID with a name starts a new call. */
-  #call({ index, id, name, arguments: args }: CalledPiece): string {
+  #call({ index, id, name, arguments: args }: ChoiceCall): string {
     const position = index ?? (id === "" ? this.#calls.size - 1 : this.#calls.size);
     const known = this.#calls.get(position);
     const isNext = known === undefined || (name !== "" && id !== "" && id !== known.id);
@@ -156,7 +157,7 @@ export class MessageStreamWriter implements StreamWriter {
       const message = "The provider called a tool without a name. Retry the request.";
       throw new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
     }
-    const fallback = `toolu_${toBareId(this.#envelope)}_${this.#callCount++}`;
+    const fallback = `toolu_${idSuffix(this.#envelope.id)}_${this.#callCount++}`;
     return new CallBlock(toToolUseId(id, fallback), this.#names.get(name) ?? name);
   }
 }

@@ -1,11 +1,11 @@
 import type { ChatAnswer } from "../../providers/provider.ts";
 import { GatewayError } from "../../errors.ts";
 import { isObject, listOf, parseJson } from "../../wire/json.ts";
-import type { AnswerEnvelope, Dialect, DialectRequest } from "../dialect.ts";
+import { type AnswerEnvelope, type Dialect, type DialectRequest, idSuffix } from "../dialect.ts";
+import { readChoiceContent } from "../read-choice-content.ts";
 import { formatSummary } from "./sealed-content.ts";
-import { formatUsage, idSuffix } from "./format-answer.ts";
+import { formatUsage } from "./format-answer.ts";
 import { readUsage } from "./native-responses.ts";
-import { readChoiceContent } from "./read-choice-content.ts";
 import { readResponsesRequest } from "./read-responses-request.ts";
 import { responses } from "./responses.ts";
 
@@ -43,7 +43,7 @@ function formatAnswer(
   { id, createdSeconds }: AnswerEnvelope,
   { body }: DialectRequest,
 ): object {
-  const { text } = readChoiceContent(choices[0]?.message ?? {});
+  const { text } = readChoiceContent(choices[0]?.message);
   if (text === "") throw noSummary();
   const suffix = idSuffix(id);
   const messages = inputItems(body)

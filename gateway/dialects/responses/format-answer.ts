@@ -1,5 +1,5 @@
 import type { ChatAnswer } from "../../providers/provider.ts";
-import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
+import { type AnswerEnvelope, type DialectRequest, idSuffix } from "../dialect.ts";
 import {
   formatCall,
   formatImage,
@@ -8,9 +8,9 @@ import {
   formatReasoning,
   idPrefixOf,
 } from "./format-items.ts";
-import { readChoiceContent } from "./read-choice-content.ts";
+import { readChoiceContent } from "../read-choice-content.ts";
 import { ToolTable } from "./tools.ts";
-import { isObject } from "../../wire/json.ts";
+import { isObject, listOf } from "../../wire/json.ts";
 import type { ReasoningDetail, ChatUsage, FinishReason } from "../../wire/chat-completion.ts";
 import { sealReasoning } from "./sealed-content.ts";
 import { readTokenUsage } from "../../wire/token-usage.ts";
@@ -25,7 +25,7 @@ export function formatAnswer(
   const choice = choices.find(({ index }) => index === 0) ?? choices[0];
   const incompleteReason = incompleteReasonOf(choice?.finish_reason ?? null);
   const status = incompleteReason === null ? "completed" : "incomplete";
-  const { thoughts, details, text, refusal, images, calls } = readChoiceContent(choice?.message ?? {});
+  const { thoughts, details, text, refusal, images, calls } = readChoiceContent(choice?.message);
   const output: object[] = [];
   const nextId = (prefix: string) => `${prefix}_${idSuffix(envelope.id)}_${output.length}`;
 
@@ -45,9 +45,9 @@ export function formatAnswer(
   }
   for (const image of images) output.push(formatImage(nextId("ig"), image));
   for (const [index, { id, name, arguments: args }] of calls.entries()) {
-    const tool = table.find(name ?? "");
-    const callId = id ?? `call_${idSuffix(envelope.id)}_${index}`;
-    const call = { id: nextId(idPrefixOf(tool)), callId, tool, name: name ?? "" };
+    const tool = table.find(name);
+    const callId = id || `call_${idSuffix(envelope.id)}_${index}`;
+    const call = { id: nextId(idPrefixOf(tool)), callId, tool, name };
     output.push(formatCall(call, index === calls.length - 1 ? status : "completed", args));
   }
   const echo = echoRequest(body, table, envelope);
@@ -56,11 +56,11 @@ export function formatAnswer(
 
 export function formatLogprobs(logprobs: unknown): object[] {
   const tokens = isObject(logprobs) ? logprobs["content"] : null;
-  return toList(tokens).flatMap((token) => {
+  return listOf(tokens).flatMap((token) => {
     const known = formatToken(token);
     if (known === null || !isObject(token)) return [];
     return [
-      { ...known, top_logprobs: toList(token["top_logprobs"]).flatMap((top) => formatToken(top) ?? []) },
+      { ...known, top_logprobs: listOf(token["top_logprobs"]).flatMap((top) => formatToken(top) ?? []) },
     ];
   });
 }
@@ -69,11 +69,7 @@ function formatToken(value: unknown): { token: string; logprob: number; bytes: n
   if (!isObject(value)) return null;
   const { token, logprob, bytes } = value;
   if (typeof token !== "string" || typeof logprob !== "number") return null;
-  return { token, logprob, bytes: toList(bytes).filter((byte): byte is number => Number.isInteger(byte)) };
-}
-
-function toList(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
+  return { token, logprob, bytes: listOf(bytes).filter((byte): byte is number => Number.isInteger(byte)) };
 }
 
 /**
@@ -143,10 +139,6 @@ export function formatResponse(
     usage: isAtEnd ? formatUsage(usage) : null,
   };
   return response;
-}
-
-export function idSuffix(requestId: string): string {
-  return requestId.replace(/^req_/, "");
 }
 
 export function incompleteReasonOf(finishReason: FinishReason | null): IncompleteReason | null {

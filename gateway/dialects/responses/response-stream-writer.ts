@@ -1,13 +1,18 @@
 import { GatewayError } from "../../errors.ts";
 import type { ChatUsage, ChunkChoice, FinishReason, ReasoningDetail } from "../../wire/chat-completion.ts";
-import type { AnswerEnvelope, DialectRequest, ShownError, StreamWriter } from "../dialect.ts";
+import {
+  type AnswerEnvelope,
+  type DialectRequest,
+  idSuffix,
+  type ShownError,
+  type StreamWriter,
+} from "../dialect.ts";
 import {
   echoRequest,
   formatLogprobs,
   HiddenReasoning,
   includes,
   formatResponse,
-  idSuffix,
   incompleteReasonOf,
 } from "./format-answer.ts";
 import {
@@ -24,7 +29,7 @@ import {
   type ItemCall,
   FreeformInput,
 } from "./format-items.ts";
-import { readChoiceContent, type ChoiceCall } from "./read-choice-content.ts";
+import { readChoiceContent, type ChoiceCall } from "../read-choice-content.ts";
 import { ReasoningCollector } from "./sealed-content.ts";
 import { ToolTable, type NamedTool } from "./tools.ts";
 
@@ -167,20 +172,21 @@ export class ResponseStreamWriter implements StreamWriter {
   }
 
   /** Some upstreams give all calls the same index. A new ID with a name starts a new call. */
-  #call({ index, id, name, arguments: args }: ChoiceCall): void {
-    let call = this.#calls.get(index);
-    if (call === undefined || (id !== null && id !== call.callId && name !== null)) {
+  #call({ index, position, id, name, arguments: args }: ChoiceCall): void {
+    const place = index ?? position;
+    let call = this.#calls.get(place);
+    if (call === undefined || (id !== "" && id !== call.callId && name !== "")) {
       this.#endOpen("completed");
-      call = this.#beginCall(id, name ?? "");
-      this.#calls.set(index, call);
+      call = this.#beginCall(id, name);
+      this.#calls.set(place, call);
     }
     this.#count(args.length);
     call.push(args);
   }
 
-  #beginCall(id: string | null, name: string): CallItem {
+  #beginCall(id: string, name: string): CallItem {
     this.#count(itemCharacters);
-    const callId = id ?? `call_${idSuffix(this.#envelope.id)}_${this.#callsInOrder.length}`;
+    const callId = id || `call_${idSuffix(this.#envelope.id)}_${this.#callsInOrder.length}`;
     const tool = this.#table.find(name);
     const call = new CallItem({ events: this.#events, addItem: this.#addItem, tool, name, callId });
     this.#callsInOrder.push(call);
