@@ -33,7 +33,7 @@ import {
 } from "../parse-body.ts";
 import { applyEdits, type Edit, splitByEdits } from "../../wire/bytes.ts";
 import { badAnswer, withoutChoices } from "../../wire/bad-answer.ts";
-import { ChunkReader, ChunkRewriter } from "./chunk-rewriter.ts";
+import { ChunkRewriter } from "./chunk-rewriter.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import type { UpstreamModel } from "../../providers/provider.ts";
 
@@ -74,7 +74,7 @@ export const chat: Dialect<ChatRequest> = {
     outputNames: () => /"(?:content|reasoning_content|reasoning|refusal|arguments)"\s*:\s*"/g,
     createReader({ includeUsage, outline: { n } }, slug, meter) {
       const choicesMin = typeof n === "number" ? n : 1;
-      return new ChunkReader(new ChunkRewriter({ slug, includeUsage, choicesMin, meter }));
+      return new ChunkRewriter({ slug, includeUsage, choicesMin, meter });
     },
   },
   formatError,

@@ -32,7 +32,7 @@ type ChunkRewriterOptions = {
  * Sets the slug as the model of each chat completion chunk, and removes an unrequested usage chunk. Most chunks
  * start like an earlier chunk and are not parsed.
  */
-export class ChunkRewriter {
+export class ChunkRewriter implements NativeReader {
   readonly #modelJson: string;
   readonly #includeUsage: boolean;
   readonly #choicesMin: number;
@@ -53,26 +53,47 @@ export class ChunkRewriter {
     this.#meter = meter;
   }
 
-  get hasChoice(): boolean {
-    return this.#hasChoice;
-  }
-
   /** Whether every choice has its finish reason. */
   get isFinished(): boolean {
     return this.#finishedCount >= this.#choicesMin;
   }
 
-  /** The requested usage chunk in JSON, if the upstream sent the usage only with choices. Null otherwise. */
-  missingUsageChunk(): string | null {
-    if (!this.#includeUsage || this.#mixedChunk === null) return null;
-    const chunk = this.#mixedChunk;
+  read(events: Buffer): NativePiece {
+    const { text, usage, ending } = this.rewrite(events);
+    if (ending === null) return { bytes: text, usage, ending };
+    if (ending.kind === "done") {
+      if (!this.#hasChoice) return { bytes: text, usage, ending: withoutChoices() };
+      return { bytes: text + this.#lastEvents(), usage, ending: "done" };
+    }
+    if (ending.kind === "failure") return { bytes: text, usage, ending: ending.error };
+    const error =
+      ending.kind === "error" ? readError(ending.payload) : badAnswer("not made of chat completion chunks");
+    return { bytes: text, usage, ending: error };
+  }
+
+  /** Some upstreams omit `[DONE]`. */
+  end(): NativePiece | null {
+    return this.isFinished ? { bytes: this.#lastEvents(), usage: null, ending: "done" } : null;
+  }
+
+  /**
+   * Some upstreams send the usage only with their last choices. A client that requested a usage chunk still
+   * receives one.
+   */
+  #lastEvents(): string {
+    const chunk = this.#includeUsage && this.#mixedChunk ? this.#toUsageChunk(this.#mixedChunk) : "";
+    return `${chunk}data: [DONE]\n\n`;
+  }
+
+  /** Returns the event as Latin-1 text. */
+  #toUsageChunk(chunk: Buffer): string {
     const members = [`"model":${this.#modelJson}`, '"choices":[]'];
     // The chunk is not parsed, because some upstreams write invalid JSON, such as a log probability of -Infinity.
     scanMembers(chunk, 0, chunk.length, Infinity, (keyStart, keyEnd, start, end) => {
       const name = repeatedNames.find((each) => isKey(chunk, keyStart, keyEnd, each));
       if (name !== undefined) members.push(`"${name}":${chunk.toString("utf8", start, end)}`);
     });
-    return `{${members.join(",")}}`;
+    return Buffer.from(`data: {${members.join(",")}}\n\n`).toString("latin1");
   }
 
   /** @param events complete server-sent events */
@@ -290,43 +311,6 @@ function endsObject(text: string, next: number): boolean {
 const repeatedNames = ["id", "object", "created", "usage"];
 
 const quote = 0x22;
-
-export class ChunkReader implements NativeReader {
-  readonly #rewriter: ChunkRewriter;
-
-  constructor(rewriter: ChunkRewriter) {
-    this.#rewriter = rewriter;
-  }
-
-  read(events: Buffer): NativePiece {
-    const { text, usage, ending } = this.#rewriter.rewrite(events);
-    if (ending === null) return { bytes: text, usage, ending };
-    if (ending.kind === "done") {
-      if (!this.#rewriter.hasChoice) return { bytes: text, usage, ending: withoutChoices() };
-      return { bytes: text + this.#lastEvents(), usage, ending: "done" };
-    }
-    if (ending.kind === "failure") return { bytes: text, usage, ending: ending.error };
-    const error =
-      ending.kind === "error" ? readError(ending.payload) : badAnswer("not made of chat completion chunks");
-    return { bytes: text, usage, ending: error };
-  }
-
-  /** Some upstreams omit `[DONE]`. */
-  end(): NativePiece | null {
-    if (!this.#rewriter.isFinished) return null;
-    return { bytes: this.#lastEvents(), usage: null, ending: "done" };
-  }
-
-  /**
-   * Some upstreams send the usage only with their last choices. A client that requested a usage chunk still
-   * receives one.
-   */
-  #lastEvents(): string {
-    const chunk = this.#rewriter.missingUsageChunk();
-    const last = chunk === null ? "" : Buffer.from(`data: ${chunk}\n\n`).toString("latin1");
-    return `${last}data: [DONE]\n\n`;
-  }
-}
 
 function readError(payload: Buffer): GatewayError {
   const body = parseShortJson(payload, 0, payload.length);
