@@ -18,24 +18,6 @@ export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember)
   return parseObject(bytes.toString("utf8"), parseExactParts);
 }
 
-type OutlinedBody = {
-  /** The parsed body with a placeholder for each long text, for checks. */
-  outline: Record<string, unknown>;
-  /** The first call may parse the whole body. */
-  parseWhole: () => Record<string, unknown>;
-};
-
-/**
- * Parses a body without its long texts, because a native request forwards long texts as bytes. Makes the same
- * checks as `parseBody`.
- */
-function outlineBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): OutlinedBody {
-  const texts = checkBody(bytes, limits, visit);
-  const outline = parseObject(texts?.outline() ?? bytes.toString("utf8"));
-  let whole: Record<string, unknown> | null = null;
-  return { outline, parseWhole: () => (whole ??= readExactly(bytes, texts, outline)) };
-}
-
 function readExactly(
   bytes: Buffer,
   texts: LongTexts | null,
@@ -84,8 +66,8 @@ function checkBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): LongT
 }
 
 /**
- * Outlines a request body and finds the position of the model's name. The position is null if a known member occurs
- * twice.
+ * Parses a body without its long texts, because a native request forwards long texts as bytes. Makes the same checks
+ * as `parseBody`, and finds the position of the model's name.
  * @param visit receives the positions of all other members
  */
 export function outlineModelBody(
@@ -93,27 +75,36 @@ export function outlineModelBody(
   limits: BodyLimits,
   members: RequestMembers,
   visit?: VisitMember,
-): OutlinedBody & { modelRange: ByteRange | null } {
+): OutlinedBody {
   let modelRange: ByteRange = { start: 0, end: 0 };
   const walked = { count: 0, bytes: 0 };
-  const { outline, parseWhole } = outlineBody(bytes, limits, (keyStart, keyEnd, start, end) => {
+  const texts = checkBody(bytes, limits, (keyStart, keyEnd, start, end) => {
     walked.count++;
     walked.bytes += keyEnd - keyStart;
     if (isKey(bytes, keyStart, keyEnd, "model")) modelRange = { start, end };
     else visit?.(keyStart, keyEnd, start, end);
   });
+  const outline = parseObject(texts?.outline() ?? bytes.toString("utf8"));
   const isDoubled = members.check(bytes, outline, walked);
+  let whole: Record<string, unknown> | null = null;
+  const parseWhole = () => (whole ??= readExactly(bytes, texts, outline));
   return { outline, parseWhole, modelRange: isDoubled ? null : modelRange };
 }
 
 export type ByteRange = { start: number; end: number };
 
-type ReadMembers<Body> = {
+type OutlinedBody = {
+  /** The parsed body with a placeholder for each long text, for checks. */
+  outline: Record<string, unknown>;
+  /** The first call may parse the whole body. */
+  parseWhole: () => Record<string, unknown>;
+  /** Null if a known member occurs twice. */
+  modelRange: ByteRange | null;
+};
+
+type ReadMembers<Body> = Omit<OutlinedBody, "outline"> & {
   bytes: Buffer;
   outline: Body;
-  /** The first call may parse the bytes. */
-  parseWhole: () => Record<string, unknown>;
-  modelRange: ByteRange | null;
   dropped?: string | null;
 };
 
@@ -169,7 +160,7 @@ export type ParameterCheck = {
 /** https://json-schema.org/draft/2020-12 */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-type Parameters = readonly (readonly [name: string, check: ParameterCheck])[];
+type Parameters<Name extends string = string> = readonly (readonly [name: Name, check: ParameterCheck])[];
 
 /** A test compares the schema with the handwritten check. */
 export function parameterCheck(
@@ -179,11 +170,14 @@ export function parameterCheck(
   return Object.assign(check, { schema });
 }
 
-export function ofType(type: "boolean" | "string", expected: string): ParameterCheck {
+function ofType(type: "boolean" | "string"): ParameterCheck {
   return parameterCheck({ type }, (value, name) => {
-    if (typeof value !== type) throw invalidType(name, expected, value);
+    if (typeof value !== type) throw invalidType(name, `a ${type}`, value);
   });
 }
+
+export const aBoolean = ofType("boolean");
+export const aString = ofType("string");
 
 export const anObject = parameterCheck({ type: "object" }, (value, name) => {
   if (!isObject(value)) throw invalidType(name, "an object", value);
@@ -213,26 +207,36 @@ export function numberBetween(least: number, most: number): ParameterCheck {
   });
 }
 
-export function integerFrom(least: number): ParameterCheck {
-  return parameterCheck({ type: "integer", minimum: least }, (value, name) => {
-    checkInteger(value, name);
-    if (value < least) throw invalidValue(name, `must be at least ${least}`, value);
+export function integerFrom(least: number, most = Infinity): ParameterCheck {
+  const schema = { type: "integer", minimum: least, ...(most < Infinity && { maximum: most }) };
+  const rule = most < Infinity ? `must be between ${least} and ${most}` : `must be at least ${least}`;
+  return parameterCheck(schema, (value, name) => {
+    if (typeof value !== "number" || !Number.isInteger(value)) throw invalidType(name, "an integer", value);
+    if (value < least || value > most) throw invalidValue(name, rule, value);
   });
 }
 
-export function integerBetween(least: number, most: number): ParameterCheck {
-  return parameterCheck({ type: "integer", minimum: least, maximum: most }, (value, name) => {
-    checkInteger(value, name);
-    if (value < least || value > most)
-      throw invalidValue(name, `must be between ${least} and ${most}`, value);
+/** Messages, each with one of the roles. `checkRest` checks the other members of a message. */
+export function messagesWith(
+  schema: JsonSchema,
+  roles: readonly string[],
+  checkRest: (message: Record<string, unknown>, index: number) => void,
+): ParameterCheck {
+  return parameterCheck({ type: "array", minItems: 1, items: schema }, (messages, name) => {
+    if (!Array.isArray(messages)) throw invalidType(name, "an array of objects", messages);
+    if (messages.length === 0) throw invalidValue(name, "must contain at least one message");
+    for (let index = 0; index < messages.length; index++) {
+      const message: unknown = messages[index];
+      if (!isObject(message)) throw invalidType(`${name}[${index}]`, "an object", message);
+      const { role } = message;
+      if (role === undefined) throw missing(`${name}[${index}].role`);
+      if (typeof role !== "string") throw invalidType(`${name}[${index}].role`, "a string", role);
+      if (!roles.includes(role))
+        throw invalidValue(`${name}[${index}].role`, `must be one of ${roles.join(", ")}`, role);
+      checkRest(message, index);
+    }
   });
 }
-
-function checkInteger(value: unknown, name: string): asserts value is number {
-  if (!Number.isInteger(value)) throw invalidType(name, "an integer", value);
-}
-
-export const aModel = ofType("string", "a string");
 
 /** Throws `missing_required_parameter` for a missing parameter. */
 export function checkRequired(body: Record<string, unknown>, parameters: Parameters): void {
@@ -257,11 +261,9 @@ export type RequestSchema<Name extends string = string> = JsonSchema & {
   properties: Readonly<Record<Name, JsonSchema>>;
 };
 
-type ParametersNamed<Name extends string> = readonly (readonly [name: Name, check: ParameterCheck])[];
-
 export function requestSchema<Required extends string, Optional extends string>(
-  required: ParametersNamed<Required>,
-  optional: ParametersNamed<Optional>,
+  required: Parameters<Required>,
+  optional: Parameters<Optional>,
 ): RequestSchema<Required | Optional> {
   const properties = Object.fromEntries([
     ...required.map(([name, { schema }]) => [name, schema]),
@@ -340,11 +342,10 @@ export class RequestMembers {
   }
 }
 
-type Named = readonly (readonly [name: string, check: unknown])[];
-
 /** Adds the members that can name a model to the checked parameters. */
-export function requestMembers(...checked: Named[]): RequestMembers {
-  return new RequestMembers([...checked.flat().map(([name]) => name), ...modelNests], otherModelMembers);
+export function requestMembers(required: Parameters, optional: Parameters): RequestMembers {
+  const names = [...required, ...optional].map(([name]) => name);
+  return new RequestMembers([...names, ...modelNests], otherModelMembers);
 }
 
 function misspelled(spelling: string, name: string): GatewayError {

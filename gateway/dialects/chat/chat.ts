@@ -11,20 +11,20 @@ import {
   type ChunkChoice,
 } from "../../wire/chat-completion.ts";
 import { isObject, isKey, type VisitMember } from "../../wire/json.ts";
-import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
+import { invalidType } from "../../wire/parameter-errors.ts";
 import {
   refuseOtherModels,
   RequestMembers,
   requestMembers,
-  aModel,
+  aBoolean,
   anObject,
+  aString,
   checkOptional,
   checkRequired,
   integerFrom,
+  messagesWith,
   numberBetween,
   objects,
-  ofType,
-  parameterCheck,
   type BodyLimits,
   type ByteRange,
   OutlinedRequest,
@@ -133,37 +133,21 @@ const messageSchema = {
   },
 };
 
-const someMessages = parameterCheck(
-  { type: "array", minItems: 1, items: messageSchema },
-  (messages, name) => {
-    if (!Array.isArray(messages)) throw invalidType(name, "an array of objects", messages);
-    if (messages.length === 0) throw invalidValue(name, "must contain at least one message");
-    for (let index = 0; index < messages.length; index++) checkMessage(messages[index], index);
-  },
-);
-
-function checkMessage(message: unknown, index: number): void {
-  if (!isObject(message)) throw invalidType(`messages[${index}]`, "an object", message);
-  const { role, content } = message;
-  if (role === undefined) throw missing(`messages[${index}].role`);
-  if (typeof role !== "string") throw invalidType(`messages[${index}].role`, "a string", role);
-  if (!(chatRoles as readonly string[]).includes(role)) {
-    throw invalidValue(`messages[${index}].role`, `must be one of ${chatRoles.join(", ")}`, role);
-  }
+const someMessages = messagesWith(messageSchema, chatRoles, ({ content }, index) => {
   if (typeof content === "string" || content === undefined || content === null) return;
   const param = `messages[${index}].content`;
   if (!Array.isArray(content)) throw invalidType(param, "a string or an array of content parts", content);
   const odd = content.findIndex((part) => typeof part !== "string" && !isObject(part));
   if (odd !== -1) throw invalidType(`${param}[${odd}]`, "an object", content[odd]);
-}
+});
 
 const requiredParameters = [
-  ["model", aModel],
+  ["model", aString],
   ["messages", someMessages],
 ] as const;
 
 const optionalParameters = [
-  ["stream", ofType("boolean", "a boolean")],
+  ["stream", aBoolean],
   ["stream_options", anObject],
   ["temperature", numberBetween(0, 2)],
   ["top_p", numberBetween(0, 1)],

@@ -1,7 +1,7 @@
 import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 import {
-  aModel,
+  aString,
   checkOptional,
   checkRequired,
   integerFrom,
@@ -60,7 +60,7 @@ const anEncoding = parameterCheck({ enum: ["float", "base64"] }, (value, name) =
 });
 
 const requiredParameters = [
-  ["model", aModel],
+  ["model", aString],
   ["input", textsOrTokens],
 ] as const;
 

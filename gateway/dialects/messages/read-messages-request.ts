@@ -1,20 +1,21 @@
-import { isObject, listOf } from "../../wire/json.ts";
-import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
+import { listOf } from "../../wire/json.ts";
+import { invalidType, missing } from "../../wire/parameter-errors.ts";
 import { type DialectRequest, listDropped } from "../dialect.ts";
 import {
   findModelOfTool,
   refuseModelOfTool,
   refuseOtherModels,
   requestMembers,
-  aModel,
+  aBoolean,
   anObject,
+  aString,
   checkObjects,
   checkOptional,
   checkRequired,
   integerFrom,
+  messagesWith,
   numberBetween,
   objects,
-  ofType,
   type ParameterCheck,
   parameterCheck,
   type BodyLimits,
@@ -44,7 +45,8 @@ function readRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   const { outline, parseWhole, modelRange } = outlineModelBody(bytes, limits, messagesMembers);
   checkRequired(outline, requiredParameters);
   checkOptional(outline, optionalParameters);
-  const dropped = findModelTools(outline);
+  // Lists tools that call another model, such as Claude Code's `advisor_20260301`, for `x-gateway-dropped`.
+  const dropped = listDropped(outline, { members: [], isToolDropped: callsModel });
   const kept = dropped === null ? outline : withoutModelTools(outline);
   refuseOtherModels(kept);
   for (const { tool, param } of currentTools(kept)) refuseModelOfTool(tool, param);
@@ -56,11 +58,6 @@ function readRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
     modelRange: null,
     dropped,
   });
-}
-
-/** Lists tools that call another model, such as Claude Code's `advisor_20260301`, for `x-gateway-dropped`. */
-function findModelTools(body: Record<string, unknown>): string | null {
-  return listDropped(body, { members: [], isToolDropped: callsModel });
 }
 
 function withoutModelTools(body: Record<string, unknown>): Record<string, unknown> {
@@ -87,28 +84,14 @@ const messageSchema = {
   anyOf: [{ required: ["content"] }, { properties: { role: { const: "system" } } }],
 };
 
-const someMessages = parameterCheck(
-  { type: "array", minItems: 1, items: messageSchema },
-  (messages, name) => {
-    if (!Array.isArray(messages)) throw invalidType(name, "an array of objects", messages);
-    if (messages.length === 0) throw invalidValue(name, "must contain at least one message");
-    for (const [index, message] of messages.entries()) checkMessage(message, `${name}[${index}]`);
-  },
-);
-
-function checkMessage(message: unknown, param: string): void {
-  if (!isObject(message)) throw invalidType(param, "an object", message);
-  const { role, content } = message;
-  if (role === undefined) throw missing(`${param}.role`);
-  if (typeof role !== "string") throw invalidType(`${param}.role`, "a string", role);
-  if (!roles.includes(role)) throw invalidValue(`${param}.role`, `must be one of ${roles.join(", ")}`, role);
-  if (content !== undefined) textOrBlocks(content, `${param}.content`);
+const someMessages = messagesWith(messageSchema, roles, ({ role, content }, index) => {
+  if (content !== undefined) textOrBlocks(content, `messages[${index}].content`);
   // A system message may have no content, only other fields.
-  else if (role !== "system") throw missing(`${param}.content`);
-}
+  else if (role !== "system") throw missing(`messages[${index}].content`);
+});
 
 const requiredParameters = [
-  ["model", aModel],
+  ["model", aString],
   ["messages", someMessages],
 ] as const;
 
@@ -124,7 +107,7 @@ function minusOneOr(check: ParameterCheck): ParameterCheck {
 
 const optionalParameters = [
   ["max_tokens", maxTokens],
-  ["stream", ofType("boolean", "a boolean")],
+  ["stream", aBoolean],
   ["temperature", numberBetween(0, 1)],
   ["top_p", minusOneOr(numberBetween(0, 1))],
   ["top_k", integerFrom(-1)],

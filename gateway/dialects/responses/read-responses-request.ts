@@ -5,15 +5,14 @@ import {
   refuseModelsOfTools,
   refuseOtherModels,
   requestMembers,
-  aModel,
+  aBoolean,
   anObject,
+  aString,
   checkOptional,
   checkRequired,
-  integerBetween,
   integerFrom,
   numberBetween,
   objects,
-  ofType,
   parameterCheck,
   type BodyLimits,
   OutlinedRequest,
@@ -61,10 +60,7 @@ const stringOrObject = parameterCheck({ type: ["string", "object"] }, (value, na
   if (typeof value !== "string" && !isObject(value)) throw invalidType(name, "a string or an object", value);
 });
 
-const aBoolean = ofType("boolean", "a boolean");
-const aString = ofType("string", "a string");
-
-const requiredParameters = [["model", aModel]] as const;
+const requiredParameters = [["model", aString]] as const;
 
 const optionalParameters = [
   ["input", textOrItems],
@@ -84,7 +80,7 @@ const optionalParameters = [
   ["text", anObject],
   ["temperature", numberBetween(0, 2)],
   ["top_p", numberBetween(0, 1)],
-  ["top_logprobs", integerBetween(0, 20)],
+  ["top_logprobs", integerFrom(0, 20)],
   ["max_output_tokens", integerFrom(1)],
   ["truncation", aString],
   ["include", strings],
