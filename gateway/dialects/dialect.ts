@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { BytesOrText } from "../wire/bytes.ts";
 import type { TokenUsage } from "../wire/token-usage.ts";
 import type { GatewayError } from "../errors.ts";
@@ -72,6 +73,15 @@ export type AnswerEnvelope = {
 /** The part of a request's ID that the answer's own IDs share. */
 export function idSuffix(requestId: string): string {
   return requestId.replace(/^req_/, "");
+}
+
+/**
+ * Shortens a function's name to the 64 characters of chat completions. A hash keeps shortened names distinct. The result
+ * is deterministic, because a changed name would invalidate the prompt cache.
+ */
+export function toFunctionName(name: string): string {
+  if (name.length <= 64) return name;
+  return `${name.slice(0, 55)}_${createHash("sha256").update(name).digest("hex").slice(0, 8)}`;
 }
 
 export type KeptAnswer = {

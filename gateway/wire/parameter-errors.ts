@@ -82,6 +82,13 @@ export function ifGiven<T>(value: unknown, param: string, expectType: ExpectType
   return value === undefined || value === null ? undefined : expectType(value, param);
 }
 
+/** Omits the members that are absent or `null`. */
+export function given(members: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
+  );
+}
+
 /**
  * The error for an unsupported parameter that would change the answer. Clients search the message for
  * OpenAI's words, such as `Unsupported parameter: 'max_tokens'`.

@@ -11,7 +11,8 @@ import {
   describeBlock,
 } from "./content-blocks.ts";
 import { expectString, expectObject, ifGiven } from "../../wire/parameter-errors.ts";
-import { fromToolUseId, toFunctionName } from "./tools.ts";
+import { toFunctionName } from "../dialect.ts";
+import { fromToolUseId } from "./tools.ts";
 import { toReasoningDetail } from "./sealed-detail.ts";
 
 /**

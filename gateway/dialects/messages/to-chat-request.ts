@@ -7,6 +7,7 @@ import {
   expectNumber,
   expectObject,
   expectString,
+  given,
   ifGiven,
   unsupported,
   unsupportedValue,
@@ -25,7 +26,7 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
   }
   if (isObject(body["thread"])) throw threadsUnsupported();
   const { unavailable, ...tools } = toChatTools(body);
-  const request = {
+  return given({
     model,
     messages: toChatMessages(body, unavailable),
     ...tools,
@@ -38,9 +39,7 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
     response_format: toResponseFormat(body),
     user: toUser(body["metadata"]),
     cache_control: ifGiven(body["cache_control"], "cache_control", expectObject),
-  };
-  const given = Object.entries(request).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(given) as ChatRequestBody;
+  }) as ChatRequestBody;
 }
 
 /**
@@ -93,10 +92,10 @@ const efforts = ["low", "medium", "high", "xhigh", "max"];
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 function toResponseFormat(body: Record<string, unknown>): object | undefined {
-  const { format: given } = ifGiven(body["output_config"], "output_config", expectObject) ?? {};
-  const isOld = given === undefined || given === null;
+  const { format: own } = ifGiven(body["output_config"], "output_config", expectObject) ?? {};
+  const isOld = own === undefined || own === null;
   const param = isOld ? "output_format" : "output_config.format";
-  const format = ifGiven(isOld ? body["output_format"] : given, param, expectObject);
+  const format = ifGiven(isOld ? body["output_format"] : own, param, expectObject);
   if (format === undefined) return undefined;
   if (expectString(format["type"], `${param}.type`) !== "json_schema") {
     throw unsupportedValue(

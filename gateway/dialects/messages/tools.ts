@@ -1,4 +1,5 @@
-import { isObject, listOf } from "../../wire/json.ts";
+import { toFunctionName } from "../dialect.ts";
+import { isObject, listOf, textOf } from "../../wire/json.ts";
 import {
   invalidValue,
   expectBoolean,
@@ -6,7 +7,6 @@ import {
   expectString,
   ifGiven,
 } from "../../wire/parameter-errors.ts";
-import { createHash } from "node:crypto";
 
 /**
  * Converts tools to functions. Omits tools that Anthropic runs itself (search, code, MCP servers) and those that only
@@ -138,28 +138,16 @@ function nameOf(tool: unknown): unknown {
   return isObject(tool) ? tool["name"] : undefined;
 }
 
-/**
- * Shortens a tool's name, because Anthropic allows 128 characters and most other providers 64. A hash keeps shortened
- * names distinct. https://platform.openai.com/docs/api-reference/chat/create
- */
-export function toFunctionName(name: string): string {
-  if (name.length <= lengthMax) return name;
-  const hash = createHash("sha256").update(name).digest("hex").slice(0, hashLength);
-  return `${name.slice(0, lengthMax - hashLength - 1)}_${hash}`;
-}
-
-/** Maps shortened tool names to the client's names. */
+/** Maps shortened tool names to the client's names. Anthropic allows 128 characters, and most other providers 64. */
 export function shortenedNames(body: Record<string, unknown>): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const { tool } of currentTools(body)) {
-    const name = isObject(tool) ? tool["name"] : null;
-    if (typeof name === "string" && name.length > lengthMax) names.set(toFunctionName(name), name);
+    const name = textOf(nameOf(tool));
+    const shortened = toFunctionName(name);
+    if (shortened !== name) names.set(shortened, name);
   }
   return names;
 }
-
-const lengthMax = 64;
-const hashLength = 8;
 
 /**
  * Converts a tool call's ID reversibly to characters that Anthropic accepts, because the conversation may

@@ -1,4 +1,5 @@
 import { isObject } from "../../wire/json.ts";
+import { given } from "../../wire/parameter-errors.ts";
 
 /** A tool that OpenAI's API defines and the client runs. Other upstreams receive the tool as a function. */
 export type BuiltInTool = {
@@ -123,12 +124,6 @@ export const builtInTools: Record<BuiltInType, BuiltInTool> = {
 
 function objectSchema(properties: object, required: string[]): Record<string, unknown> {
   return { type: "object", properties, required, additionalProperties: false };
-}
-
-function given(members: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
-  );
 }
 
 function toStrings(value: unknown): string[] {

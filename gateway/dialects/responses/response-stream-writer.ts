@@ -31,7 +31,7 @@ import {
 } from "./format-items.ts";
 import { readChoiceContent, type ChoiceCall } from "../read-choice-content.ts";
 import { ReasoningCollector } from "./sealed-content.ts";
-import { ToolTable, type NamedTool } from "./tools.ts";
+import { ToolTable } from "./tools.ts";
 
 /**
  * Holds the whole answer in memory, because the last events repeat it. `write` throws `upstream_error` for an
@@ -261,7 +261,7 @@ class MessageItem {
   readonly #events: EventLog;
   readonly #position: ItemPosition;
   readonly #content: object[] = [];
-  #part: { kind: PartKind; text: string; logprobs: object[] } | null = null;
+  #part: OpenPart | null = null;
 
   constructor(events: EventLog, position: ItemPosition) {
     this.#events = events;
@@ -287,7 +287,7 @@ class MessageItem {
     return item;
   }
 
-  #beginPart(kind: PartKind): { kind: PartKind; text: string; logprobs: object[] } {
+  #beginPart(kind: PartKind): OpenPart {
     this.#emit("response.content_part.added", { part: formatPart(kind, "", []) });
     return { kind, text: "", logprobs: [] };
   }
@@ -306,6 +306,8 @@ class MessageItem {
     this.#events.emit(type, { ...this.#position, content_index: this.#content.length, ...members });
   }
 }
+
+type OpenPart = { kind: PartKind; text: string; logprobs: object[] };
 
 /** Sends reasoning as a summary with one part, because clients show and return summaries. */
 class ReasoningItem {
@@ -346,14 +348,9 @@ class ReasoningItem {
   }
 }
 
-type AddItem = (idPrefix: string) => ItemPosition;
-
-type CallItemOptions = {
+type CallItemOptions = Omit<ItemCall, "id"> & {
   events: EventLog;
-  addItem: AddItem;
-  tool: NamedTool | null;
-  name: string;
-  callId: string;
+  addItem: (idPrefix: string) => ItemPosition;
 };
 
 /**

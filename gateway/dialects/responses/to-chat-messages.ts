@@ -12,6 +12,7 @@ import {
 import { readSummary, openReasoning } from "./sealed-content.ts";
 import { type ToolTable, readTool } from "./tools.ts";
 import { builtInTools, builtInTypes } from "./built-in-tools.ts";
+import { listOf } from "../../wire/json.ts";
 import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
 
 /**
@@ -25,9 +26,8 @@ export function toChatMessages(body: Record<string, unknown>, table: ToolTable):
   const { input } = body;
   if (typeof input === "string") return [...messages, { role: "user", content: input }];
 
-  const items: unknown[] = Array.isArray(input) ? input : [];
   const turn = new AssistantTurn();
-  for (const [index, value] of items.entries()) {
+  for (const [index, value] of listOf(input).entries()) {
     const param = `input[${index}]`;
     const item = expectObject(value, param);
     if (addToTurn(item, param, table, turn)) continue;

@@ -4,6 +4,7 @@ import {
   expectBoolean,
   expectObject,
   expectString,
+  given,
   ifGiven,
   unsupported,
   expectArray,
@@ -90,13 +91,6 @@ function toEffort(value: unknown): string | undefined {
 function toLogprobs(body: Record<string, unknown>): Record<string, unknown> {
   if (!includes(body, "message.output_text.logprobs")) return {};
   return given({ logprobs: true, top_logprobs: body["top_logprobs"] });
-}
-
-/** `null` counts as missing, as in OpenAI's API. */
-function given(members: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
-  );
 }
 
 /** The tool members of a chat completion request. Empty for a request without tools. */

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { isObject } from "../../wire/json.ts";
+import { toFunctionName } from "../dialect.ts";
+import { isObject, listOf } from "../../wire/json.ts";
 import {
   expectArray,
   ifGiven,
@@ -53,7 +53,7 @@ export class ToolTable {
     if (this.#byName.has(key)) return;
     let chatName = flatten(definition.namespace, definition.name);
     for (let number = this.#byName.size; this.#byChatName.has(chatName); number++) {
-      chatName = shorten(`${chatName}_${number}`);
+      chatName = toFunctionName(`${chatName}_${number}`);
     }
     const tool = { ...definition, chatName };
     this.#byName.set(key, tool);
@@ -63,8 +63,7 @@ export class ToolTable {
 
 /** Reads tools from input items: the results of tool searches, and tools that Codex sends as `additional_tools`. */
 function readInputTools(input: unknown): ReturnType<typeof readTool>[] {
-  const items: unknown[] = Array.isArray(input) ? input : [];
-  return items.flatMap((item, index) => {
+  return listOf(input).flatMap((item, index) => {
     if (!isObject(item)) return [];
     if (item["type"] !== "tool_search_output" && item["type"] !== "additional_tools") return [];
     const param = `input[${index}].tools`;
@@ -82,18 +81,8 @@ function keyOf({ kind, namespace, name }: ToolKey): string {
 function flatten(namespace: string | null, name: string): string {
   const isPlain = namespace === null || namespace === "";
   const full = isPlain ? name : `${namespace}${namespace.endsWith("_") ? "" : "__"}${name}`;
-  return shorten(full.replaceAll(/[^\w-]/g, "_"));
+  return toFunctionName(full.replaceAll(/[^\w-]/g, "_"));
 }
-
-/** The result is deterministic, because a changed name would invalidate the prompt cache. */
-function shorten(name: string): string {
-  if (name.length <= chatNameLengthMax) return name;
-  const digest = createHash("sha256").update(name).digest("hex").slice(0, 8);
-  return `${name.slice(0, chatNameLengthMax - digest.length - 1)}_${digest}`;
-}
-
-/** https://platform.openai.com/docs/api-reference/chat/create */
-const chatNameLengthMax = 64;
 
 /** A tool that the client runs, as a function definition for the model. */
 export type ToolDefinition = {
