@@ -40,7 +40,7 @@ function notSupported(slug: string): GatewayError {
 function nativeReading(slug: string): AnswerReading {
   return (bytes) => {
     const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "data" });
-    if (!answer?.hasList) throw badAnswer("not in OpenAI's format");
+    if (!answer?.list) throw badAnswer("not in OpenAI's format");
     const { inputTokens = null, details } = readChatUsage(answer.usage, answer.serviceTier) ?? {};
     return {
       bytes: applyEdits(bytes, answer.edits),

@@ -44,23 +44,18 @@ export async function readFollowUp(
   const referenced = references.filter((id) => id !== null);
   if (previousId === null && referenced.length === 0) return null;
 
-  const ids = new Set([previousId, ...referenced.map(responseIdOf)].filter((id) => id !== null));
-  const found = await findAll(ids, find);
+  const responseIds = referenced.map((id) => readItemId(id)?.responseId ?? null);
+  const found = await findAll(new Set([previousId, ...responseIds].filter((id) => id !== null)), find);
+  if (found.size > 0) return resolve(body, references, found, limits.requestTranslatedBytesMax);
   const [firstReference = ""] = referenced;
-  const missing = previousId === null ? itemNotFound(firstReference) : previousResponseNotFound(previousId);
-  if (found.size === 0) {
-    const joinInput = () => listItems(body.items);
-    const nothing = { bytes: 0, tokens: null };
-    return {
-      kept: nothing,
-      bytesLength: bytes.length,
-      previousResponseId: previousId,
-      missing,
-      join: () => bytes,
-      joinInput,
-    };
-  }
-  return resolve(body, references, found, limits.requestTranslatedBytesMax);
+  return {
+    kept: { bytes: 0, tokens: null },
+    bytesLength: bytes.length,
+    previousResponseId: previousId,
+    missing: previousId === null ? itemNotFound(firstReference) : previousResponseNotFound(previousId),
+    join: () => bytes,
+    joinInput: () => listItems(body.items),
+  };
 }
 
 /** @param references the ID that each item of the input refers to, or null */
@@ -70,14 +65,14 @@ function resolve(
   found: ReadonlyMap<string, KeptItems>,
   bytesMax: number,
 ): ResolvedFollowUp {
-  const resolved = new ReferencedItems(found);
+  const findItem = itemFinder(found);
   const kept = previousId === null ? undefined : found.get(previousId);
   const previous = kept ? [kept.input, kept.output] : [];
   let missing = previousId === null || kept ? null : previousResponseNotFound(previousId);
   const own: Buffer[] = [];
   for (const [index, item] of items.entries()) {
     const id = references[index] ?? null;
-    const text = id === null ? null : resolved.get(id);
+    const text = id === null ? null : findItem(id);
     if (id !== null && text === null) missing ??= itemNotFound(id);
     own.push(text ?? item);
   }
@@ -171,10 +166,6 @@ function referenceOf(item: Buffer): string | null {
   return typeof id === "string" ? id : null;
 }
 
-function responseIdOf(itemId: string): string | null {
-  return readItemId(itemId)?.responseId ?? null;
-}
-
 async function findAll(ids: Set<string>, find: FindResponse): Promise<ReadonlyMap<string, KeptItems>> {
   const known = [...ids].slice(0, lookupsMax);
   const found = await Promise.all(known.map(async (id) => [id, await find(id)] as const));
@@ -185,28 +176,22 @@ async function findAll(ids: Set<string>, find: FindResponse): Promise<ReadonlyMa
 const lookupsMax = 1_000;
 
 /** Finds each item at most once. */
-class ReferencedItems {
-  readonly #responses: ReadonlyMap<string, KeptItems>;
-  readonly #items = new Map<string, Buffer | null>();
-
-  constructor(responses: ReadonlyMap<string, KeptItems>) {
-    this.#responses = responses;
-  }
-
-  get(id: string): Buffer | null {
-    let item = this.#items.get(id);
-    if (item === undefined) this.#items.set(id, (item = this.#find(id)));
+function itemFinder(responses: ReadonlyMap<string, KeptItems>): (id: string) => Buffer | null {
+  const items = new Map<string, Buffer | null>();
+  return (id) => {
+    let item = items.get(id);
+    if (item === undefined) items.set(id, (item = findItemIn(responses, id)));
     return item;
-  }
+  };
+}
 
-  #find(id: string): Buffer | null {
-    const place = readItemId(id);
-    const response = place && this.#responses.get(place.responseId);
-    const item = response && itemAt(place.isInput ? response.input : response.output, place.index);
-    if (!item || item[0] !== openBrace) return null;
-    const ownId = readId(item);
-    return ownId === id || (place.isInput && ownId === undefined) ? item : null;
-  }
+function findItemIn(responses: ReadonlyMap<string, KeptItems>, id: string): Buffer | null {
+  const place = readItemId(id);
+  const response = place && responses.get(place.responseId);
+  const item = response && itemAt(place.isInput ? response.input : response.output, place.index);
+  if (!item || item[0] !== openBrace) return null;
+  const ownId = readId(item);
+  return ownId === id || (place.isInput && ownId === undefined) ? item : null;
 }
 
 /** Returns undefined for an item without an ID. */

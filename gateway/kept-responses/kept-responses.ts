@@ -25,12 +25,10 @@ type KeptResponsesOptions = {
 
 /** Keeps translated responses for a limited time, so that clients can refer to them as in OpenAI's API. */
 export class KeptResponses {
-  readonly #store: ResponseStore;
-  readonly #limits: KeptResponsesOptions["limits"];
+  readonly #options: KeptResponsesOptions;
 
-  constructor({ store, limits }: KeptResponsesOptions) {
-    this.#store = store;
-    this.#limits = limits;
+  constructor(options: KeptResponsesOptions) {
+    this.#options = options;
   }
 
   /**
@@ -45,8 +43,9 @@ export class KeptResponses {
       output: formatItems(output),
       tokens: readTotalTokens(response),
     };
+    const { store, limits } = this.#options;
     const bytes = kept.response.length + kept.input.bytes.length + kept.output.bytes.length;
-    return bytes <= this.#limits.responseBytesMax && this.#store.keep(keyId, response.id, kept);
+    return bytes <= limits.responseBytesMax && store.keep(keyId, response.id, kept);
   }
 
   /**
@@ -55,12 +54,12 @@ export class KeptResponses {
    */
   finderFor(keyId: string, bytes: Buffer): (() => Promise<ResolvedFollowUp | null>) | null {
     if (!mayFollowUp(bytes)) return null;
-    return () => readFollowUp(bytes, this.#limits, (id) => this.find(keyId, id));
+    return () => readFollowUp(bytes, this.#options.limits, (id) => this.find(keyId, id));
   }
 
   /** Returns null for an unknown ID. May throw `service_unavailable`. */
   find(keyId: string, id: string): KeptResponse | null | Promise<KeptResponse | null> {
-    return isResponseId(id) ? this.#store.find(keyId, id) : null;
+    return isResponseId(id) ? this.#options.store.find(keyId, id) : null;
   }
 
   /** The response as JSON. Throws `response_not_found` or `service_unavailable`. */
@@ -76,11 +75,11 @@ export class KeptResponses {
 
   /** Throws `response_not_found` or `service_unavailable`. */
   async delete(keyId: string, id: string): Promise<void> {
-    if (!isResponseId(id) || !(await this.#store.delete(keyId, id))) throw responseNotFound(id);
+    if (!isResponseId(id) || !(await this.#options.store.delete(keyId, id))) throw responseNotFound(id);
   }
 
   forget(keyId: string): void {
-    this.#store.forget(keyId);
+    this.#options.store.forget(keyId);
   }
 
   async #find(keyId: string, id: string): Promise<KeptResponse> {

@@ -73,7 +73,12 @@ export class ValkeyStore implements ResponseStore {
     if (sealed === null) return null;
     const member = memberOf(sealed, id);
     void this.#connection.run((client) => client.eval(renewScript, 1, indexKey(keyId), keptMs, member));
-    return openResponse(secretBox, sealed, fieldOf(keyId, id));
+    try {
+      return unpackResponse(secretBox.openBytes(sealed, fieldOf(keyId, id)));
+    } catch {
+      // The sealing key may be missing, for example.
+      return null;
+    }
   }
 
   async delete(keyId: string, id: string): Promise<boolean> {
@@ -91,19 +96,6 @@ export class ValkeyStore implements ResponseStore {
 
   close(): void {
     this.#connection.close();
-  }
-}
-
-/** Returns null if the response cannot be opened, for example because its sealing key is missing. */
-function openResponse(
-  secretBox: ValkeyStoreOptions["secretBox"],
-  sealed: string,
-  field: ReturnType<typeof fieldOf>,
-): KeptResponse | null {
-  try {
-    return unpackResponse(secretBox.openBytes(sealed, field));
-  } catch {
-    return null;
   }
 }
 

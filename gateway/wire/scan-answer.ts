@@ -7,9 +7,8 @@ type ScannedAnswer = {
   /** Null if missing or invalid: an answer without usage is still relayed. */
   usage: unknown;
   serviceTier: unknown;
-  /** The range of the value of `listName`. Null if missing. */
+  /** The range of the list `listName`. Null if there is none. */
   list: { start: number; end: number } | null;
-  hasList: boolean;
   /** Whether the list has no items. */
   isEmpty: boolean;
   /** A reported error, or null. */
@@ -28,7 +27,6 @@ export function scanAnswer(
     usage: null,
     serviceTier: null,
     list: null,
-    hasList: false,
     isEmpty: false,
     error: null,
   };
@@ -38,10 +36,9 @@ export function scanAnswer(
     else if (isKey(bytes, keyStart, keyEnd, "service_tier"))
       scanned.serviceTier = parseShortJson(bytes, start, end);
     else if (isKey(bytes, keyStart, keyEnd, listName)) {
-      scanned.hasList = bytes[start] === openBracket;
+      scanned.list = bytes[start] === openBracket ? { start, end } : null;
       scanned.isEmpty =
         end - start < emptyListBytesMax && /^\[\s*\]$/.test(bytes.toString("latin1", start, end));
-      scanned.list = { start, end };
     } else if (isKey(bytes, keyStart, keyEnd, "error")) scanned.error = parseShortJson(bytes, start, end);
   });
   if (result !== "complete") return null;

@@ -62,7 +62,7 @@ export const chat: Dialect<ChatRequest> = {
     },
     readAnswer(bytes, slug) {
       const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "choices" });
-      if (!answer?.list || !answer.hasList) throw badAnswer("not in OpenAI's format");
+      if (!answer?.list) throw badAnswer("not in OpenAI's format");
       if (answer.isEmpty) throw withoutChoices();
       countFinished(bytes.toString("latin1", answer.list.start, answer.list.end));
       return {

@@ -16,8 +16,8 @@ export const nativeMessages: NativeDialect = {
   forwardedHeaders: /^anthropic-(?!workspace-id$|dangerous-)[\w-]{1,64}$/,
   buildRequest: (request, { name }) => spliceModel(withoutSealedThoughts(request), name),
   readAnswer(bytes, slug) {
-    const { edits, usage, hasList } = scanMessage(bytes, { start: 0, end: bytes.length }, slug);
-    if (!hasList) throw badForm();
+    const { edits, usage, list } = scanMessage(bytes, { start: 0, end: bytes.length }, slug);
+    if (list === null) throw badForm();
     return { bytes: applyEdits(bytes, edits), usage: readNativeUsage(usage) };
   },
   outputNames: deltaNames,

@@ -22,8 +22,8 @@ export const nativeResponses: NativeDialect = {
     return spliceModel(withoutSealedReasoning(request), name);
   },
   readAnswer(bytes, slug) {
-    const { edits, usage, hasList, error } = scanResponse(bytes, { start: 0, end: bytes.length }, slug);
-    if (!hasList) throw badForm();
+    const { edits, usage, list, error } = scanResponse(bytes, { start: 0, end: bytes.length }, slug);
+    if (list === null) throw badForm();
     if (isObject(error)) throw toUpstreamError(error, "in its response");
     return { bytes: applyEdits(bytes, edits), usage };
   },
