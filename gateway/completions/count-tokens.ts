@@ -38,11 +38,7 @@ export const responseTokens: TokenCounting = {
     Promise.resolve({ object: "response.input_tokens", input_tokens: estimateInputTokens(body) }),
 };
 
-/**
- * Returns the first candidate's count of the request's tokens if possible, otherwise an estimate. Writes no usage
- * record.
- * @returns the answer in JSON
- */
+/** Returns the first candidate's count in JSON if possible, otherwise an estimate. Writes no usage record. */
 export async function countRequestTokens(
   options: Pick<AnswerContext, "catalogue" | "limits" | "upstreams">,
   counting: TokenCounting,

@@ -13,10 +13,7 @@ import type { UsableCandidate } from "../routing/candidate.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { Exchange } from "./exchange.ts";
 
-/**
- * The part of a request that depends on its endpoint: reading the body, and preparing an attempt with one
- * candidate.
- */
+/** The part of a request that depends on its endpoint: reading the body, and preparing an attempt. */
 export type Operation<Request extends ModelRequest = ModelRequest> = {
   /** The endpoint in usage records. */
   endpointName: EndpointName;

@@ -175,10 +175,7 @@ export class ErrorCollector {
   }
 }
 
-/**
- * The error that a response with status 200 contains in place of an answer, or else `error`.
- * @param error the reason why the response is not an answer
- */
+/** The error that a response with status 200 contains in place of an answer, or else `error`. */
 export function errorInAnswer(body: Buffer, error: GatewayError, candidate: Speaker | null): GatewayError {
   const isKnown = error.withoutAnswer !== null && error.withoutAnswer.status !== null;
   const reported = isKnown ? null : findReportedError(parseShortJson(body, 0, body.length));

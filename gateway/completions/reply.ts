@@ -10,19 +10,14 @@ export type Reply = {
   /** The HTTP status that `fail` sends before the response has begun. */
   statusOf(error: GatewayError): number;
   beginStream(headers: string[]): void;
-  /**
-   * Returns false while the client is slow. The caller must then wait for `onDrain` before the next write.
-   */
+  /** Returns false while the client is slow. The caller must then wait for `onDrain` before the next write. */
   write(bytes: BytesOrText): boolean;
   endStream(lastBytes: BytesOrText): void;
   /** Sends a whole answer in JSON, with status 200. */
   send(bytes: Buffer, headers: string[]): void;
   /** Sets the writer of a translated stream. `fail` may need the writer to format the error. */
   streamWith(writer: StreamWriter): void;
-  /**
-   * Sends the error in the client's dialect, and ends the response. The headers are sent only if the response has
-   * not begun.
-   */
+  /** Ends the response with the error in the client's dialect. `headers` count only before the response has begun. */
   fail(error: GatewayError, headers?: string[]): void;
   /** Closes the connection without finishing the answer. */
   abandon(): void;

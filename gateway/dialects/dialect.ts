@@ -44,10 +44,7 @@ export type DialectRequest = {
   bytes: Buffer;
   /** The requested slug. */
   model: string;
-  /**
-   * The slug's position in the bytes. Null if the body differs from the bytes, or a known member occurs
-   * twice.
-   */
+  /** The slug's position in the bytes. Null if the body differs from the bytes, or has a known member twice. */
   modelRange: { start: number; end: number } | null;
   stream: boolean;
   /** The names of the parts that `readRequest` removed, separated by commas. */
@@ -63,10 +60,7 @@ export type AnswerEnvelope = {
   /** Estimates the input tokens until the upstream reports its usage, or if it reports none. */
   estimateInputTokens: () => number;
   previousResponseId: string | null;
-  /**
-   * Keeps a finished response for later requests. Returns false if the response could not be kept. Null if the
-   * gateway keeps no response for this request.
-   */
+  /** Returns false if the response could not be kept. Null if the gateway keeps no response for this request. */
   keep: ((answer: KeptAnswer) => boolean) | null;
 };
 

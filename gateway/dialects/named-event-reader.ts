@@ -13,10 +13,7 @@ export type EventForm = {
   read(event: UpstreamEvent): {
     /** The event's new data. Null leaves it unchanged. */
     data: string | null;
-    /**
-     * `done` for a complete stream, or the upstream's error, whose event the client does not receive. Null if
-     * the stream continues.
-     */
+    /** `done`, or the upstream's error, whose event the client does not receive. Null if the stream continues. */
     ending: "done" | GatewayError | null;
   };
   /** The token counts so far. */

@@ -48,10 +48,7 @@ export class KeptResponses {
     return bytes <= limits.responseBytesMax && store.keep(keyId, response.id, kept);
   }
 
-  /**
-   * Returns null for a body that cannot contain references. The search may throw `request_too_large` or
-   * `service_unavailable`.
-   */
+  /** Null for a body that cannot contain references. The search may throw `request_too_large` or `service_unavailable`. */
   finderFor(keyId: string, bytes: Buffer): (() => Promise<ResolvedFollowUp | null>) | null {
     if (!mayFollowUp(bytes)) return null;
     return () => readFollowUp(bytes, this.#options.limits, (id) => this.find(keyId, id));
@@ -132,10 +129,7 @@ export async function startKeptResponses(
   return started(store);
 }
 
-/**
- * Parses only the items of the page.
- * https://platform.openai.com/docs/api-reference/responses/input-items
- */
+/** Parses one page. https://platform.openai.com/docs/api-reference/responses/input-items */
 function listInputItems(items: JsonItems, responseId: string, query: URLSearchParams) {
   const limit = Number(query.get("limit") ?? 20);
   if (!Number.isInteger(limit) || limit < 1 || limit > 100)

@@ -98,10 +98,7 @@ export class MemoryStore implements ResponseStore {
     this.#bytes += entry.bytes;
   }
 
-  /**
-   * Selects from the key with the most bytes, so that a key cannot evict the responses of keys that use less
-   * memory.
-   */
+  /** A key cannot evict the responses of keys that use less memory. */
   #oldestOfLargestKey(): string {
     let ids: Iterable<string> = [];
     let bytesMax = 0;

@@ -157,10 +157,7 @@ export function withoutByteOrderMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/**
- * Joins the lines of data of each event, so that an event has one line. In JSON, a line break between values is like a
- * space.
- */
+/** Joins each event's lines of data to one. In JSON, a line break between values is like a space. */
 export function joinDataLines(events: Buffer): Buffer {
   const lines: string[] = [];
   for (const line of events.toString("latin1").split("\n")) {

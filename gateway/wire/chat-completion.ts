@@ -2,10 +2,7 @@ import { upstreamReported } from "./bad-answer.ts";
 import { isObject, listOf } from "./json.ts";
 import { reportedError } from "./reported-error.ts";
 
-/**
- * A request in the internal format, OpenAI's chat completions.
- * https://platform.openai.com/docs/api-reference/chat
- */
+/** The internal format is OpenAI's chat completions: https://platform.openai.com/docs/api-reference/chat */
 export type ChatRequestBody = {
   model: string;
   messages: ChatMessage[];
@@ -227,10 +224,7 @@ export function readFinishReason(choice: Record<string, unknown>): FinishReason 
   throw upstreamReported(`The provider ended its response with ${shown}. Retry the request.`);
 }
 
-/**
- * Counts the finish reasons in the JSON text of choices. Throws like `readFinishReason`. Quotes within a text are
- * escaped, so only members match.
- */
+/** Throws like `readFinishReason`. Quotes within a text are escaped, so only members match. */
 export function countFinished(choices: string): number {
   let count = 0;
   // `matchAll` would take some microseconds to copy the pattern.

@@ -47,10 +47,7 @@ function copyParts(value: unknown, exact: unknown): void {
 /** Members whose numbers belong to the client's tools. A Responses request's own `input` is not an object. */
 const partNames = new Set(["arguments", "input", "args", "parameters", "input_schema", "schema"]);
 
-/**
- * Makes each inexact number a string, because `JSON.parse` with a reviver would need some microseconds for
- * every value.
- */
+/** Makes each inexact number a string. `JSON.parse` with a reviver would need some microseconds for every value. */
 function markNumbers(text: string): string {
   let marked = "";
   let count = 0;

@@ -91,10 +91,7 @@ export type ScanResult = "complete" | "stopped" | "not an object" | "too deep" |
  */
 export type ValueCount = { tenths: number; readonly tenthsMax: number };
 
-/**
- * Skips strings of at least 32 bytes. Returns the position after the closing quote, or null to leave the string
- * to the scan.
- */
+/** Returns the position after a string of at least 32 bytes, or null to leave the string to the scan. */
 export type StringSkipper = { skip(start: number, end: number): number | null };
 
 export function countValues(valuesMax: number): ValueCount {

@@ -9,10 +9,7 @@ export function missing(param: string): GatewayError {
   );
 }
 
-/**
- * The error for a missing value, or a value of the wrong type.
- * @param expected such as `a string`
- */
+/** @param expected such as `a string` */
 export function invalidType(param: string, expected: string, value: unknown): GatewayError {
   if (value === undefined) return new GatewayError("invalid_type", missing(param).message, { param });
   const actual =
@@ -40,10 +37,7 @@ export function invalidValue(param: string, rule: string, value?: unknown): Gate
   return new GatewayError("invalid_value", message, { param });
 }
 
-/**
- * Quotes a number, a boolean or a short word. Text with spaces could be part of a prompt, and a longer word
- * could be an API key.
- */
+/** Quotes no text with spaces, which could be part of a prompt, and no long word, which could be an API key. */
 function quote(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return `: ${value}`;
   return typeof value === "string" && /^[\w.+/-]{0,40}$/.test(value) ? `: "${value}"` : "";

@@ -69,9 +69,7 @@ export function readCount(value: unknown): number | undefined {
     : undefined;
 }
 
-/**
- * @param searches the number of web searches, if `usage` does not count them
- */
+/** @param searches the number of web searches, if `usage` does not count them */
 export function readChatDetails(
   usage: Record<string, unknown>,
   serviceTier: unknown,

@@ -214,10 +214,7 @@ function changesBody(body: ChatRequestBody, quirks: ChatQuirks): boolean {
 class ChatStreamWriter implements StreamWriter {
   readonly #includeUsage: boolean;
   readonly #head: string;
-  /**
-   * The end of a chunk, after its only choice. If the client requests usage, OpenAI sends `"usage": null`
-   * until the usage arrives.
-   */
+  /** The end of a chunk, after its choice. With usage requested, OpenAI sends `"usage": null` until it arrives. */
   readonly #tail: string;
   /** The indexes of the choices whose role has been written. */
   readonly #begun = new Set<number>();

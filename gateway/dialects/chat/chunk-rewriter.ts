@@ -76,10 +76,7 @@ export class ChunkRewriter implements NativeReader {
     return this.isFinished ? { bytes: this.#lastEvents(), usage: null, ending: "done" } : null;
   }
 
-  /**
-   * Some upstreams send the usage only with their last choices. A client that requested a usage chunk still
-   * receives one.
-   */
+  /** Some upstreams send the usage only with their last choices, although the client requested a usage chunk. */
   #lastEvents(): string {
     const chunk = this.#includeUsage && this.#mixedChunk ? this.#toUsageChunk(this.#mixedChunk) : "";
     return `${chunk}data: [DONE]\n\n`;

@@ -15,10 +15,7 @@ import {
 
 export type EmbeddingsRequest = OutlinedRequest<EmbeddingsRequestBody>;
 
-/**
- * Throws the same errors as `Dialect.readRequest`.
- * https://platform.openai.com/docs/api-reference/embeddings/create
- */
+/** Throws like `Dialect.readRequest`. https://platform.openai.com/docs/api-reference/embeddings/create */
 export function readEmbeddingsRequest(bytes: Buffer, limits: BodyLimits): EmbeddingsRequest {
   const { outline, parseWhole, modelRange } = outlineModelBody(bytes, limits, embeddingsMembers);
   checkRequired(outline, requiredParameters);

@@ -182,10 +182,7 @@ export function describeBlock({ type, fields }: Block): string | null {
   }
 }
 
-/**
- * Omits the hit's content, which is encrypted.
- * https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool
- */
+/** The hit's content is encrypted. https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool */
 function describeHit(hit: unknown): string {
   return isObject(hit) ? `- ${textOf(hit["title"])} (${textOf(hit["url"])})` : "";
 }

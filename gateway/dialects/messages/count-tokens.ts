@@ -55,10 +55,7 @@ const charactersMax = 131_072;
 const sliceLength = 256;
 const slicesPerTurn = 8;
 
-/**
- * Collects the texts of a request, and estimates the tokens of its other content. Ignores reasoning and invalid
- * content.
- */
+/** Collects a request's texts, and estimates the tokens of its other content. Ignores reasoning and invalid content. */
 export function collectCountable(body: Record<string, unknown>): Countable {
   const countable: Countable = { texts: [], tokens: 0 };
   addContent(countable, body["system"]);
@@ -133,10 +130,7 @@ function addText(countable: Countable, text: unknown): void {
 /** https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken */
 const messageTokens = 3;
 
-/**
- * The maximum number of tokens of an image for Claude before 4.7.
- * https://platform.claude.com/docs/en/build-with-claude/vision
- */
+/** The maximum of an image for Claude before 4.7. https://platform.claude.com/docs/en/build-with-claude/vision */
 const imageTokens = 1_600;
 
 /**
@@ -146,7 +140,5 @@ const imageTokens = 1_600;
 const pageTokens = 2_250;
 const pageBytes = 50_000;
 
-/**
- * Anthropic adds 350 to 530 tokens before the tools. Claude Code 2.1.329 subtracts 500 when it counts tools one by one.
- */
+/** Anthropic adds 350 to 530 tokens before tools. Claude Code 2.1.329 subtracts 500 when it counts tools one by one. */
 const toolPreambleTokens = 500;

@@ -123,10 +123,7 @@ type MessageParts = {
   usage: unknown;
 };
 
-/**
- * Whether the answer may contain thinking blocks. A client that disabled thinking may expect text in the
- * first block.
- */
+/** Whether the answer may contain thinking blocks. A client without thinking may expect text in the first block. */
 export function showsThoughts({ thinking }: Record<string, unknown>): boolean {
   return !isObject(thinking) || thinking["type"] !== "disabled";
 }

@@ -51,10 +51,7 @@ function addTurn(turns: Turn[], role: Turn["role"], blocks: Block[]): void {
   else if (blocks.length > 0) turns.push({ role, blocks: [...blocks] });
 }
 
-/**
- * Omits the block that Claude Code sends for Anthropic's billing. The block differs in every conversation, so it
- * would prevent caching.
- */
+/** Omits Claude Code's block for Anthropic's billing, which differs in every conversation and would prevent caching. */
 function toSystemParts(blocks: Block[]): ContentPart[] {
   return blocks
     .filter(({ type }) => type === "text")
@@ -183,10 +180,7 @@ function readThought(
   return { text, detail: toReasoningDetail({ type: "thinking", text, signature }, position) };
 }
 
-/**
- * Prefers one string, which every upstream accepts. Returns parts if a string would lose a cache marker or
- * the position of reasoning.
- */
+/** Prefers one string, which every upstream accepts. Parts keep a cache marker or the position of reasoning. */
 function toContent(
   textParts: ContentPart[],
   hasCalls: boolean,

@@ -8,10 +8,7 @@ import {
   ifGiven,
 } from "../../wire/parameter-errors.ts";
 
-/**
- * Converts tools to functions. Omits tools that Anthropic runs itself (search, code, MCP servers) and those that only
- * Claude knows (computer, browser).
- */
+/** Omits tools that Anthropic runs (search, code, MCP servers), and those that only Claude knows (computer, browser). */
 export function toChatTools(body: Record<string, unknown>): ChatTools {
   const given = currentTools(body).filter(({ tool }) => !isPlaceholder(tool));
   const tools = given.flatMap(toFunction);

@@ -72,10 +72,7 @@ function formatToken(value: unknown): { token: string; logprob: number; bytes: n
   return { token, logprob, bytes: listOf(bytes).filter((byte): byte is number => Number.isInteger(byte)) };
 }
 
-/**
- * Reasoning that the client did not request, but a follow-up needs. The gateway keeps the reasoning with the
- * response.
- */
+/** Reasoning that the client did not request, but a follow-up needs. It is kept with the response. */
 export class HiddenReasoning {
   /** The sealed reasoning, by the position of its item. */
   readonly #sealed = new Map<number, string>();

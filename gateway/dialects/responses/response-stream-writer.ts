@@ -33,10 +33,7 @@ import { readChoiceContent, type ChoiceCall } from "../read-choice-content.ts";
 import { ReasoningCollector } from "./sealed-content.ts";
 import { ToolTable } from "./tools.ts";
 
-/**
- * Holds the whole answer in memory, because the last events repeat it. `write` throws `upstream_error` for an
- * answer above `answerCharactersMax`.
- */
+/** Holds the whole answer, because the last events repeat it. `write` throws `upstream_error` for a longer answer. */
 export class ResponseStreamWriter implements StreamWriter {
   readonly #envelope: AnswerEnvelope;
   readonly #answerCharactersMax: number;

@@ -3,10 +3,7 @@ import { type ValueCount, isObject } from "../../wire/json.ts";
 import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 import type { DialectRequest } from "../dialect.ts";
 
-/**
- * Formats reasoning as `encrypted_content`, which clients return unchanged. The content holds no secret, so
- * it needs no encryption.
- */
+/** Clients return `encrypted_content` unchanged. It holds no secret, so it needs no encryption. */
 export function sealReasoning(details: readonly ReasoningDetail[]): string {
   return `${sealPrefix}${Buffer.from(JSON.stringify(details)).toString("base64")}`;
 }
@@ -63,10 +60,7 @@ function belongTogether(last: ReasoningDetail, piece: ReasoningDetail): boolean 
 
 const sealPrefix = "gateway-reasoning-v1:";
 
-/**
- * Removes this gateway's reasoning items, which OpenAI rejects, and converts its summaries to messages.
- * Returns the same request if nothing changes.
- */
+/** Removes our reasoning items, which OpenAI rejects, and converts our summaries. Returns an unchanged request itself. */
 export function withoutSealedReasoning(request: DialectRequest): DialectRequest {
   const { bytes } = request;
   if (!bytes.includes('"gateway-') && !bytes.includes('"rs_')) return request;
@@ -87,10 +81,7 @@ function isOurs(item: unknown): boolean {
   return typeof id === "string" && /^rs_[0-9a-z]{26}_\d+$/.test(id);
 }
 
-/**
- * Formats a summary as the `encrypted_content` of a `compaction` item. The summary contains no secret, so it
- * is not encrypted.
- */
+/** The `encrypted_content` of a `compaction` item. It contains no secret, so it is not encrypted. */
 export function formatSummary(text: string): string {
   return `${summaryPrefix}${Buffer.from(text).toString("base64")}`;
 }
@@ -103,10 +94,7 @@ export function readSummary(item: Record<string, unknown>): string | null {
   return `Summary of the conversation so far:\n${text}`;
 }
 
-/**
- * Converts this gateway's `compaction` item to a message that any upstream can read. Returns other items
- * unchanged.
- */
+/** Converts this gateway's `compaction` item to a message that any upstream can read. */
 function withReadableSummary(item: unknown): unknown {
   const text = isObject(item) ? readSummary(item) : null;
   return text === null ? item : { type: "message", role: "user", content: [{ type: "input_text", text }] };

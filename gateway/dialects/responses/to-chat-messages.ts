@@ -15,10 +15,7 @@ import { builtInTools, builtInTypes } from "./built-in-tools.ts";
 import { listOf } from "../../wire/json.ts";
 import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
 
-/**
- * Converts a conversation to chat messages. Consecutive text, reasoning and calls of the model become one
- * assistant message.
- */
+/** Consecutive text, reasoning and calls of the model become one assistant message. */
 export function toChatMessages(body: Record<string, unknown>, table: ToolTable): ChatMessage[] {
   const messages: ChatMessage[] = [];
   const instructions = ifGiven(body["instructions"], "instructions", expectString) ?? "";
@@ -41,10 +38,7 @@ export function toChatMessages(body: Record<string, unknown>, table: ToolTable):
   return messages;
 }
 
-/**
- * Adds the model's text, reasoning or call to the turn, and skips items with only tools. Returns false for
- * other items.
- */
+/** Adds the model's text, reasoning or call to the turn, and skips items with only tools. Returns false for others. */
 function addToTurn(
   item: Record<string, unknown>,
   param: string,
@@ -221,10 +215,7 @@ class AssistantTurn {
     this.#calls.push(call);
   }
 
-  /**
-   * A repeated index belongs to the next answer. Only the last answer's details are kept, because merged signatures
-   * would be wrong.
-   */
+  /** A repeated index begins the next answer. Only its details are kept, because merged signatures would be wrong. */
   think(item: Record<string, unknown>, param: string): void {
     const sealed = ifGiven(item["encrypted_content"], `${param}.encrypted_content`, expectString);
     const details = sealed === undefined ? [] : openReasoning(sealed, this.#jsonTexts);
@@ -276,10 +267,7 @@ function readTexts(value: unknown, param: string): string {
   return joinTexts(texts);
 }
 
-/**
- * Converts the content of an input message or a tool result. Text-only content becomes one string, because not
- * every upstream accepts a list of parts.
- */
+/** Text-only content becomes one string, because not every upstream accepts a list of parts. */
 function toChatContent(content: unknown, param: string): string | ContentPart[] {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) throw invalidType(param, "a string or an array of content parts", content);

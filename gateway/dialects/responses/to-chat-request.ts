@@ -16,10 +16,7 @@ import { toChatMessages } from "./to-chat-messages.ts";
 import { ToolTable, type NamedTool, type ToolDefinition } from "./tools.ts";
 import { builtInTypes } from "./built-in-tools.ts";
 
-/**
- * Omits parameters that cannot change the answer, such as `store` and `metadata`, because many upstreams
- * reject them.
- */
+/** Many upstreams reject parameters that cannot change the answer, such as `store` and `metadata`. */
 export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody {
   for (const [param, why] of inexpressible) {
     const value = body[param];
