@@ -76,18 +76,18 @@ type ErrorSpeaker = {
 
 export function errorWithoutSecrets(error: GatewayError, secret: string | null): GatewayError {
   const { code, reason, upstream, withoutAnswer, retryAfterSeconds } = error;
-  const message = withoutSecrets(error.message, secret);
-  const kept = { reason, withoutAnswer, ...(retryAfterSeconds !== null && { retryAfterSeconds }) };
-  if (upstream === null) return new GatewayError(code, message, kept);
-  const { status, type, param, code: upstreamCode } = upstream;
-  return new GatewayError(code, message, {
-    ...kept,
-    upstream: {
-      status,
-      type: toName(type, secret) ?? "server_error",
-      param: toName(param, secret),
-      code: toName(upstreamCode, secret),
-    },
+  return new GatewayError(code, withoutSecrets(error.message, secret), {
+    reason,
+    withoutAnswer,
+    ...(retryAfterSeconds !== null && { retryAfterSeconds }),
+    ...(upstream && {
+      upstream: {
+        status: upstream.status,
+        type: toName(upstream.type, secret) ?? "server_error",
+        param: toName(upstream.param, secret),
+        code: toName(upstream.code, secret),
+      },
+    }),
   });
 }
 
@@ -99,26 +99,14 @@ function withoutSecrets(message: string, secret: string | null): string {
     .slice(0, messageLengthMax);
 }
 
-type ErrorMembers = {
-  message: string | null;
-  type: string | null;
-  param: string | null;
-  code: string | null;
-  details: object | null;
-};
-
-const noMembers: ErrorMembers = { message: null, type: null, param: null, code: null, details: null };
-
 /** Reads OpenAI's error format and its variants. An array contains the error as its first element. */
-function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers {
+function readErrorMembers(parsed: unknown, secret: string | null) {
   const body: unknown = Array.isArray(parsed) && isObject(parsed[0]) ? parsed[0] : parsed;
   const error = isObject(body) && isObject(body["error"]) ? body["error"] : body;
   const message = findErrorMessage(error) ?? findErrorMessage(body);
-  const shown = message === null ? null : withoutSecrets(message, secret);
-  if (!isObject(error)) return { ...noMembers, message: shown };
-  const { type, param, code, details } = error;
+  const { type, param, code, details } = isObject(error) ? error : {};
   return {
-    message: shown,
+    message: message === null ? null : withoutSecrets(message, secret),
     type: toName(type, secret),
     param: toName(param, secret),
     code: toName(code, secret),

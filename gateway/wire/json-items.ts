@@ -8,8 +8,6 @@ export type JsonItems = {
   readonly starts: Uint32Array;
 };
 
-export const noItems: JsonItems = { bytes: Buffer.alloc(0), starts: new Uint32Array(0) };
-
 /** @param values anything but `undefined` that `JSON.stringify` accepts */
 export function formatItems(values: readonly unknown[]): JsonItems {
   return listItems(values.map((value) => Buffer.from(JSON.stringify(value))));

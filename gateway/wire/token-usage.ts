@@ -121,23 +121,13 @@ function objectOf(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
 }
 
-/** A count is null if no report contains it. */
-type MessagesUsage = {
-  /** Excludes tokens read from or written to a cache. */
-  input: number | null;
-  cached: number | null;
-  cacheWrite: number | null;
-  output: number | null;
-  reasoning: number | null;
-  details: UsageDetails | undefined;
-};
-
 /**
  * Merges the usage reports of an Anthropic answer: `message_start` and `message_delta` contain one each. Counts
- * are running totals, so the largest is the latest. Null if both the input and the output count are missing.
+ * are running totals, so the largest is the latest. A count is null if no report contains it. The result is null if both
+ * the input and the output count are missing.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
  */
-export function readMessagesUsage(...reports: unknown[]): MessagesUsage | null {
+export function readMessagesUsage(...reports: unknown[]) {
   const values = (name: string) => reports.map((report) => memberOf(report, name));
   const count = (name: string) => largest(values(name));
   const [input, output] = [count("input_tokens"), count("output_tokens")];
@@ -146,6 +136,7 @@ export function readMessagesUsage(...reports: unknown[]): MessagesUsage | null {
     largest(values(name).map((value) => memberOf(value, inner)));
   const term = (name: string) => values(name).findLast((value) => typeof value === "string");
   return {
+    /** Excludes tokens read from or written to a cache. */
     input,
     cached: count("cache_read_input_tokens"),
     cacheWrite: count("cache_creation_input_tokens"),

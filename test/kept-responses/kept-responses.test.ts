@@ -7,7 +7,7 @@ import type { GatewayError } from "../../gateway/errors.ts";
 import { readFollowUp } from "../../gateway/kept-responses/follow-up.ts";
 import { MemoryStore, type MemoryStoreOptions } from "../../gateway/kept-responses/memory-store.ts";
 import { countBytes, type KeptResponse } from "../../gateway/kept-responses/response-store.ts";
-import { formatItems, itemAt, noItems } from "../../gateway/wire/json-items.ts";
+import { formatItems, itemAt } from "../../gateway/wire/json-items.ts";
 import { bodyLimits } from "../helpers/body-limits.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { dumpDatabase } from "../helpers/dump-database.ts";
@@ -339,7 +339,7 @@ function open(t: ExecutionContext, options: Partial<MemoryStoreOptions> = {}) {
 }
 
 function sized(bytes: number): KeptResponse {
-  const empty = { response: Buffer.alloc(0), input: noItems, output: noItems, tokens: 0 };
+  const empty = { response: Buffer.alloc(0), input: formatItems([]), output: formatItems([]), tokens: 0 };
   return { ...empty, response: Buffer.alloc(bytes - countBytes(empty)) };
 }
 

@@ -25,7 +25,8 @@ export const messages: Dialect = {
   createStreamWriter: (envelope, request) => new MessageStreamWriter(envelope, request),
   native: nativeMessages,
   formatError,
-  formatErrorEvent,
+  // https://platform.claude.com/docs/en/build-with-claude/streaming#error-events
+  formatErrorEvent: (error) => `event: error\ndata: ${JSON.stringify(formatError(error))}\n\n`,
 };
 
 const dropped: DroppedMembers = {
@@ -37,11 +38,6 @@ const dropped: DroppedMembers = {
 function formatError({ status, message, details, requestId }: ShownError): object {
   const type = types.get(status) ?? (status >= 500 && status < 600 ? "api_error" : "invalid_request_error");
   return { type: "error", error: { type, message, ...(details && { details }) }, request_id: requestId };
-}
-
-/** https://platform.claude.com/docs/en/build-with-claude/streaming#error-events */
-function formatErrorEvent(error: ShownError): string {
-  return `event: error\ndata: ${JSON.stringify(formatError(error))}\n\n`;
 }
 
 const types = new Map([

@@ -28,27 +28,23 @@ export const sealPrefix = "gateway-thought-v1.";
 const detailValuesMax = 20;
 
 /**
- * Converts a returned thinking block to a reasoning detail. Null for an empty signature, empty data
- * or an empty seal.
+ * Converts a returned thinking block to a reasoning detail. Null for an empty seal.
+ * @param seal the signature, or the data of redacted thinking, whose `text` is null
  * @param index the block's position in its turn, which Anthropic's reasoning requires
  */
-export function toReasoningDetail(
-  thought: { type: "thinking"; text: string; signature: string } | { type: "redacted"; data: string },
-  index: number,
-): ReasoningDetail | null {
-  const seal = thought.type === "thinking" ? thought.signature : thought.data;
+export function toReasoningDetail(seal: string, text: string | null, index: number): ReasoningDetail | null {
   const sealed = openDetail(seal);
   if (sealed === null) {
     if (seal === "") return null;
-    return thought.type === "thinking"
-      ? { type: "reasoning.text", format: anthropicFormat, index, text: thought.text, signature: seal }
-      : { type: "reasoning.encrypted", format: anthropicFormat, index, data: seal };
+    return text === null
+      ? { type: "reasoning.encrypted", format: anthropicFormat, index, data: seal }
+      : { type: "reasoning.text", format: anthropicFormat, index, text, signature: seal };
   }
   const { type, format, ...rest } = sealed;
   if (type === undefined || format === undefined) return null;
-  if (thought.type === "redacted" || type === "reasoning.encrypted") return { type, format, ...rest };
+  if (text === null || type === "reasoning.encrypted") return { type, format, ...rest };
   const field = type === "reasoning.summary" ? "summary" : "text";
-  return { type, format, ...rest, [field]: thought.text };
+  return { type, format, ...rest, [field]: text };
 }
 
 /** OpenRouter's name for Anthropic's reasoning format. */

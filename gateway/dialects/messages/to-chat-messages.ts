@@ -173,11 +173,11 @@ function readThought(
 ): { text: string; detail: ReasoningDetail | null } {
   if (type === "redacted_thinking") {
     const data = expectString(fields["data"], `${param}.data`);
-    return { text: "", detail: toReasoningDetail({ type: "redacted", data }, position) };
+    return { text: "", detail: toReasoningDetail(data, null, position) };
   }
   const text = ifGiven(fields["thinking"], `${param}.thinking`, expectString) ?? "";
   const signature = ifGiven(fields["signature"], `${param}.signature`, expectString) ?? "";
-  return { text, detail: toReasoningDetail({ type: "thinking", text, signature }, position) };
+  return { text, detail: toReasoningDetail(signature, text, position) };
 }
 
 /** Prefers one string, which every upstream accepts. Parts keep a cache marker or the position of reasoning. */

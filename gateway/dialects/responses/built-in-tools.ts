@@ -122,7 +122,7 @@ export const builtInTools: Record<BuiltInType, BuiltInTool> = {
   },
 };
 
-function objectSchema(properties: object, required: string[]): Record<string, unknown> {
+export function objectSchema(properties: object, required: string[]): Record<string, unknown> {
   return { type: "object", properties, required, additionalProperties: false };
 }
 

@@ -34,14 +34,10 @@ export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): Dialect
 
 /** A request without `input` is valid if it refers to a stored prompt, conversation or response. */
 function checkInputIsGiven(body: Record<string, unknown>): void {
-  if (!["input", ...inputsKept].some((name) => isGiven(body[name]))) throw missing("input");
+  if (["input", ...inputsKept].every((name) => (body[name] ?? null) === null)) throw missing("input");
 }
 
 const inputsKept = ["prompt", "conversation", "previous_response_id"];
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
 
 const textOrItems = parameterCheck(
   { type: ["string", "array"], items: { type: "object" } },

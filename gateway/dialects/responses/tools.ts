@@ -9,7 +9,7 @@ import {
   expectString,
   unsupportedValue,
 } from "../../wire/parameter-errors.ts";
-import { type BuiltInType, builtInTools, builtInTypes } from "./built-in-tools.ts";
+import { type BuiltInType, builtInTools, builtInTypes, objectSchema } from "./built-in-tools.ts";
 
 export type NamedTool = ToolDefinition & { chatName: string };
 
@@ -171,12 +171,7 @@ function readCustom(
         namespace,
         name,
         description,
-        parameters: {
-          type: "object",
-          properties: { input },
-          required: ["input"],
-          additionalProperties: false,
-        },
+        parameters: objectSchema({ input }, ["input"]),
         strict: undefined,
       },
     ],
