@@ -75,10 +75,7 @@ export class AnswerRelay implements UpstreamEvents, Answer {
   }
 }
 
-/**
- * Fills in the counts that the upstream did not report, with the estimates of the usage record. Clients compute costs
- * and context sizes from the counts, so 0 would be wrong.
- */
+/** Estimates the counts that the upstream did not report, because clients compute costs and context sizes from them. */
 export function withEstimates(usage: Partial<ChatUsage> | null, estimate: TokenEstimate): ChatUsage {
   const promptTokens = usage?.prompt_tokens ?? estimate.inputTokens();
   const completionTokens = usage?.completion_tokens ?? estimate.outputTokens();

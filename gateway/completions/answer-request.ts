@@ -159,10 +159,7 @@ function glance(bytes: Buffer, bytesMax: number): { model?: unknown; stream?: un
 const parsedBytesMax = 64 * 1024;
 const depthMax = 128;
 
-/**
- * Describes the size and price of a request for the reservation of its cost. Null without a candidate.
- * @param kept the conversation that the request continues
- */
+/** The size and price of a request, to reserve its cost. Null without a candidate. */
 function describeDemand(
   route: Route,
   body: Record<string, unknown>,

@@ -222,10 +222,7 @@ export function withClientHeaders(
   return { ...endpoint, headers: [...own, ...names.flatMap((name) => [name, String(headers[name])])] };
 }
 
-/**
- * Sends only the first tool call of each choice, for requests with `parallel_tool_calls: false`. Some
- * upstreams lack this parameter, and clients that set it may not handle further calls.
- */
+/** Some upstreams lack `parallel_tool_calls`, and clients that set it to false may not handle further calls. */
 function withOneCall(translation: ChatTranslation): ChatTranslation {
   return {
     ...translation,

@@ -184,10 +184,7 @@ export class Exchange {
 
 type OpenExchange = Pick<Exchange, "key" | "route" | "stream" | "index" | "moveTo" | "keyChanged" | "fail">;
 
-/**
- * The requests in flight, for revocation, shutdown and metrics. A `Set` would be rehashed constantly and keep
- * finished requests in memory.
- */
+/** The requests in flight. A `Set` would be rehashed constantly and keep finished requests in memory. */
 export class OpenExchanges {
   readonly #open: OpenExchange[] = [];
   #onEmpty: (() => void) | null = null;

@@ -43,10 +43,7 @@ export type FollowUp = {
   /** The size of the joined body, which the limits count before anything is joined. */
   bytesLength: number;
   previousResponseId: string | null;
-  /**
-   * The error for a response or item that the gateway does not keep, or null. Native requests ignore the error,
-   * because the upstream may keep the response.
-   */
+  /** The error for a response or item that is not kept. Native requests ignore it, because the upstream may keep it. */
   missing: GatewayError | null;
   /** The part of the joined body that was kept. */
   kept: KeptConversation;

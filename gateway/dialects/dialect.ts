@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BytesOrText } from "../wire/bytes.ts";
 import type { TokenUsage } from "../wire/token-usage.ts";
-import type { GatewayError } from "../errors.ts";
+import type { GatewayError, UpstreamErrorDetails } from "../errors.ts";
 import type { ChatAnswer, EndpointName, UpstreamModel } from "../providers/provider.ts";
 import type { ChatRequestBody, ChatUsage, ChunkChoice, ChatQuirks } from "../wire/chat-completion.ts";
 import type { BodyLimits } from "./parse-body.ts";
@@ -134,12 +134,8 @@ export type NativePiece = {
 
 export type ClientAnswer = { bytes: Buffer; usage: TokenUsage | null };
 
-export type ShownError = {
-  status: number;
+export type ShownError = UpstreamErrorDetails & {
   message: string;
-  type: string;
-  param: string | null;
-  code: string | null;
   /** Anthropic's `error.details`, which Anthropic's SDKs read. */
   details: object | null;
   requestId: string;

@@ -31,10 +31,7 @@ export class KeptResponses {
     this.#options = options;
   }
 
-  /**
-   * Returns whether the response is kept.
-   * @param input the request's input with its references resolved
-   */
+  /** Returns whether the response is kept. The input has its references resolved. */
   keep(keyId: string, { response, output }: KeptAnswer, input: unknown): boolean {
     const items = typeof input === "string" ? [{ role: "user", content: input }] : listOf(input);
     const kept = {

@@ -20,10 +20,7 @@ type ValkeyStoreOptions = {
   log: Log;
 };
 
-/**
- * Keeps responses in Valkey for all processes, sealed and bound to their API key. Has its own connection, because
- * large responses would delay rate-limit commands.
- */
+/** Has its own connection, because large responses would delay rate-limit commands. */
 export class ValkeyStore implements ResponseStore {
   readonly #options: ValkeyStoreOptions;
   readonly #connection: ValkeyConnection;

@@ -64,10 +64,7 @@ export class GrowingBody {
   }
 }
 
-/**
- * Splits a stream of server-sent events at event boundaries.
- * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
- */
+/** https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream */
 export class EventSplitter {
   readonly #bytesMax: number;
   #isAtStart = true;
@@ -190,10 +187,7 @@ export function splitByEdits(bytes: Buffer, edits: readonly Edit[]): Buffer[] {
   return parts;
 }
 
-/**
- * Replaces the model name in the client's bytes. Serializes the body if `modelRange` is null: the bytes contain
- * a known member twice or differ from the body.
- */
+/** Serializes the body if `modelRange` is null: the bytes have a known member twice or differ from the body. */
 export function spliceModel(
   request: { body: object; bytes: Buffer; modelRange: { start: number; end: number } | null },
   model: string,

@@ -209,10 +209,7 @@ function isType(type: unknown): type is ReasoningDetail["type"] {
   return type === "reasoning.text" || type === "reasoning.encrypted" || type === "reasoning.summary";
 }
 
-/**
- * Returns null while the choice continues. Throws `upstreamReported(…)` for failures, such as vLLM's `abort`, and for
- * unknown reasons.
- */
+/** Null while the choice continues. Throws `upstreamReported(…)` for failures (vLLM's `abort`) and unknown reasons. */
 export function readFinishReason(choice: Record<string, unknown>): FinishReason | null {
   const { finish_reason: reason, error } = choice;
   // Some upstreams send an empty text until the end.
@@ -244,28 +241,17 @@ export function isFinishReason(reason: string): boolean {
 }
 
 /** OpenAI's reasons, and those of its imitators. */
-const finishReasons = new Map<string, FinishReason>([
-  ["stop", "stop"],
-  ["eos", "stop"],
-  ["eos_token", "stop"],
-  ["stop_sequence", "stop"],
-  ["end_turn", "stop"],
-  ["complete", "stop"],
-  ["completed", "stop"],
-  ["length", "length"],
-  ["max_tokens", "length"],
-  ["max_output_tokens", "length"],
+const reasonNames: Record<FinishReason, readonly string[]> = {
+  stop: ["stop", "eos", "eos_token", "stop_sequence", "end_turn", "complete", "completed"],
   // Mistral returns `model_length` for a full context.
-  ["model_length", "length"],
-  ["model_context_window_exceeded", "length"],
-  ["tool_calls", "tool_calls"],
-  ["tool_call", "tool_calls"],
-  ["tool_use", "tool_calls"],
-  ["function_call", "tool_calls"],
-  ["content_filter", "content_filter"],
-  ["content_filtered", "content_filter"],
-  ["safety", "content_filter"],
-  ["refusal", "content_filter"],
-  // Zhipu's name.
-  ["sensitive", "content_filter"],
-]);
+  length: ["length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"],
+  tool_calls: ["tool_calls", "tool_call", "tool_use", "function_call"],
+  // `sensitive` is Zhipu's.
+  content_filter: ["content_filter", "content_filtered", "safety", "refusal", "sensitive"],
+};
+
+const finishReasons = new Map(
+  Object.entries(reasonNames).flatMap(([reason, names]) =>
+    names.map((name) => [name, reason as FinishReason] as const),
+  ),
+);

@@ -1,9 +1,6 @@
 import { isObject, parseJson } from "./json.ts";
 
-/**
- * Finds the message in an upstream's error: OpenAI's format and its variants, FastAPI's `detail`, lists of
- * errors, and texts. Null without a message.
- */
+/** Finds a message in OpenAI's format and its variants, FastAPI's `detail`, lists of errors, and texts. */
 export function findErrorMessage(body: unknown): string | null {
   const message = messageOf(body, depthMax);
   return message === "" ? null : message;

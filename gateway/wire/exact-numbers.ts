@@ -103,10 +103,7 @@ function toNumber(text: string): unknown {
 /** No client can guess the text. */
 const mark = randomUUID().slice(0, 13);
 
-/**
- * The start of a number whose text may change: at least 16 digits, a trailing zero, many leading zeros, an exponent,
- * or -0.
- */
+/** The start of a number whose text may change: 16 digits, a trailing zero, many leading zeros, an exponent, or -0. */
 const inexact = String.raw`(?:\d[\d.]{15}|\d+\.(?:0{6}|\d*0(?!\d))|\d+(?:\.\d+)?[eE]|0(?<=-0)(?![\d.]))`;
 /** Starting with a digit makes the search fast, because most texts have few. */
 const inexactNumber = new RegExp(String.raw`(?<=(?:^|[[:,])\s*-?)${inexact}`);

@@ -50,10 +50,7 @@ export function itemAt({ bytes, starts }: JsonItems, index: number): Buffer | nu
   return bytes.subarray(start, next === undefined ? bytes.length : next - 1);
 }
 
-/**
- * Finds the items of an array in JSON text that `JSON.parse` accepts.
- * @returns each item's text, without a copy. Empty if the value is not an array.
- */
+/** Finds the text of each item of an array in valid JSON, without copies. Empty if the value is no array. */
 export function splitItems(bytes: Buffer, start: number, end: number): Buffer[] {
   const items: Buffer[] = [];
   if (bytes[start] !== openBracket) return items;

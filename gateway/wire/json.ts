@@ -173,10 +173,7 @@ export function skipValue(
   return at;
 }
 
-/**
- * Returns the position after the closing quote, or `end` if the quote is missing. A loop is faster than `indexOf`
- * for short strings.
- */
+/** Returns the position after the closing quote, or `end`. A loop is faster than `indexOf` for short strings. */
 export function skipString(
   bytes: Uint8Array,
   start: number,

@@ -34,10 +34,7 @@ export function usageDetails(given: UsageDetails): UsageDetails | undefined {
   return details;
 }
 
-/**
- * Returns undefined for a default or invalid tier. `fast` is OpenAI's new name for `priority`:
- * https://developers.openai.com/api/docs/guides/fast-mode
- */
+/** `fast` is OpenAI's new name for `priority`: https://developers.openai.com/api/docs/guides/fast-mode */
 export function readTier(value: unknown): string | undefined {
   const name = readTerm(value);
   return name === "fast" ? "priority" : name;

@@ -84,7 +84,7 @@ function toImagePart({ fields, param }: Block): ContentPart {
     case "url":
       return { type: "image_url", image_url: { url: source.text("url") } };
     default:
-      throw sourceError(source, `${param}.source`);
+      throw sourceError(source.type, `${param}.source`);
   }
 }
 
@@ -108,7 +108,7 @@ function toDocumentParts({ fields, param }: Block): ContentPart[] {
     case "content":
       return [...about, ...toInnerParts(source.content, `${param}.source.content`)];
     default:
-      throw sourceError(source, `${param}.source`);
+      throw sourceError(source.type, `${param}.source`);
   }
 }
 
@@ -124,9 +124,7 @@ function inDocumentTags(text: string, title: string | undefined): string {
   return `<document${title ? ` title=${JSON.stringify(title)}` : ""}>\n${text}\n</document>`;
 }
 
-type Source = { type: string; content: unknown; text(name: string): string; dataUrl(): string };
-
-function readSource(value: unknown, param: string): Source {
+function readSource(value: unknown, param: string) {
   const source = expectObject(value, param);
   const text = (name: string) => expectString(source[name], `${param}.${name}`);
   return {
@@ -137,7 +135,7 @@ function readSource(value: unknown, param: string): Source {
   };
 }
 
-function sourceError({ type }: Source, param: string): Error {
+function sourceError(type: string, param: string): Error {
   if (type === "file")
     return unsupported(
       param,

@@ -17,7 +17,11 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
     throw new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
   }
   const assistant = readContent(choice["message"]);
-  const calls = formatCalls(assistant, envelope, body);
+  const names = shortenedNames(body);
+  const calls = assistant.calls.map(({ id, name, arguments: args }, index) => {
+    const blockId = toToolUseId(id, `toolu_${idSuffix(envelope.id)}_${index}`);
+    return toCallBlock(blockId, names.get(name) ?? name, parseArguments(args));
+  });
   const texts = [assistant.text, assistant.refusal].filter((text) => text !== "");
   // Encrypted reasoning after text is kept only before calls, as in `MessageStreamWriter`.
   const sealed = calls.length > 0 || texts.length === 0 ? formatSealed(assistant) : [];
@@ -79,18 +83,6 @@ function formatSealed({ details }: ChoiceContent): object[] {
   return details
     .filter(({ type, format }) => type === "reasoning.encrypted" && format !== anthropicFormat)
     .map(toRedactedBlock);
-}
-
-function formatCalls(
-  { calls }: ChoiceContent,
-  envelope: AnswerEnvelope,
-  body: Record<string, unknown>,
-): object[] {
-  const names = shortenedNames(body);
-  return calls.map(({ id, name, arguments: args }, index) => {
-    const blockId = toToolUseId(id, `toolu_${idSuffix(envelope.id)}_${index}`);
-    return toCallBlock(blockId, names.get(name) ?? name, parseArguments(args));
-  });
 }
 
 /**

@@ -86,10 +86,7 @@ export function readUsage(usage: unknown, serviceTier: unknown, searches: number
   return readTokenUsage(counts, readChatDetails(usage, serviceTier, searches));
 }
 
-/**
- * OpenAI charges for the action `search`, but not for opened pages.
- * https://developers.openai.com/api/docs/guides/tools-web-search
- */
+/** OpenAI charges only for the action `search`. https://developers.openai.com/api/docs/guides/tools-web-search */
 function countSearches(bytes: Buffer, { start, end }: { start: number; end: number }): number {
   const output = bytes.subarray(start, end);
   if (!output.includes('"web_search_call"')) return 0;
