@@ -1,7 +1,7 @@
 import { assembleWat } from "./assemble-wat.ts";
 import { quote } from "./json.ts";
 
-/** Validates JSON strings 16 bytes at a time, in a third of a loop's time. Only WebAssembly reaches vector instructions. */
+/** Validates JSON strings 16 bytes at a time, in a third of a loop's time. Only WebAssembly has vector instructions. */
 export class TextScanner {
   #assembled: ReturnType<typeof assembleWat> | null = null;
   #escapes = 0;

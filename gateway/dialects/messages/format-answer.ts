@@ -5,8 +5,8 @@ import type { ChatAnswer } from "../../providers/provider.ts";
 import { type AnswerEnvelope, type DialectRequest, idSuffix } from "../dialect.ts";
 import { type ChoiceContent, readChoiceContent } from "../read-choice-content.ts";
 import { shortenedNames, toToolUseId } from "./tools.ts";
-import { toCallBlock, toRedactedBlock, toSignature, toTextBlock } from "./message-blocks.ts";
-import { anthropicFormat } from "./sealed-detail.ts";
+import { anthropicFormat, sealDetail } from "./sealed-detail.ts";
+import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { readTokenUsage } from "../../wire/token-usage.ts";
 
 export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { body }: DialectRequest): object {
@@ -175,4 +175,24 @@ type StopReason = "end_turn" | "stop_sequence" | "max_tokens" | "tool_use" | "re
 
 export function toStopDetails(stopReason: StopReason): object | null {
   return stopReason === "refusal" ? { type: "refusal", category: null, explanation: null } : null;
+}
+
+export function toTextBlock(text: string): object {
+  return { type: "text", text, citations: null };
+}
+
+/** Keeps Anthropic's signature unchanged and seals any other detail. */
+export function toSignature(detail: ReasoningDetail | null, signature: string): string {
+  if (detail?.format === anthropicFormat && signature !== "") return signature;
+  return sealDetail(detail === null ? {} : { ...detail, ...(signature !== "" && { signature }) });
+}
+
+/** Reasoning that an upstream encrypted. It arrives in one piece. */
+export function toRedactedBlock(detail: ReasoningDetail): object {
+  const data = detail.format === anthropicFormat ? (detail.data ?? "") : sealDetail(detail);
+  return { type: "redacted_thinking", data };
+}
+
+export function toCallBlock(id: string, name: string, input: Record<string, unknown>): object {
+  return { type: "tool_use", id, name, input, caller: { type: "direct" } };
 }
