@@ -170,10 +170,8 @@ function relayTranslated(
   }
   const writer = dialect.createStreamWriter(envelope, request);
   exchange.reply.streamWith(writer);
-  return relayStream(
-    call,
-    new TranslatedStream({ translation, writer, estimateInputTokens, eventBytesMax, secret }),
-  );
+  const options = { translation, writer, estimateInputTokens, eventBytesMax, secret };
+  return relayStream(call, new TranslatedStream(options));
 }
 
 /** Translating an answer of this size takes some 200 ms. */

@@ -46,15 +46,8 @@ function emit([first, ...rest]: Node, locals: ReadonlyMap<unknown, number>): num
   if (name === "loop") return [0x03, noResult, ...operands, end];
   const opcode = opcodes[name];
   if (!opcode) throw new Error(`The instruction ${name} is not supported.`);
-  return [
-    ...operands,
-    ...opcode,
-    ...emitImmediates(
-      name,
-      rest.filter((each) => typeof each === "string"),
-      locals,
-    ),
-  ];
+  const words = rest.filter((each) => typeof each === "string");
+  return [...operands, ...opcode, ...emitImmediates(name, words, locals)];
 }
 
 function emitImmediates(name: string, words: string[], locals: ReadonlyMap<unknown, number>): number[] {

@@ -46,30 +46,18 @@ function quote(value: unknown): string {
 /** Returns a part of the request as the expected type, or throws `invalid_type`. */
 type ExpectType<T> = (value: unknown, param: string) => T;
 
-export const expectString: ExpectType<string> = (value, param) => {
-  if (typeof value !== "string") throw invalidType(param, "a string", value);
-  return value;
-};
+function expecting<T>(expected: string, isExpected: (value: unknown) => value is T): ExpectType<T> {
+  return (value, param) => {
+    if (!isExpected(value)) throw invalidType(param, expected, value);
+    return value;
+  };
+}
 
-export const expectNumber: ExpectType<number> = (value, param) => {
-  if (typeof value !== "number") throw invalidType(param, "a number", value);
-  return value;
-};
-
-export const expectBoolean: ExpectType<boolean> = (value, param) => {
-  if (typeof value !== "boolean") throw invalidType(param, "a boolean", value);
-  return value;
-};
-
-export const expectObject: ExpectType<Record<string, unknown>> = (value, param) => {
-  if (!isObject(value)) throw invalidType(param, "an object", value);
-  return value;
-};
-
-export const expectArray: ExpectType<unknown[]> = (value, param) => {
-  if (!Array.isArray(value)) throw invalidType(param, "an array", value);
-  return value;
-};
+export const expectString = expecting("a string", (value): value is string => typeof value === "string");
+export const expectNumber = expecting("a number", (value): value is number => typeof value === "number");
+export const expectBoolean = expecting("a boolean", (value): value is boolean => typeof value === "boolean");
+export const expectObject = expecting("an object", isObject);
+export const expectArray = expecting("an array", (value): value is unknown[] => Array.isArray(value));
 
 /** `null` counts as absent, as in OpenAI's API. */
 export function ifGiven<T>(value: unknown, param: string, expectType: ExpectType<T>): T | undefined {

@@ -142,7 +142,7 @@ export class FreeformInput {
       }
       const [whole, code, character = ""] = escape;
       text +=
-        code === undefined ? (escapes.get(character) ?? character) : String.fromCharCode(parseInt(code, 16));
+        code === undefined ? (escapes[character] ?? character) : String.fromCharCode(parseInt(code, 16));
       at += whole.length;
     }
     this.#rest = this.#state === "after" ? "" : this.#rest.slice(at);
@@ -166,13 +166,7 @@ function parsePlainInput(args: string): string {
   return args;
 }
 
-const escapes = new Map([
-  ["n", "\n"],
-  ["t", "\t"],
-  ["r", "\r"],
-  ["b", "\b"],
-  ["f", "\f"],
-]);
+const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
 /** The length of a `\u` escape, such as `\u00e4`. */
 const escapeLengthMax = 6;
