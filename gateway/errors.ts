@@ -35,46 +35,50 @@ export class GatewayError extends Error {
   }
 }
 
-export type ErrorCode =
+/** Every error code, with the HTTP status of its responses. `/v1` has its own table. */
+export const errorStatuses = {
   // Invalid requests, mostly to /v1.
-  | "missing_api_key"
-  | "invalid_api_key"
-  | "model_not_found"
-  | "invalid_body"
-  | "missing_required_parameter"
-  | "invalid_type"
-  | "invalid_value"
-  | "unsupported_parameter"
-  | "request_too_large"
-  | "request_timeout"
-  | "unsupported_encoding"
-  | "unknown_url"
-  | "method_not_allowed"
-  | "upgrade_refused"
-  | "previous_response_not_found"
-  | "item_not_found"
-  | "response_not_found"
-  | "websocket_connection_limit_reached"
+  missing_api_key: 401,
+  invalid_api_key: 401,
+  model_not_found: 404,
+  invalid_body: 400,
+  missing_required_parameter: 400,
+  invalid_type: 400,
+  invalid_value: 400,
+  unsupported_parameter: 400,
+  request_too_large: 413,
+  request_timeout: 408,
+  unsupported_encoding: 415,
+  unknown_url: 404,
+  method_not_allowed: 405,
+  upgrade_refused: 426,
+  previous_response_not_found: 400,
+  item_not_found: 404,
+  response_not_found: 404,
+  websocket_connection_limit_reached: 400,
   // Limits of keys, users and the gateway.
-  | "rate_limit_exceeded"
-  | "token_limit_exceeded"
-  | "concurrency_limit_exceeded"
-  | "insufficient_quota"
-  | "address_not_allowed"
+  rate_limit_exceeded: 429,
+  token_limit_exceeded: 429,
+  concurrency_limit_exceeded: 429,
+  insufficient_quota: 402,
+  address_not_allowed: 401,
   // Upstream failures.
-  | "upstream_rejected"
-  | "upstream_auth_failed"
-  | "upstream_error"
-  | "upstream_timeout"
+  upstream_rejected: 502,
+  upstream_auth_failed: 502,
+  upstream_error: 502,
+  upstream_timeout: 504,
   // Errors of the console API.
-  | "unauthenticated"
-  | "forbidden"
-  | "not_found"
-  | "conflict"
-  | "too_many_attempts"
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_many_attempts: 429,
   // Failures of the gateway.
-  | "service_unavailable"
-  | "internal_error";
+  service_unavailable: 503,
+  internal_error: 500,
+} as const;
+
+export type ErrorCode = keyof typeof errorStatuses;
 
 /** The holder of a limit or budget: an API key, a user with all of the user's keys, or the whole gateway. */
 export type LimitHolder = "key" | "person" | "gateway";
@@ -121,18 +125,7 @@ export type UpstreamErrorDetails = {
 /** The status that the error names. Null if it names none. */
 export type WithoutAnswer = { status: number | null };
 
-type GatewayErrorDetails = {
-  cause?: unknown;
-  param?: string | null;
-  retryAfterSeconds?: number;
-  isFinal?: boolean;
-  limitedBy?: LimitHolder;
-  reason?: ErrorReason | null;
-  currentRevision?: number;
-  upstream?: UpstreamErrorDetails;
-  details?: object | null;
-  withoutAnswer?: WithoutAnswer | null;
-};
+type GatewayErrorDetails = Partial<Omit<GatewayError, keyof Error | "code">> & { cause?: unknown };
 
 /** An error that prevents the start or ends a command. The message is for the operator. */
 export class StartError extends Error {
@@ -148,27 +141,13 @@ export function changedMeanwhile(what: string, currentRevision: number): Gateway
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof DatabaseUnavailableError) {
-    return new GatewayError(
-      "service_unavailable",
-      "The gateway cannot reach its database. Retry in a moment.",
-      {
-        cause: error,
-        retryAfterSeconds: 1,
-      },
-    );
+    const message = "The gateway cannot reach its database. Retry in a moment.";
+    return new GatewayError("service_unavailable", message, { cause: error, retryAfterSeconds: 1 });
   }
   if (error instanceof QueryTooLongError) {
-    return new GatewayError(
-      "service_unavailable",
-      "The database query timed out. Select a shorter period or a single key.",
-      { cause: error, retryAfterSeconds: 5 },
-    );
+    const message = "The database query timed out. Select a shorter period or a single key.";
+    return new GatewayError("service_unavailable", message, { cause: error, retryAfterSeconds: 5 });
   }
-  return new GatewayError(
-    "internal_error",
-    "The gateway failed with an internal error. Search its log for the request ID.",
-    {
-      cause: error,
-    },
-  );
+  const message = "The gateway failed with an internal error. Search its log for the request ID.";
+  return new GatewayError("internal_error", message, { cause: error });
 }

@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { GatewayError, toGatewayError } from "../errors.ts";
+import { errorStatuses, GatewayError, toGatewayError } from "../errors.ts";
 import { consoleOf } from "../http/body-budget.ts";
 import { ClientGoneError, readPlainBody } from "../http/read-body.ts";
 import { createId } from "../ids.ts";
 import { expectJson, isSameOrigin } from "../http/browser-request.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { Services } from "../services.ts";
-import { statusOf } from "./error-status.ts";
 import type { GraphqlServer } from "./server.ts";
 
 /**
@@ -108,5 +107,5 @@ function refuse(
   if (retryAfterSeconds !== null) response.setHeader("retry-after", retryAfterSeconds);
   if (code === "method_not_allowed") response.setHeader("allow", "GET, POST");
   const body = JSON.stringify({ errors: [{ message, extensions: { code, param, requestId } }] });
-  response.writeHead(statusOf(error), { "content-type": "application/json; charset=utf-8" }).end(body);
+  response.writeHead(errorStatuses[code], { "content-type": "application/json; charset=utf-8" }).end(body);
 }

@@ -6,8 +6,7 @@ import type { GraphqlContext } from "./builder.ts";
 import { checkDocument, documentTokensMax } from "./document-limits.ts";
 import { toJsonParts } from "./lists-in-turns.ts";
 import { createSchema } from "./schema.ts";
-import { toGatewayError } from "../errors.ts";
-import { statusOf } from "./error-status.ts";
+import { errorStatuses, toGatewayError } from "../errors.ts";
 
 type ServerOptions = { path: string; recordsPerPageMax: number; log: Log };
 
@@ -101,7 +100,7 @@ function formatError(thrown: unknown, requestId: string, log: Log): GraphQLError
     log.error({ requestId, error }, "a query failed with an internal error");
   const shown = new GraphQLError(error.message, { nodes: own?.nodes, path: own?.path });
   const { code, param, retryAfterSeconds } = error;
-  return withExtensions(shown, { status: statusOf(error), code, param, retryAfterSeconds, requestId });
+  return withExtensions(shown, { status: errorStatuses[code], code, param, retryAfterSeconds, requestId });
 }
 
 type Extensions = {

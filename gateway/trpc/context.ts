@@ -2,51 +2,23 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { TRPCError } from "@trpc/server";
 import type { CreateExpressContextOptions } from "@trpc/server/adapters/express";
 import { parseCookie, stringifySetCookie } from "cookie";
-import { toGatewayError, type ErrorCode, type GatewayError } from "../errors.ts";
+import { type ErrorCode, errorStatuses, type GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { expectJson, isSameOrigin } from "../http/browser-request.ts";
 import type { Services } from "../services.ts";
-import type { Runtime } from "../runtime.ts";
 import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
 import type { RefreshToken } from "../auth/session-service.ts";
 import type { TRPC_ERROR_CODE_KEY } from "@trpc/server/rpc";
-import { type BodyBudget, consoleOf, strangers } from "../http/body-budget.ts";
+import { consoleOf, strangers } from "../http/body-budget.ts";
 import { ClientGoneError, readPlainBody } from "../http/read-body.ts";
 
-export type Context = {
-  services: Pick<
-    Services,
-    | "accounts"
-    | "audit"
-    | "budgets"
-    | "credentials"
-    | "holderLimits"
-    | "invitations"
-    | "keyUsage"
-    | "keys"
-    | "models"
-    | "providers"
-    | "sessions"
-    | "usageHistory"
-    | "users"
-  >;
-  runtime: Runtime;
-  requestId: string;
-  /** The client's IP address. */
-  address: string;
-  /** The public URL without a trailing slash. Empty if it comes from invalid request headers. */
-  publicUrl: string;
-  /** Null if no public URL is configured. `publicUrl` then comes from the request. */
-  configuredUrl: string | null;
-  accessToken: string | null;
-  refreshCookie: RefreshCookie;
-};
+export type Context = ReturnType<ReturnType<typeof createContext>>;
 
 type ContextOptions = { publicUrl: string | null; trustedProxies: TrustedProxies };
 
 /** The returned function throws for requests that a page of another origin can trigger in a browser. */
 export function createContext(services: Services, { publicUrl, trustedProxies }: ContextOptions) {
-  return ({ req, res }: CreateExpressContextOptions): Context => {
+  return ({ req, res }: CreateExpressContextOptions) => {
     const requestId = createId("req", services.runtime);
     res.setHeader("x-request-id", requestId);
     res.setHeader("cache-control", "no-store");
@@ -68,106 +40,62 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
       services,
       runtime: services.runtime,
       requestId,
+      /** The client's IP address. */
       address: clientAddressOf(req, trustedProxies),
-      publicUrl: publicUrlOf(req, publicUrl),
-      configuredUrl: publicUrl?.replace(/\/+$/, "") ?? null,
+      /** Without a trailing slash. Empty if it comes from invalid request headers. */
+      publicUrl: publicUrl ?? publicUrlOf(req),
+      /** Null if no public URL is configured. `publicUrl` then comes from the request. */
+      configuredUrl: publicUrl,
       accessToken: readAccessToken(req),
-      refreshCookie: new RefreshCookie(req, res, publicUrl?.startsWith("https:") === true),
+      refreshCookie: refreshCookie(req, res, publicUrl?.startsWith("https:") === true),
     };
   };
 }
 
 /** Only the sender of the request sees the result, so forged headers deceive only their sender. */
-function publicUrlOf({ headers }: IncomingMessage, configured: string | null): string {
-  if (configured !== null) return configured.replace(/\/+$/, "");
-  const { origin, host } = headers;
+function publicUrlOf({ headers: { origin = "", host } }: IncomingMessage): string {
   // A sandboxed page's origin is the text "null".
-  const address = origin !== undefined && URL.canParse(origin) ? origin : `http://${host}`;
-  const url = URL.canParse(address) ? new URL(address) : null;
-  return url === null || !url.protocol.startsWith("http") ? "" : url.origin;
+  const url = URL.parse(origin) ?? URL.parse(`http://${host}`);
+  return url?.protocol.startsWith("http") ? url.origin : "";
 }
 
-class RefreshCookie {
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
-  readonly #isSecure: boolean;
-
-  /** @param isSecure whether the configured public URL uses https */
-  constructor(request: IncomingMessage, response: ServerResponse, isSecure: boolean) {
-    this.#request = request;
-    this.#response = response;
-    this.#isSecure = isSecure;
-  }
-
-  read(): string | null {
-    return parseCookie(this.#request.headers.cookie ?? "")[cookieName] ?? null;
-  }
-
-  set({ value, expiresAt }: RefreshToken): void {
-    this.#write(value, expiresAt);
-  }
-
-  clear(): void {
-    this.#write("", new Date(0));
-  }
-
-  #write(value: string, expires: Date): void {
-    this.#response.setHeader(
-      "set-cookie",
-      stringifySetCookie({
-        name: cookieName,
-        value,
-        expires,
-        path: "/trpc",
-        httpOnly: true,
-        sameSite: "strict",
-        secure: this.#isSecure,
-      }),
-    );
-  }
+/** @param secure whether the configured public URL uses https */
+function refreshCookie({ headers }: IncomingMessage, response: ServerResponse, secure: boolean) {
+  const name = "gateway_refresh";
+  const options = { path: "/trpc", httpOnly: true, sameSite: "strict", secure } as const;
+  const write = (value: string, expires: Date): void => {
+    response.setHeader("set-cookie", stringifySetCookie({ name, value, expires, ...options }));
+  };
+  return {
+    read: (): string | null => parseCookie(headers.cookie ?? "")[name] ?? null,
+    set: ({ value, expiresAt }: RefreshToken): void => write(value, expiresAt),
+    clear: (): void => write("", new Date(0)),
+  };
 }
-
-const cookieName = "gateway_refresh";
 
 export function toTrpcError(error: GatewayError): TRPCError {
-  return new TRPCError({ code: table[error.code], message: error.message, cause: error });
+  const code = trpcCodes[errorStatuses[error.code]];
+  return new TRPCError({ code, message: error.message, cause: error });
 }
 
-const table: Record<ErrorCode, TRPC_ERROR_CODE_KEY> = {
-  missing_api_key: "UNAUTHORIZED",
-  invalid_api_key: "UNAUTHORIZED",
-  model_not_found: "NOT_FOUND",
-  invalid_body: "BAD_REQUEST",
-  missing_required_parameter: "BAD_REQUEST",
-  invalid_type: "BAD_REQUEST",
-  invalid_value: "BAD_REQUEST",
-  unsupported_parameter: "BAD_REQUEST",
-  request_too_large: "PAYLOAD_TOO_LARGE",
-  request_timeout: "TIMEOUT",
-  unsupported_encoding: "UNSUPPORTED_MEDIA_TYPE",
-  unknown_url: "NOT_FOUND",
-  method_not_allowed: "METHOD_NOT_SUPPORTED",
-  upgrade_refused: "METHOD_NOT_SUPPORTED",
-  previous_response_not_found: "BAD_REQUEST",
-  item_not_found: "NOT_FOUND",
-  response_not_found: "NOT_FOUND",
-  websocket_connection_limit_reached: "BAD_REQUEST",
-  rate_limit_exceeded: "TOO_MANY_REQUESTS",
-  token_limit_exceeded: "TOO_MANY_REQUESTS",
-  concurrency_limit_exceeded: "TOO_MANY_REQUESTS",
-  insufficient_quota: "PAYMENT_REQUIRED",
-  address_not_allowed: "UNAUTHORIZED",
-  upstream_rejected: "BAD_GATEWAY",
-  upstream_auth_failed: "BAD_GATEWAY",
-  upstream_error: "BAD_GATEWAY",
-  upstream_timeout: "GATEWAY_TIMEOUT",
-  unauthenticated: "UNAUTHORIZED",
-  forbidden: "FORBIDDEN",
-  not_found: "NOT_FOUND",
-  conflict: "CONFLICT",
-  too_many_attempts: "TOO_MANY_REQUESTS",
-  service_unavailable: "SERVICE_UNAVAILABLE",
-  internal_error: "INTERNAL_SERVER_ERROR",
+const trpcCodes: Record<(typeof errorStatuses)[ErrorCode], TRPC_ERROR_CODE_KEY> = {
+  400: "BAD_REQUEST",
+  401: "UNAUTHORIZED",
+  402: "PAYMENT_REQUIRED",
+  403: "FORBIDDEN",
+  404: "NOT_FOUND",
+  405: "METHOD_NOT_SUPPORTED",
+  408: "TIMEOUT",
+  409: "CONFLICT",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+  // tRPC has no code for a refused upgrade.
+  426: "METHOD_NOT_SUPPORTED",
+  429: "TOO_MANY_REQUESTS",
+  500: "INTERNAL_SERVER_ERROR",
+  502: "BAD_GATEWAY",
+  503: "SERVICE_UNAVAILABLE",
+  504: "GATEWAY_TIMEOUT",
 };
 
 type CallRequest = IncomingMessage & {
@@ -176,30 +104,22 @@ type CallRequest = IncomingMessage & {
   bodyError?: unknown;
 };
 
-type ReadCallBodyOptions = {
-  bodyBudget: BodyBudget;
-  sessions: { findUserId(accessToken: string): Promise<string | null> };
-};
-
 /**
  * For one-byte chunks, tRPC's own reader needs a hundred times the body's size in memory. Clients without a
  * valid token can send only small bodies.
  */
-export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
+export function readCallBody({ bodyBudget, sessions }: Pick<Services, "bodyBudget" | "sessions">) {
   return async (request: CallRequest, response: ServerResponse, next: () => void): Promise<void> => {
     if (request.method === "GET" || request.method === "HEAD") return next();
-    const accessToken = readAccessToken(request);
-    const userId =
-      callsAuth(request.url ?? "") || accessToken === null ? null : await sessions.findUserId(accessToken);
+    // The path lists the called procedures, separated by commas.
+    const callsAuth = /^[^?]*\bauth\./.test(request.url ?? "");
+    const accessToken = callsAuth ? null : readAccessToken(request);
+    const userId = accessToken && (await sessions.findUserId(accessToken));
     const held = bodyBudget.hold(userId === null ? strangers : consoleOf(userId));
     response.on("close", () => held.release());
     try {
-      const bytes = await readPlainBody(
-        request,
-        userId === null ? strangersBodyBytesMax : callBodyBytesMax,
-        held,
-      );
-      request.body = bytes.toString();
+      const bytesMax = userId === null ? strangersBodyBytesMax : callBodyBytesMax;
+      request.body = (await readPlainBody(request, bytesMax, held)).toString();
     } catch (error) {
       if (error instanceof ClientGoneError) return;
       request.body = "";
@@ -207,11 +127,6 @@ export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
     }
     next();
   };
-}
-
-/** The path lists the called procedures, separated by commas. */
-function callsAuth(url: string): boolean {
-  return /^[^?]*\bauth\./.test(url);
 }
 
 const callBodyBytesMax = 1024 * 1024;
