@@ -2,7 +2,7 @@ import * as z from "zod";
 import { id, name, revision, slugs } from "../inputs.ts";
 import { keyFilter, keyLimitChanges, keyPage, newKey, rotation, soughtKey } from "../keys/key-inputs.ts";
 import { chargeFactor } from "../known-models/price-inputs.ts";
-import { procedure, router } from "./trpc.ts";
+import { procedure, procedureOfId, router } from "./trpc.ts";
 
 export const keysRouter = router({
   list: procedure
@@ -13,16 +13,12 @@ export const keysRouter = router({
     .input(keyFilter.default({}))
     .query(({ ctx, input }) => ctx.services.keys.count(ctx.person, input)),
 
-  get: procedure
-    .input(z.strictObject({ id }))
-    .query(({ ctx, input }) => ctx.services.keys.get(ctx.person, input.id)),
+  get: procedureOfId.query(({ ctx, input }) => ctx.services.keys.get(ctx.person, input.id)),
 
   /** A mutation, because the URL of a query could contain the key value. */
   find: procedure.input(soughtKey).mutation(({ ctx, input }) => ctx.services.keys.find(ctx.person, input)),
 
-  usage: procedure
-    .input(z.strictObject({ id }))
-    .query(({ ctx, input }) => ctx.services.keyUsage.get(ctx.person, input.id)),
+  usage: procedureOfId.query(({ ctx, input }) => ctx.services.keyUsage.get(ctx.person, input.id)),
 
   /** Returns the key value, which cannot be read again. Only administrators can set another owner. */
   create: procedure.input(newKey).mutation(({ ctx, input }) => ctx.services.keys.create(ctx.person, input)),
@@ -50,19 +46,13 @@ export const keysRouter = router({
       ctx.services.keys.setChargeFactor(ctx.person, input.id, input.chargeFactor, input.revision),
     ),
 
-  activate: procedure
-    .input(z.strictObject({ id }))
-    .mutation(({ ctx, input }) => ctx.services.keys.activate(ctx.person, input.id)),
+  activate: procedureOfId.mutation(({ ctx, input }) => ctx.services.keys.activate(ctx.person, input.id)),
 
-  deactivate: procedure
-    .input(z.strictObject({ id }))
-    .mutation(({ ctx, input }) => ctx.services.keys.deactivate(ctx.person, input.id)),
+  deactivate: procedureOfId.mutation(({ ctx, input }) => ctx.services.keys.deactivate(ctx.person, input.id)),
 
   rotate: procedure
     .input(rotation)
     .mutation(({ ctx, input }) => ctx.services.keys.rotate(ctx.person, input.id, input.overlapSeconds)),
 
-  delete: procedure
-    .input(z.strictObject({ id }))
-    .mutation(({ ctx, input }) => ctx.services.keys.delete(ctx.person, input.id)),
+  delete: procedureOfId.mutation(({ ctx, input }) => ctx.services.keys.delete(ctx.person, input.id)),
 });

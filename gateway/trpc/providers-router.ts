@@ -9,7 +9,7 @@ import {
   providerChanges,
   weight,
 } from "../models/provider-inputs.ts";
-import { procedure, router } from "./trpc.ts";
+import { procedure, procedureOfId, router } from "./trpc.ts";
 
 export const providersRouter = router({
   list: procedure.query(({ ctx }) => ctx.services.providers.list()),
@@ -38,22 +38,16 @@ export const providersRouter = router({
     ),
 
   /** The effects of deleting the provider and its models. */
-  impact: procedure
-    .input(z.strictObject({ id }))
-    .query(({ ctx, input }) => ctx.services.providers.impact(input.id)),
+  impact: procedureOfId.query(({ ctx, input }) => ctx.services.providers.impact(input.id)),
 
   delete: procedure
     .input(z.strictObject({ id, withModels: z.boolean().default(false) }))
     .mutation(({ ctx, input }) => ctx.services.providers.delete(ctx.person, input.id, input.withModels)),
 
   /** Requests the upstream's model list with each credential, or once without a credential. */
-  test: procedure
-    .input(z.strictObject({ id }))
-    .mutation(({ ctx, input }) => ctx.services.providers.test(input.id)),
+  test: procedureOfId.mutation(({ ctx, input }) => ctx.services.providers.test(input.id)),
 
-  discoverModels: procedure
-    .input(z.strictObject({ id }))
-    .query(({ ctx, input }) => ctx.services.providers.discoverModels(input.id)),
+  discoverModels: procedureOfId.query(({ ctx, input }) => ctx.services.providers.discoverModels(input.id)),
 
   addModels: procedure
     .input(

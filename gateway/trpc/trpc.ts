@@ -2,6 +2,7 @@ import * as z from "zod";
 import { initTRPC } from "@trpc/server";
 import { requirePermission } from "../auth/permissions.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
+import { id } from "../inputs.ts";
 import { type Context, toTrpcError } from "./context.ts";
 
 // This setting is global, but the configuration's schemas have their own messages.
@@ -60,6 +61,8 @@ export const procedure = publicProcedure.use(async ({ ctx, path, next }) => {
   requirePermission(person, path);
   return next({ ctx: { ...ctx, person: { ...person, address: ctx.address } } });
 });
+
+export const procedureOfId = procedure.input(z.strictObject({ id }));
 
 type Issue = z.core.$ZodRawIssue;
 

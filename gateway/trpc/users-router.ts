@@ -4,37 +4,31 @@ import type { InvitedUser } from "../auth/user-service.ts";
 import type { Context } from "./context.ts";
 import { email, role } from "../auth/account-inputs.ts";
 import { cursor, id, name, pageLimit, search } from "../inputs.ts";
-import { procedure, router } from "./trpc.ts";
+import { procedure, procedureOfId, router } from "./trpc.ts";
 
 export const usersRouter = router({
   list: procedure
     .input(z.strictObject({ search, cursor, limit: pageLimit }).default({ cursor: undefined }))
     .query(({ ctx, input }) => ctx.services.users.list(input)),
 
-  get: procedure.input(z.strictObject({ id })).query(({ ctx, input }) => ctx.services.users.get(input.id)),
+  get: procedureOfId.query(({ ctx, input }) => ctx.services.users.get(input.id)),
 
   /** Returns the link, which cannot be read again. */
   invite: procedure
     .input(z.strictObject({ name, email, role: role.default("member") }))
     .mutation(async ({ ctx, input }) => withLink(ctx, await ctx.services.users.invite(ctx.person, input))),
 
-  resetPassword: procedure
-    .input(z.strictObject({ id }))
-    .mutation(async ({ ctx, input }) =>
-      withLink(ctx, await ctx.services.users.resetPassword(ctx.person, input.id)),
-    ),
+  resetPassword: procedureOfId.mutation(async ({ ctx, input }) =>
+    withLink(ctx, await ctx.services.users.resetPassword(ctx.person, input.id)),
+  ),
 
   setRole: procedure
     .input(z.strictObject({ id, role }))
     .mutation(({ ctx, input }) => ctx.services.users.setRole(ctx.person, input.id, input.role)),
 
-  disable: procedure
-    .input(z.strictObject({ id }))
-    .mutation(({ ctx, input }) => ctx.services.users.disable(ctx.person, input.id)),
+  disable: procedureOfId.mutation(({ ctx, input }) => ctx.services.users.disable(ctx.person, input.id)),
 
-  enable: procedure
-    .input(z.strictObject({ id }))
-    .mutation(({ ctx, input }) => ctx.services.users.enable(ctx.person, input.id)),
+  enable: procedureOfId.mutation(({ ctx, input }) => ctx.services.users.enable(ctx.person, input.id)),
 });
 
 function withLink({ publicUrl }: Context, { user, token, expiresAt }: InvitedUser) {
