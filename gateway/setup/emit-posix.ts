@@ -27,12 +27,10 @@ export function emitPosix(plan: SetupPlan, key: string | null): EmittedSetup {
 }
 
 function emitSetup(plan: SetupPlan, files: PlannedFile[]): string {
-  const steps = [
-    ...files.map(mergeStep),
-    ...(plan.environment?.load === "always" ? [profileStep(plan)] : []),
-  ];
+  const { environment, program, install = "see its documentation" } = plan;
+  const hasProfile = environment?.load === "always";
   const editors = new Set(files.map(({ format }) => editorOf(format)));
-  if (plan.environment?.load === "always") editors.add("profile");
+  if (hasProfile) editors.add("profile");
   return toBlock([
     `# Sets up ${plan.toolName} for the gateway at ${plan.baseUrl}. It merges into the files named here,`,
     "# keeps copies of them, and can be undone. The rest of the script does this.",
@@ -42,11 +40,10 @@ function emitSetup(plan: SetupPlan, files: PlannedFile[]): string {
     "ask_for_key",
     checkStep(plan.slugs),
     'if [ -n "$failed" ]; then stop "Nothing was changed."; fi',
-    ...steps,
+    ...files.map(mergeStep),
+    ...(hasProfile ? [profileStep(plan)] : []),
     "write_files",
-    ...(plan.program === null
-      ? []
-      : [`look_for ${quote(plan.program)} ${quote(plan.install ?? "see its documentation")}`]),
+    ...(program ? [`look_for ${quote(program)} ${quote(install)}`] : []),
     `finish ${quote(plan.next)}`,
     "}",
     "write_editors() {",
@@ -135,7 +132,7 @@ function environmentFiles({ tool, toolName, environment }: SetupPlan): PlannedFi
     ...Object.entries(environment.variables).map(([name, value]) => `export ${name}=${quote(value)}`),
   ];
   const text = lines.map((line) => `${line}\n`).join("");
-  return [{ ...environmentPlace(tool), format: "own", text, otherwise: null }];
+  return [{ ...environmentPlace(tool), format: "own", text }];
 }
 
 function environmentPlace(tool: string): FilePlace {

@@ -35,7 +35,7 @@ function undoFile(tool: string): string {
 }
 
 function emitSetup(plan: SetupPlan, files: PlannedFile[], key: string | null): string {
-  const { environment } = plan;
+  const { environment, program, install = "see its documentation" } = plan;
   const formats = new Set(files.map(({ format }) => format));
   return toBlock([
     `# Sets up ${plan.toolName} for the gateway at ${plan.baseUrl}. It merges into the files named here,`,
@@ -49,9 +49,7 @@ function emitSetup(plan: SetupPlan, files: PlannedFile[], key: string | null): s
     ...files.map(mergeStep),
     ...(environment?.load === "always" ? variableSteps(environment) : []),
     "write_files",
-    ...(plan.program === null
-      ? []
-      : [`look_for ${quote(plan.program)} ${quote(plan.install ?? "see its documentation")}`]),
+    ...(program ? [`look_for ${quote(program)} ${quote(install)}`] : []),
     `finish_setup ${quote(plan.next)}`,
     "}",
     scriptFrame,
@@ -133,7 +131,7 @@ function environmentFiles({ tool, toolName, environment }: SetupPlan): PlannedFi
   ];
   const text = lines.map((line) => `${line}\n`).join("");
   const folder = { variable: null, home: [".config", "model-gateway"] };
-  return [{ folder, path: [`${tool}.ps1`], format: "own", text, otherwise: null }];
+  return [{ folder, path: [`${tool}.ps1`], format: "own", text }];
 }
 
 function variableSteps({ variables: wanted, remove }: PlannedEnvironment): string[] {

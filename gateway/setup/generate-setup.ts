@@ -54,7 +54,7 @@ function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
     ...chosen
       .filter(({ contextWindow }) => (contextWindow ?? Infinity) < contextWindowLeast)
       .map(withLittleRoom),
-    ...(setup.dialect === "messages" ? translatedClaudeCode(chosen.filter(isTranslatedClaudeCode)) : []),
+    ...(setup.dialect === "messages" ? translatedClaudeCode(chosen) : []),
     ...(setup.dialect === "responses" ? chosen.filter(isNativeOnly).map(nativeOnly) : []),
   ];
 }
@@ -70,12 +70,9 @@ function withLittleRoom({ slug, contextWindow }: SetupModel): string {
   return `${slug} has a context window of only ${contextWindow} tokens. Coding tools need more for their instructions and files.`;
 }
 
-function isTranslatedClaudeCode({ dialects }: SetupModel): boolean {
-  return !dialects.includes("messages");
-}
-
 /** Returns one warning for all models, because its text is long. */
-function translatedClaudeCode(models: SetupModel[]): string[] {
+function translatedClaudeCode(chosen: SetupModel[]): string[] {
+  const models = chosen.filter(({ dialects }) => !dialects.includes("messages"));
   if (models.length === 0) return [];
   const slugs = new Intl.ListFormat("en").format(models.map(({ slug }) => slug));
   return [

@@ -14,14 +14,9 @@ export type ScriptRequest = {
 type ScriptAction = "setup" | "undo" | "check";
 
 /** Formats an address below `/setup/`. Commands enclose the address in single quotes, so it contains none. */
-export function formatScriptAddress({
-  tool,
-  operatingSystem,
-  action,
-  selected,
-  others,
-}: ScriptRequest): string {
-  const { light, daily, hard } = selected;
+export function formatScriptAddress(request: ScriptRequest): string {
+  const { tool, operatingSystem, action, others } = request;
+  const { light, daily, hard } = request.selected;
   const models = Object.entries({ light, daily, hard }).flatMap(([name, model]) =>
     model === null ? [] : `${name}=${formatModel(model)}`,
   );
@@ -39,11 +34,10 @@ export function formatScriptAddress({
  * quote no unvalidated text, because a shell may receive them.
  */
 export function parseScriptAddress(address: string): ScriptRequest | null {
-  const mark = address.indexOf("?");
-  const path = mark === -1 ? address : address.slice(0, mark);
+  const [path = "", ...rest] = address.split("?");
   const [, tool = "", extension = ""] = /^([a-z0-9-]{1,40})\.(sh|ps1)$/.exec(path) ?? [];
   if (!isToolId(tool)) return null;
-  const parameters = readParameters(mark === -1 ? "" : address.slice(mark + 1));
+  const parameters = readParameters(rest.join("?"));
   const pick = (name: string) => {
     const text = parameters.get(name);
     return text === undefined ? null : parseModel(text);

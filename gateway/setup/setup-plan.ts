@@ -3,13 +3,13 @@ export type SetupPlan = {
   /** The tool's ID, which is also part of file names. */
   tool: string;
   toolName: string;
-  /** The script reports this program if the PATH lacks it. Null skips the check. */
-  program: string | null;
-  /** A command that installs the tool. Null refers the user to the tool's documentation. */
-  install: string | null;
+  /** The script reports this program if the PATH lacks it. */
+  program?: string;
+  /** A command that installs the tool. Without it, the script refers to the tool's documentation. */
+  install?: string;
   /** If one file cannot be merged, the setup writes no file. */
   files: PlannedFile[];
-  environment: PlannedEnvironment | null;
+  environment?: PlannedEnvironment;
   /** The base URL without a trailing slash or `/v1`. */
   baseUrl: string;
   /** The selected models, without duplicates. The script reports each model that the key cannot use. */
@@ -65,9 +65,9 @@ export type EnvOperation = { do: "set"; name: string; value: string };
 
 /**
  * The setup replaces an existing file only if its first line equals the first line of `text`. If the lines
- * differ, the setup writes to `otherwise`, or fails if `otherwise` is null.
+ * differ, the setup writes to `otherwise`, or fails without it.
  */
-type OwnFile = { format: "own"; text: string; otherwise: FilePlace | null };
+type OwnFile = { format: "own"; text: string; otherwise?: FilePlace };
 
 export type PlannedEnvironment = {
   variables: Record<string, string>;

@@ -17,9 +17,8 @@ export function showFile(file: PlannedFile, formatPlace: (place: FilePlace) => s
 
 function nameOther(file: PlannedFile, formatPlace: (place: FilePlace) => string): string | null {
   if (file.format === "own") {
-    return (
-      file.otherwise && `or ${formatPlace(file.otherwise)}, if you have your own ${file.path.at(-1) ?? ""}`
-    );
+    const name = file.path.at(-1) ?? "";
+    return file.otherwise ? `or ${formatPlace(file.otherwise)}, if you have your own ${name}` : null;
   }
   const { folder, path, beatenBy } = file;
   if (beatenBy === undefined) return null;

@@ -17,8 +17,8 @@ export type ToolSetup = {
 };
 
 export type CheckedVersion = {
-  /** Null if the documentation does not state a version. */
-  version: string | null;
+  /** Missing if the documentation does not state a version. */
+  version?: string;
   month: string;
   /** The source of the setup, for a tool that was not tested. */
   documentation?: string;
@@ -42,14 +42,14 @@ export type ToolGuide = {
 /** A program, or a place where a tool runs. */
 export type GuideApp = {
   name: string;
-  /** The documented version. Null if the documentation states no version. */
-  version: string | null;
+  /** Missing if the documentation states no version. */
+  version?: string;
   documentation: string;
   steps: string[];
   /** The values to enter, which may contain `keyPlaceholder`. */
   fields: { label: string; value: string }[];
   /** A file to merge manually, which may contain `keyPlaceholder`. */
-  file: { path: string; content: string } | null;
+  file?: { path: string; content: string };
 };
 
 export type GuideOptions = { baseUrl: string; models: SetupModels };
@@ -63,3 +63,16 @@ export function setMembers(path: string[], members: Record<string, Json>): JsonO
     value === null ? { do: "remove", path: [...path, name] } : { do: "set", path: [...path, name], value },
   );
 }
+
+export function set<Value extends Json>(path: string[], value: Value) {
+  return { do: "set" as const, path, value };
+}
+
+/** The text of a file in a format that cannot be merged. Its first line marks it as the setup's own. */
+export function ownText(lines: string[]): string {
+  const mark = "# Created by Model Gateway's setup. Remove this line to keep your own changes.";
+  return [mark, ...lines, ""].join("\n");
+}
+
+/** In tokens, for tools that do not accept an unknown context window. */
+export const contextWindowAssumed = 128_000;

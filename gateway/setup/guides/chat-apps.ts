@@ -25,7 +25,6 @@ function openWebUi({ baseUrl }: GuideOptions): GuideApp {
       // Without this header, requests identify only an HTTP library.
       { label: "Headers", value: '{"User-Agent": "Open WebUI"}' },
     ],
-    file: null,
   };
 }
 
@@ -48,7 +47,6 @@ function libreChat({ baseUrl, models }: GuideOptions): GuideApp {
   ];
   return {
     name: "LibreChat",
-    version: null,
     documentation:
       "https://www.librechat.ai/docs/configuration/librechat_yaml/object_structure/custom_endpoint",
     steps: [
@@ -75,14 +73,12 @@ function cherryStudio({ baseUrl, models }: GuideOptions): GuideApp {
       { label: "API Host", value: baseUrl },
       { label: "Model", value: models.daily.slug },
     ],
-    file: null,
   };
 }
 
 function chatbox({ baseUrl, models }: GuideOptions): GuideApp {
   return {
     name: "Chatbox",
-    version: null,
     documentation: "https://docs.apiyi.com/en/scenarios/chat/chatbox",
     steps: [
       "Open Settings > Model Provider, choose Add, and select the API mode OpenAI API Compatible.",
@@ -94,6 +90,5 @@ function chatbox({ baseUrl, models }: GuideOptions): GuideApp {
       { label: "API Host", value: `${baseUrl}/v1` },
       { label: "Model", value: models.daily.slug },
     ],
-    file: null,
   };
 }

@@ -20,7 +20,6 @@ export const claudeDesktop: ToolGuide = {
     return [
       {
         name: "Claude Desktop",
-        version: null,
         documentation,
         steps: [
           "Choose Help > Troubleshooting > Enable Developer Mode. The app restarts.",

@@ -1,6 +1,6 @@
 import { keyPlaceholder } from "../setup-plan.ts";
 import type { SetupModel } from "../setup-input.ts";
-import type { ToolGuide } from "../tool-setup.ts";
+import { contextWindowAssumed, type ToolGuide } from "../tool-setup.ts";
 
 const documentation = "https://code.visualstudio.com/docs/agent-customization/language-models";
 
@@ -57,5 +57,4 @@ function toEntry({ slug, contextWindow, outputTokensMax, canCallTools }: SetupMo
   };
 }
 
-const contextWindowAssumed = 128_000;
 const outputTokensAssumed = 16_000;

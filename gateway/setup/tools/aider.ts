@@ -1,5 +1,5 @@
 import { keyPlaceholder, type PlannedFile } from "../setup-plan.ts";
-import type { ToolSetup } from "../tool-setup.ts";
+import { ownText, type ToolSetup } from "../tool-setup.ts";
 
 /** https://aider.chat/docs/config/aider_conf.html and https://aider.chat/docs/config/adv-model-settings.html */
 export const aider: ToolSetup = {
@@ -29,7 +29,6 @@ export const aider: ToolSetup = {
         "      User-Agent: aider",
       ]),
     ],
-    environment: null,
     next: `Start Aider: aider (or aider --config ${ownConfig[operatingSystem]}, if that file was created)`,
   }),
   verify: ['aider --message "say hi" prints an answer.', "aider --model hard uses the model for hard tasks."],
@@ -49,11 +48,7 @@ function homeFile(name: string, lines: string[]): PlannedFile {
     folder: { variable: null, home: [] },
     path: [`.${name}`],
     format: "own",
-    text: [
-      "# Created by Model Gateway's setup. Remove this line to keep your own changes.",
-      ...lines,
-      "",
-    ].join("\n"),
+    text: ownText(lines),
     otherwise: { folder: { variable: null, home: [".config", "model-gateway"] }, path: [name] },
   };
 }

@@ -1,6 +1,6 @@
 import { keyPlaceholder } from "../setup-plan.ts";
 import type { SetupModels } from "../setup-input.ts";
-import { type ToolSetup, setMembers } from "../tool-setup.ts";
+import { set, setMembers, type ToolSetup } from "../tool-setup.ts";
 
 /** https://code.claude.com/docs/en/settings and https://code.claude.com/docs/en/llm-gateway */
 export const claudeCode: ToolSetup = {
@@ -22,7 +22,7 @@ export const claudeCode: ToolSetup = {
           format: "json",
           operations: [
             // By default, Claude Code uses the model for hard tasks.
-            { do: "set", path: ["model"], value: "sonnet" },
+            set(["model"], "sonnet"),
             ...setMembers(["env"], {
               ANTHROPIC_BASE_URL: baseUrl,
               ANTHROPIC_AUTH_TOKEN: keyPlaceholder,
@@ -42,22 +42,17 @@ export const claudeCode: ToolSetup = {
               ANTHROPIC_MODEL: null,
               ANTHROPIC_SMALL_FAST_MODEL: null,
             }),
-            {
-              do: "set",
-              path: ["modelPicker"],
-              value: {
-                replaceBuiltInOptions: true,
-                options: [
-                  { model: "haiku", label: "Light tasks", description: light.slug },
-                  { model: "sonnet", label: "Daily use", description: daily.slug },
-                  { model: "opus", label: "Hard tasks", description: hard.slug },
-                ],
-              },
-            },
+            set(["modelPicker"], {
+              replaceBuiltInOptions: true,
+              options: [
+                { model: "haiku", label: "Light tasks", description: light.slug },
+                { model: "sonnet", label: "Daily use", description: daily.slug },
+                { model: "opus", label: "Hard tasks", description: hard.slug },
+              ],
+            }),
           ],
         },
       ],
-      environment: null,
       next: "Restart Claude Code: claude",
     };
   },

@@ -1,5 +1,5 @@
 import { keyPlaceholder } from "../setup-plan.ts";
-import type { ToolSetup } from "../tool-setup.ts";
+import { setMembers, type ToolSetup } from "../tool-setup.ts";
 
 /**
  * Writes the settings directly, because other users could see the key in the arguments of `cline auth`.
@@ -22,17 +22,18 @@ export const cline: ToolSetup = {
           { do: "default", path: ["version"], value: 1 },
           { do: "set", path: ["lastUsedProvider"], value: "openai-compatible" },
           { do: "default", path: ["modes"], value: {} },
-          set("settings", "provider", "openai-compatible"),
-          set("settings", "apiKey", keyPlaceholder),
-          set("settings", "model", models.daily.slug),
-          set("settings", "baseUrl", `${baseUrl}/v1`),
+          ...setMembers([...provider, "settings"], {
+            provider: "openai-compatible",
+            apiKey: keyPlaceholder,
+            model: models.daily.slug,
+            baseUrl: `${baseUrl}/v1`,
+          }),
           // Cline treats a provider without these values as incomplete.
           { do: "default", path: [...provider, "updatedAt"], value: "2026-11-01T00:00:00.000Z" },
           { do: "default", path: [...provider, "tokenSource"], value: "manual" },
         ],
       },
     ],
-    environment: null,
     next: "Restart Cline: cline",
   }),
   verify: ['cline "say hi" prints an answer.'],
@@ -43,7 +44,3 @@ export const cline: ToolSetup = {
 };
 
 const provider = ["providers", "openai-compatible"];
-
-function set(part: string, name: string, value: string) {
-  return { do: "set" as const, path: [...provider, part, name], value };
-}

@@ -1,6 +1,6 @@
 import { keyPlaceholder, type TomlOperation } from "../setup-plan.ts";
 import type { SetupModel } from "../setup-input.ts";
-import type { ToolSetup } from "../tool-setup.ts";
+import { set, type ToolSetup } from "../tool-setup.ts";
 
 /** https://developers.openai.com/codex/config-reference */
 export const codex: ToolSetup = {
@@ -40,7 +40,6 @@ export const codex: ToolSetup = {
         operations: [{ do: "set", name: "GATEWAY_API_KEY", value: keyPlaceholder }],
       },
     ],
-    environment: null,
     next: "Restart Codex: codex, or codex -p hard for hard tasks",
   }),
   verify: [
@@ -60,8 +59,4 @@ const codexHome = { variable: "CODEX_HOME", home: [".codex"] };
 function useModel({ slug, contextWindow }: SetupModel): TomlOperation[] {
   const operations = [set(["model"], slug), set(["model_provider"], "gateway")];
   return contextWindow === null ? operations : [...operations, set(["model_context_window"], contextWindow)];
-}
-
-function set(path: string[], value: string | number | boolean): TomlOperation {
-  return { do: "set", path, value };
 }

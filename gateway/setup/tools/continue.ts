@@ -1,6 +1,6 @@
 import { keyPlaceholder } from "../setup-plan.ts";
 import type { SetupModel } from "../setup-input.ts";
-import type { ToolSetup } from "../tool-setup.ts";
+import { ownText, type ToolSetup } from "../tool-setup.ts";
 
 /** https://docs.continue.dev/reference */
 export const continueCli: ToolSetup = {
@@ -16,16 +16,14 @@ export const continueCli: ToolSetup = {
         folder: continueFolder,
         path: ["config.yaml"],
         format: "own",
-        text: [
-          "# Created by Model Gateway's setup. Remove this line to keep your own changes.",
+        text: ownText([
           "name: Gateway",
           "version: 1.0.0",
           "schema: v1",
           "models:",
           ...entry(models.daily, baseUrl, "chat, edit, apply"),
           ...entry(models.light, baseUrl, "summarize, autocomplete"),
-          "",
-        ].join("\n"),
+        ]),
         otherwise: { folder: continueFolder, path: ["configs", "gateway.yaml"] },
       },
       {
@@ -35,7 +33,6 @@ export const continueCli: ToolSetup = {
         operations: [{ do: "set", name: "GATEWAY_API_KEY", value: keyPlaceholder }],
       },
     ],
-    environment: null,
     next: `Restart Continue: cn (or cn --config ${ownConfig[operatingSystem]}, if that file was created)`,
   }),
   verify: ['cn -p "say hi" prints an answer.'],

@@ -47,5 +47,4 @@ const keyFile: PlannedFile = {
   path: ["copilot.key"],
   format: "own",
   text: `# GitHub Copilot CLI: the gateway's key\n${keyPlaceholder}\n`,
-  otherwise: null,
 };

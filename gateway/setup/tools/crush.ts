@@ -1,7 +1,6 @@
 import { keyPlaceholder } from "../setup-plan.ts";
-import type { ToolSetup } from "../tool-setup.ts";
+import { ownText, type ToolSetup } from "../tool-setup.ts";
 
-/** https://github.com/charmbracelet/crush/blob/main/docs/config/README.md */
 export const crush: ToolSetup = {
   name: "Crush",
   checkedWith: {
@@ -20,8 +19,7 @@ export const crush: ToolSetup = {
         folder: { variable: "XDG_CONFIG_HOME", home: [".config"] },
         path: ["crush", "plugins", "gateway.sh"],
         format: "own",
-        text: [
-          "# Created by Model Gateway's setup. Remove this line to keep your own changes.",
+        text: ownText([
           `provider add gateway --name Gateway --type openai-compat --base-url '${baseUrl}/v1' --api-key '${keyPlaceholder}'`,
           ...models.connected.map(
             ({ slug, contextWindow }) =>
@@ -29,12 +27,9 @@ export const crush: ToolSetup = {
           ),
           `model large 'gateway/${models.daily.slug}'`,
           `model small 'gateway/${models.light.slug}'`,
-          "",
-        ].join("\n"),
-        otherwise: null,
+        ]),
       },
     ],
-    environment: null,
     next: "Restart Crush: crush",
   }),
   verify: ['crush run "say hi" prints an answer.', "crush models lists the gateway's models."],

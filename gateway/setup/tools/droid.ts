@@ -29,7 +29,6 @@ export const droid: ToolSetup = {
         ],
       },
     ],
-    environment: null,
     next: "Restart Droid: droid",
   }),
   verify: [

@@ -1,5 +1,5 @@
 import { keyPlaceholder } from "../setup-plan.ts";
-import { setMembers, type ToolSetup } from "../tool-setup.ts";
+import { contextWindowAssumed, setMembers, type ToolSetup } from "../tool-setup.ts";
 
 /** https://goose-docs.ai/docs/getting-started/providers and https://goose-docs.ai/docs/guides/environment-variables */
 export const goose: ToolSetup = {
@@ -13,7 +13,6 @@ export const goose: ToolSetup = {
   workloads: ["daily", "hard"],
   plan: ({ baseUrl, models, operatingSystem }) => ({
     program: "goose",
-    install: null,
     files: [
       {
         folder: { variable: null, home: configHome[operatingSystem] },
@@ -56,5 +55,3 @@ const configHome = {
   posix: [".config", "goose"],
   windows: ["AppData", "Roaming", "Block", "goose", "config"],
 };
-
-const contextWindowAssumed = 128_000;

@@ -1,5 +1,5 @@
-import { keyPlaceholder, type TomlOperation } from "../setup-plan.ts";
-import type { ToolSetup } from "../tool-setup.ts";
+import { keyPlaceholder } from "../setup-plan.ts";
+import { set, type ToolSetup } from "../tool-setup.ts";
 
 /** https://docs.x.ai/build/settings, and the user guide that Grok writes to ~/.grok/docs. */
 export const grokBuild: ToolSetup = {
@@ -39,7 +39,6 @@ export const grokBuild: ToolSetup = {
         ],
       },
     ],
-    environment: null,
     next: "Restart Grok Build: grok",
   }),
   verify: [
@@ -47,7 +46,3 @@ export const grokBuild: ToolSetup = {
     "/model in Grok shows the gateway's models.",
   ],
 };
-
-function set(path: string[], value: string | number): TomlOperation {
-  return { do: "set", path, value };
-}

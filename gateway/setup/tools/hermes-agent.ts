@@ -1,5 +1,5 @@
 import { keyPlaceholder } from "../setup-plan.ts";
-import type { ToolSetup } from "../tool-setup.ts";
+import { ownText, type ToolSetup } from "../tool-setup.ts";
 
 /** https://hermes-agent.nousresearch.com/docs/user-guide/configuration */
 export const hermesAgent: ToolSetup = {
@@ -15,8 +15,7 @@ export const hermesAgent: ToolSetup = {
         folder: hermesHome,
         path: ["config.yaml"],
         format: "own",
-        text: [
-          "# Created by Model Gateway's setup. Remove this line to keep your own changes.",
+        text: ownText([
           "model:",
           `  default: ${JSON.stringify(daily.slug)}`,
           "  provider: gateway",
@@ -36,12 +35,10 @@ export const hermesAgent: ToolSetup = {
           ...["title_generation", "compression", "web_extract"].map(
             (task) => `  ${task}: { provider: gateway, model: ${JSON.stringify(light.slug)} }`,
           ),
-          "",
-        ].join("\n"),
+        ]),
         otherwise: { folder: hermesHome, path: ["profiles", "gateway", "config.yaml"] },
       },
     ],
-    environment: null,
     next: "Restart Hermes: hermes (or hermes -p gateway, if the setup created that profile)",
   }),
   verify: ['hermes chat -q "say hi" prints an answer.', "/model in Hermes shows the gateway's models."],

@@ -2,7 +2,6 @@ import { keyPlaceholder, type PlannedFile } from "../setup-plan.ts";
 import { setMembers, type ToolSetup } from "../tool-setup.ts";
 import type { SetupModel } from "../setup-input.ts";
 
-/** https://junie.jetbrains.com/docs/custom-llm-models.html */
 export const junie: ToolSetup = {
   name: "Junie",
   checkedWith: {
@@ -19,7 +18,6 @@ export const junie: ToolSetup = {
       profile("gateway.json", daily, light, baseUrl),
       profile("gateway-hard.json", hard, light, baseUrl),
     ],
-    environment: null,
     next: "Start Junie: junie --model custom:gateway, or custom:gateway-hard for hard tasks",
   }),
   verify: [

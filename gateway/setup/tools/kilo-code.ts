@@ -1,4 +1,4 @@
-import { openCodeFiles } from "../open-code-settings.ts";
+import { openCodeFiles } from "./opencode.ts";
 import type { ToolSetup } from "../tool-setup.ts";
 
 /** https://kilo.ai/docs/code-with-ai/platforms/cli */
@@ -10,8 +10,7 @@ export const kiloCode: ToolSetup = {
   plan: ({ baseUrl, models }) => ({
     program: "kilo",
     install: "npm install -g @kilocode/cli",
-    files: openCodeFiles({ name: "kilo", schema: "https://app.kilo.ai/config.json", baseUrl, models }),
-    environment: null,
+    files: openCodeFiles("kilo", "https://app.kilo.ai/config.json", baseUrl, models),
     next: "Restart Kilo: kilo",
   }),
   verify: [

@@ -1,5 +1,5 @@
-import { keyPlaceholder, type TomlOperation } from "../setup-plan.ts";
-import type { ToolSetup } from "../tool-setup.ts";
+import { keyPlaceholder } from "../setup-plan.ts";
+import { contextWindowAssumed, set, type ToolSetup } from "../tool-setup.ts";
 
 /** https://moonshotai.github.io/kimi-code/ */
 export const kimiCode: ToolSetup = {
@@ -39,14 +39,7 @@ export const kimiCode: ToolSetup = {
         ],
       },
     ],
-    environment: null,
     next: "Restart Kimi Code: kimi",
   }),
   verify: ['kimi -p "say hi" prints an answer.', "/model in Kimi Code shows the gateway's models."],
 };
-
-const contextWindowAssumed = 128_000;
-
-function set(path: string[], value: string | number): TomlOperation {
-  return { do: "set", path, value };
-}

@@ -1,6 +1,6 @@
 import { keyPlaceholder } from "../setup-plan.ts";
 import type { SetupModel } from "../setup-input.ts";
-import type { ToolSetup } from "../tool-setup.ts";
+import { ownText, type ToolSetup } from "../tool-setup.ts";
 
 /** https://docs.mistral.ai/mistral-vibe/terminal/configuration */
 export const mistralVibe: ToolSetup = {
@@ -16,8 +16,7 @@ export const mistralVibe: ToolSetup = {
         folder: { variable: "VIBE_HOME", home: [".vibe"] },
         path: ["config.toml"],
         format: "own",
-        text: [
-          "# Created by Model Gateway's setup. Remove this line to keep your own changes.",
+        text: ownText([
           `active_model = ${JSON.stringify(models.daily.slug)}`,
           "",
           "[utility_models]",
@@ -30,12 +29,10 @@ export const mistralVibe: ToolSetup = {
           // A header contains the key, because Vibe otherwise reads keys only from environment variables.
           `extra_headers = { Authorization = "Bearer ${keyPlaceholder}", User-Agent = "mistral-vibe" }`,
           ...models.connected.flatMap(toTable),
-          "",
-        ].join("\n"),
+        ]),
         otherwise: { folder: ownFolder, path: ["config.toml"] },
       },
     ],
-    environment: null,
     next: `Start Vibe: vibe (if ${ownPlace[operatingSystem]} was created, set VIBE_HOME to it)`,
   }),
   verify: ['vibe -p "say hi" prints an answer.', "/model in Vibe shows the gateway's models."],

@@ -1,6 +1,6 @@
-import { type Json, keyPlaceholder } from "../setup-plan.ts";
-import { setMembers, type ToolSetup } from "../tool-setup.ts";
-import type { SetupModel } from "../setup-input.ts";
+import { keyPlaceholder } from "../setup-plan.ts";
+import { set, setMembers, type ToolSetup } from "../tool-setup.ts";
+import { toEntry } from "./pi.ts";
 
 /** https://docs.openclaw.ai/concepts/model-providers, also in the package's docs folder. */
 export const openClaw: ToolSetup = {
@@ -26,17 +26,12 @@ export const openClaw: ToolSetup = {
             headers: { "User-Agent": "openclaw" },
             models: models.connected.map(toEntry),
           }),
-          {
-            do: "set",
-            path: ["agents", "defaults", "model", "primary"],
-            value: `gateway/${models.daily.slug}`,
-          },
+          set(["agents", "defaults", "model", "primary"], `gateway/${models.daily.slug}`),
           // OpenClaw uses this model for titles and progress messages.
-          { do: "set", path: ["agents", "defaults", "utilityModel"], value: `gateway/${models.light.slug}` },
+          set(["agents", "defaults", "utilityModel"], `gateway/${models.light.slug}`),
         ],
       },
     ],
-    environment: null,
     next: "Restart OpenClaw: openclaw gateway restart",
   }),
   verify: [
@@ -47,12 +42,3 @@ export const openClaw: ToolSetup = {
     "If agents.defaults.models exists in openclaw.json, OpenClaw permits only the models in it. Add the gateway's models there.",
   ],
 };
-
-function toEntry({ slug, contextWindow, outputTokensMax }: SetupModel): Json {
-  return {
-    id: slug,
-    name: slug,
-    ...(contextWindow !== null && { contextWindow }),
-    ...(outputTokensMax !== null && { maxTokens: outputTokensMax }),
-  };
-}

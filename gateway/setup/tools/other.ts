@@ -9,8 +9,6 @@ export const other: ToolSetup = {
   dialect: null,
   workloads: ["daily"],
   plan: ({ baseUrl, models, operatingSystem }) => ({
-    program: null,
-    install: null,
     files: [],
     environment: {
       variables: {

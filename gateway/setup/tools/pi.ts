@@ -40,7 +40,6 @@ export const pi: ToolSetup = {
         ],
       },
     ],
-    environment: null,
     next: "Restart Pi: pi",
   }),
   verify: ['pi -p "say hi" prints an answer.', "/model in Pi shows the gateway's models."],
@@ -48,7 +47,8 @@ export const pi: ToolSetup = {
 
 const agentFolder = { variable: "PI_CODING_AGENT_DIR", home: [".pi", "agent"] };
 
-function toEntry({ slug, contextWindow, outputTokensMax }: SetupModel): Json {
+/** OpenClaw is built on Pi and lists models in the same way. */
+export function toEntry({ slug, contextWindow, outputTokensMax }: SetupModel): Json {
   return {
     id: slug,
     ...(contextWindow !== null && { contextWindow }),

@@ -36,7 +36,6 @@ export const qwenCode: ToolSetup = {
         ],
       },
     ],
-    environment: null,
     next: "Restart Qwen Code: qwen",
   }),
   verify: ['qwen -p "say hi" prints an answer.', "/model in Qwen Code shows the gateway's models."],

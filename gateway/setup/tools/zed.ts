@@ -1,20 +1,17 @@
 import { type Json, keyPlaceholder } from "../setup-plan.ts";
-import { setMembers, type ToolSetup } from "../tool-setup.ts";
+import { contextWindowAssumed, setMembers, type ToolSetup } from "../tool-setup.ts";
 import type { SetupModel } from "../setup-input.ts";
 
 /** https://zed.dev/docs/ai/use-api-access and https://zed.dev/docs/ai/agent-settings */
 export const zed: ToolSetup = {
   name: "Zed",
   checkedWith: {
-    version: null,
     month: "November 2026",
     documentation: "https://zed.dev/docs/ai/use-api-access",
   },
   dialect: "chat",
   workloads: ["light", "daily"],
   plan: ({ baseUrl, models, operatingSystem }) => ({
-    program: null,
-    install: null,
     files: [
       {
         folder: settingsFolder[operatingSystem],
@@ -63,8 +60,6 @@ function toEntry({ slug, contextWindow, outputTokensMax, canCallTools }: SetupMo
     },
   };
 }
-
-const contextWindowAssumed = 128_000;
 
 function choice({ slug }: SetupModel): Json {
   return { provider: "gateway", model: slug };
