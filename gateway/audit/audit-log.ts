@@ -31,13 +31,6 @@ type AuditQuery = {
 /** The author of a change. ID and name are null for a failed sign-in and for `people:reset`. */
 export type Actor = { id: string | null; name: string | null; address: string };
 
-type NewAuditEntry = {
-  action: AuditAction;
-  entity: { id: string; name: string };
-  /** Further facts, without secrets. */
-  details?: Record<string, unknown>;
-};
-
 type AuditLogOptions = { database: Database; runtime: Runtime; retentionDays: number };
 
 /** Inserts each entry in the transaction of the change, so that neither exists alone. */
@@ -49,15 +42,18 @@ export class AuditLog {
     this.#options = options;
   }
 
+  /** @param details further facts, without secrets */
   async record(
     { auditEntries }: Repositories,
     actor: Actor,
-    { action, entity, details = {} }: NewAuditEntry,
+    action: AuditAction,
+    entity: { id: string; name: string },
+    details: Record<string, unknown> = {},
   ): Promise<void> {
-    const { randomBytes, monotonicNow } = this.#options.runtime;
-    const now = this.#options.runtime.now();
+    const { retentionDays, runtime } = this.#options;
+    const now = runtime.now();
     await auditEntries.insert({
-      id: createId("aud", { now: () => now, randomBytes }),
+      id: createId("aud", { now: () => now, randomBytes: runtime.randomBytes }),
       createdAt: new Date(now),
       actorId: actor.id,
       actorName: actor.name,
@@ -67,10 +63,10 @@ export class AuditLog {
       details,
       address: actor.address,
     });
-    const at = monotonicNow();
+    const at = runtime.monotonicNow();
     if (at < this.#nextPruneAt) return;
     this.#nextPruneAt = at + pruneIntervalMs;
-    await auditEntries.deleteBefore(firstIdAt("aud", now - this.#options.retentionDays * dayMs));
+    await auditEntries.deleteBefore(firstIdAt("aud", now - retentionDays * dayMs));
   }
 
   /** Lists the newest entries first. `from` is inclusive, `to` exclusive. */

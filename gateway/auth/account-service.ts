@@ -1,11 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Database, Repositories } from "../../db/database.ts";
-import type { Role, UserRow } from "../../db/entities/user.ts";
+import type { UserRow } from "../../db/entities/user.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import { GatewayError } from "../errors.ts";
-import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
-import { normalizeEmail, type Author } from "./person.ts";
+import { type Author, newUser, normalizeEmail } from "./person.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import type { Session, SessionService, SignedInUser } from "./session-service.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
@@ -25,28 +24,17 @@ type NewAccount = { name: string; email: string; password: string };
 
 /** Setup, sign-in, and changes by users to their own accounts. */
 export class AccountService {
-  readonly #database: Database;
-  readonly #runtime: Runtime;
-  readonly #sessions: SessionService;
-  readonly #passwords: PasswordHasher;
-  readonly #audit: AuditLog;
+  readonly #options: AccountServiceOptions;
   readonly #limiter: SignInLimiter;
-  /**
-   * Allows creating the first administrator. Every process derives it from the newest JWT secret, so it is
-   * not stored.
-   */
+  /** Allows creating the first administrator. Every process derives it from the newest JWT secret. */
   readonly setUpToken: string;
   /** Whether the configuration's administrator was created. Sign-ins and setups wait for it. */
   #firstAdministrator: Promise<boolean> = Promise.resolve(false);
 
-  constructor({ database, runtime, sessions, passwords, secrets, audit }: AccountServiceOptions) {
-    this.#database = database;
-    this.#runtime = runtime;
-    this.#sessions = sessions;
-    this.#passwords = passwords;
-    this.#audit = audit;
-    this.#limiter = new SignInLimiter(runtime);
-    this.setUpToken = createHmac("sha256", secrets[0] ?? "")
+  constructor(options: AccountServiceOptions) {
+    this.#options = options;
+    this.#limiter = new SignInLimiter(options.runtime);
+    this.setUpToken = createHmac("sha256", options.secrets[0] ?? "")
       .update("set up")
       .digest("base64url");
   }
@@ -65,22 +53,17 @@ export class AccountService {
    */
   async setUp(token: string, account: NewAccount, address: string): Promise<Session> {
     if (!this.isSetUpToken(token)) {
-      throw new GatewayError(
-        "forbidden",
-        "This setup token is invalid. Use the link that the gateway prints at startup.",
-        {
-          param: "token",
-        },
-      );
+      const message = "This setup token is invalid. Use the link that the gateway prints at startup.";
+      throw new GatewayError("forbidden", message, { param: "token" });
     }
     await this.#firstAdministrator;
-    const user = await this.#newUser(account, "admin");
-    return this.#database.write(async (repositories) => {
+    const user = await this.#newAdministrator(account);
+    return this.#options.database.write(async (repositories) => {
       if (!(await insertFirst(repositories, user))) {
         throw new GatewayError("forbidden", "An administrator already exists. Sign in instead.");
       }
-      await this.#audit.record(repositories, { ...user, address }, { action: "user.setUp", entity: user });
-      return this.#sessions.start(repositories, user);
+      await this.#options.audit.record(repositories, { ...user, address }, "user.setUp", user);
+      return this.#options.sessions.start(repositories, user);
     });
   }
 
@@ -98,8 +81,8 @@ export class AccountService {
     await this.#firstAdministrator;
     const account = normalizeEmail(email);
     const checked = await this.#limiter.attempt(account, address, async () => {
-      const user = await this.#database.read(({ users }) => users.findByEmail(account));
-      const isRight = await this.#passwords.verify(password, user?.passwordHash || null);
+      const user = await this.#options.database.read(({ users }) => users.findByEmail(account));
+      const isRight = await this.#options.passwords.verify(password, user?.passwordHash || null);
       return { user, isRight: isRight && user?.status === "active" };
     });
     const { user, isRight, attempts, isNotable } = checked;
@@ -108,9 +91,9 @@ export class AccountService {
       if (user && isNotable) void this.#recordFailure(user, attempts, address);
       throw signInRefused();
     }
-    return this.#database.write(async (repositories) => {
-      await this.#audit.record(repositories, { ...user, address }, { action: "user.signIn", entity: user });
-      const session = await this.#sessions.start(repositories, user);
+    return this.#options.database.write(async (repositories) => {
+      await this.#options.audit.record(repositories, { ...user, address }, "user.signIn", user);
+      const session = await this.#options.sessions.start(repositories, user);
       // Starting the session locks the user's row. A concurrent password change waits and then ends this
       // session, or has finished and makes this check fail.
       const current = await repositories.users.find(user.id);
@@ -122,72 +105,57 @@ export class AccountService {
   /** Ends the user's other sessions. Throws `forbidden` for a wrong current password, or `too_many_attempts`. */
   async changePassword(person: Author, currentPassword: string, newPassword: string): Promise<void> {
     const { user, isRight } = await this.#limiter.attempt(person.email, person.address, async () => {
-      const found = await this.#database.read(({ users }) => users.find(person.id));
-      const isSame = await this.#passwords.verify(currentPassword, found?.passwordHash || null);
+      const found = await this.#options.database.read(({ users }) => users.find(person.id));
+      const isSame = await this.#options.passwords.verify(currentPassword, found?.passwordHash || null);
       return { user: found, isRight: isSame };
     });
     if (!user || !isRight) throw wrongPassword();
-    const passwordHash = await this.#passwords.hash(newPassword);
-    await this.#database.write(async (repositories) => {
+    const passwordHash = await this.#options.passwords.hash(newPassword);
+    await this.#options.database.write(async (repositories) => {
       const { users, invitations } = repositories;
       // Another change, such as a reset link, may have replaced the password and ended this session.
       if (!(await users.replacePassword(person.id, user.passwordHash, passwordHash))) throw wrongPassword();
       // An earlier reset link must not replace the new password.
       await invitations.deleteOf(person.id);
       await repositories.sessions.deleteOthers(person.id, person.sessionId);
-      await this.#audit.record(repositories, person, { action: "user.changePassword", entity: person });
+      await this.#options.audit.record(repositories, person, "user.changePassword", person);
     });
   }
 
   async rename(person: Author, name: string): Promise<PublicPerson> {
     const { id, email, role } = person;
-    return this.#database.write(async (repositories) => {
+    return this.#options.database.write(async (repositories) => {
       await repositories.users.update(id, { name });
       const details = { from: person.name, to: name };
-      await this.#audit.record(repositories, person, {
-        action: "user.rename",
-        entity: { id, name },
-        details,
-      });
+      await this.#options.audit.record(repositories, person, "user.rename", { id, name }, details);
       return { id, name, email, role };
     });
   }
 
   async #createFirstAdministrator(account: Omit<NewAccount, "name">): Promise<boolean> {
     if (await this.#hasUser()) return false;
-    const user = await this.#newUser({ ...account, name: "Administrator" }, "admin");
-    return this.#database.write((repositories) => insertFirst(repositories, user));
+    const user = await this.#newAdministrator({ ...account, name: "Administrator" });
+    return this.#options.database.write((repositories) => insertFirst(repositories, user));
   }
 
   async #hasUser(): Promise<boolean> {
-    return (await this.#database.read(({ users }) => users.count())) > 0;
+    return (await this.#options.database.read(({ users }) => users.count())) > 0;
   }
 
   async #recordFailure(user: UserRow, attempts: number, address: string): Promise<void> {
     try {
-      await this.#database.write((repositories) =>
-        this.#audit.record(
-          repositories,
-          { id: null, name: null, address },
-          { action: "user.signInFailed", entity: user, details: { attempts } },
-        ),
+      const stranger = { id: null, name: null, address };
+      await this.#options.database.write((repositories) =>
+        this.#options.audit.record(repositories, stranger, "user.signInFailed", user, { attempts }),
       );
     } catch (error) {
-      this.#runtime.log.warn({ error }, "cannot record a failed sign-in");
+      this.#options.runtime.log.warn({ error }, "cannot record a failed sign-in");
     }
   }
 
-  async #newUser({ name, email, password }: NewAccount, role: Role): Promise<UserRow> {
-    return {
-      id: createId("usr", this.#runtime),
-      email: normalizeEmail(email),
-      name,
-      passwordHash: await this.#passwords.hash(password),
-      role,
-      status: "active",
-      lastSignInAt: null,
-      createdAt: new Date(this.#runtime.now()),
-    };
+  async #newAdministrator({ name, email, password }: NewAccount): Promise<UserRow> {
+    const passwordHash = await this.#options.passwords.hash(password);
+    return newUser(this.#options.runtime, { name, email, passwordHash, role: "admin", status: "active" });
   }
 }
 

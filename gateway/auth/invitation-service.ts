@@ -51,12 +51,8 @@ export class InvitationService {
       await users.update(user.id, { name, passwordHash, status: "active" });
       await sessions.deleteOf(user.id);
       const joined: UserRow = { ...user, name, passwordHash, status: "active" };
-      const details = { by: invitation.kind };
-      await this.#options.audit.record(
-        repositories,
-        { ...joined, address },
-        { action: "user.join", entity: joined, details },
-      );
+      const author = { ...joined, address };
+      await this.#options.audit.record(repositories, author, "user.join", joined, { by: invitation.kind });
       return this.#options.sessions.start(repositories, joined);
     });
   }

@@ -9,8 +9,8 @@ import { promisify } from "node:util";
  */
 export class PasswordHasher {
   readonly #runtime: HashRuntime;
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  #unfinished = 0;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(runtime: HashRuntime) {
     this.#runtime = runtime;
@@ -25,30 +25,21 @@ export class PasswordHasher {
   }
 
   async #run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#running < concurrentHashesMax) this.#running++;
-    else await this.#wait();
+    if (this.#unfinished > waitingHashesMax) {
+      const message = "Too many sign-ins are in progress. Retry in a few seconds.";
+      throw new GatewayError("service_unavailable", message, { retryAfterSeconds });
+    }
+    this.#unfinished++;
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => {});
     try {
-      return await work();
+      return await result;
     } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running--;
+      this.#unfinished--;
     }
-  }
-
-  #wait(): Promise<void> {
-    if (this.#waiting.length >= waitingHashesMax) {
-      throw new GatewayError(
-        "service_unavailable",
-        "Too many sign-ins are in progress. Retry in a few seconds.",
-        { retryAfterSeconds },
-      );
-    }
-    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
 
-const concurrentHashesMax = 1;
 const waitingHashesMax = 100;
 /** The approximate wait behind a full queue. */
 const retryAfterSeconds = 3;

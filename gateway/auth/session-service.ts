@@ -90,12 +90,7 @@ export class SessionService {
       if (session?.tokenHash !== tokenHash && session?.previousTokenHash !== tokenHash) return;
       const user = await repositories.users.find(session.userId);
       await repositories.sessions.delete(id);
-      if (!user) return;
-      await this.#options.audit.record(
-        repositories,
-        { ...user, address },
-        { action: "user.signOut", entity: user },
-      );
+      if (user) await this.#options.audit.record(repositories, { ...user, address }, "user.signOut", user);
     });
   }
 
@@ -103,11 +98,7 @@ export class SessionService {
   async endAll(author: Author): Promise<void> {
     await this.#options.database.write(async (repositories) => {
       const sessions = await repositories.sessions.deleteOf(author.id);
-      await this.#options.audit.record(repositories, author, {
-        action: "user.signOutEverywhere",
-        entity: author,
-        details: { sessions },
-      });
+      await this.#options.audit.record(repositories, author, "user.signOutEverywhere", author, { sessions });
     });
   }
 
@@ -136,8 +127,8 @@ export class SessionService {
     const now = this.#options.runtime.now();
     const [successor] = this.#successors(secret);
     if (tokenHash === session.tokenHash && successor !== undefined) {
-      if (await sessions.rotate(session, hashToken(successor), new Date(now))) return successor;
-      // Another tab refreshed first and got the same successor.
+      // If another tab refreshes first, it gets the same successor.
+      await sessions.rotate(session, hashToken(successor), new Date(now));
       return successor;
     }
     const isRecent = now - session.rotatedAt.getTime() <= graceMs;

@@ -125,25 +125,19 @@ type AttemptCounterOptions = { now: () => number; attemptsMax: number; windowMs:
  * Counts attempts by key, in a window that starts with the key's first attempt. Drops the oldest keys beyond `keysMax`.
  */
 export class AttemptCounter {
-  readonly #now: () => number;
-  readonly #attemptsMax: number;
-  readonly #windowMs: number;
-  readonly #keysMax: number;
+  readonly #options: AttemptCounterOptions;
   /** The windows are in the order of their ends, because all have the same length. */
   readonly #windows = new Map<string, { attempts: number; endsAt: number }>();
 
-  constructor({ now, attemptsMax, windowMs, keysMax }: AttemptCounterOptions) {
-    this.#attemptsMax = attemptsMax;
-    this.#now = now;
-    this.#windowMs = windowMs;
-    this.#keysMax = keysMax;
+  constructor(options: AttemptCounterOptions) {
+    this.#options = options;
   }
 
   /** The time until the key's next allowed attempt. 0 if an attempt is allowed now. */
   waitMs(key: string): number {
     this.#deleteEnded();
     const window = this.#windows.get(key);
-    return window && window.attempts >= this.#attemptsMax ? window.endsAt - this.#now() : 0;
+    return window && window.attempts >= this.#options.attemptsMax ? window.endsAt - this.#options.now() : 0;
   }
 
   /** Returns the key's attempts in its window, including this one. */
@@ -152,8 +146,8 @@ export class AttemptCounter {
     const window = this.#windows.get(key);
     if (window) return ++window.attempts;
     const [oldest] = this.#windows.keys();
-    if (oldest !== undefined && this.#windows.size >= this.#keysMax) this.#windows.delete(oldest);
-    this.#windows.set(key, { attempts: 1, endsAt: this.#now() + this.#windowMs });
+    if (oldest !== undefined && this.#windows.size >= this.#options.keysMax) this.#windows.delete(oldest);
+    this.#windows.set(key, { attempts: 1, endsAt: this.#options.now() + this.#options.windowMs });
     return 1;
   }
 
@@ -170,7 +164,7 @@ export class AttemptCounter {
   }
 
   #deleteEnded(): void {
-    const now = this.#now();
+    const now = this.#options.now();
     for (const [key, { endsAt }] of this.#windows) {
       if (endsAt > now) return;
       this.#windows.delete(key);

@@ -3,22 +3,12 @@ import { DuplicateError } from "../../db/database-errors.ts";
 import type { Role, UserRow, UserStatus } from "../../db/entities/user.ts";
 import type { Actor, AuditLog, AuditAction } from "../audit/audit-log.ts";
 import { GatewayError } from "../errors.ts";
-import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 import { type InvitationToken, issueInvitation } from "./invitation-service.ts";
 import { can } from "./permissions.ts";
-import { normalizeEmail, type Author } from "./person.ts";
+import { type Author, newUser, normalizeEmail } from "./person.ts";
 
-type User = {
-  id: string;
-  name: string;
-  email: string;
-  role: Role;
-  status: UserStatus;
-  createdAt: Date;
-  lastSignInAt: Date | null;
-  keyCount: number;
-};
+type User = Omit<UserRow, "passwordHash"> & { keyCount: number };
 
 export type InvitedUser = { user: User } & InvitationToken;
 
@@ -72,16 +62,12 @@ export class UserService {
         const { users } = repositories;
         const existing = await users.findByEmail(email);
         if (existing && existing.status !== "invited") throw emailTaken(email, existing.status);
+        const invited = { email, name, role, passwordHash: "", status: "invited" } as const;
+        const user = existing ? { ...existing, name, role } : newUser(this.#options.runtime, invited);
         if (existing) await users.update(existing.id, { name, role });
-        else await users.insert(this.#newUser(email, name, role));
-        const user = existing ? { ...existing, name, role } : await users.findByEmail(email);
-        if (!user) throw new Error("The inserted user was not found.");
+        else await users.insert(user);
         const details = { email, role, isAgain: existing !== null };
-        await this.#options.audit.record(repositories, author, {
-          action: "user.invite",
-          entity: user,
-          details,
-        });
+        await this.#options.audit.record(repositories, author, "user.invite", user, details);
         const link = await issueInvitation(repositories, this.#options.runtime, user.id, "invitation");
         return { user: await describeOne(repositories, user), ...link };
       });
@@ -100,7 +86,7 @@ export class UserService {
         const message = `${user.name} is disabled. Enable the user first.`;
         throw new GatewayError("conflict", message, { param: "id" });
       }
-      await this.#options.audit.record(repositories, author, { action: "user.resetPassword", entity: user });
+      await this.#options.audit.record(repositories, author, "user.resetPassword", user);
       const kind = user.status === "invited" ? "invitation" : "passwordReset";
       const link = await issueInvitation(repositories, this.#options.runtime, id, kind);
       return { user: await describeOne(repositories, user), ...link };
@@ -154,22 +140,9 @@ export class UserService {
       const user = await findUser(repositories, id);
       const { changes, details } = await decide(repositories, user);
       await repositories.users.update(id, changes);
-      await this.#options.audit.record(repositories, author, { action, entity: user, details });
+      await this.#options.audit.record(repositories, author, action, user, details);
       return describeOne(repositories, { ...user, ...changes });
     });
-  }
-
-  #newUser(email: string, name: string, role: Role): UserRow {
-    return {
-      id: createId("usr", this.#options.runtime),
-      email,
-      name,
-      passwordHash: "",
-      role,
-      status: "invited",
-      lastSignInAt: null,
-      createdAt: new Date(this.#options.runtime.now()),
-    };
   }
 }
 

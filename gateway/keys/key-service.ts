@@ -112,7 +112,7 @@ export class KeyService {
         owner: made.owner,
         ...(newKey.limits && { limits: made.limits }),
       };
-      await this.#options.audit.record(repositories, author, { action: "key.create", entity: made, details });
+      await this.#options.audit.record(repositories, author, "key.create", made, details);
       return made;
     });
     return { key: await refusingDeletedModels(creating), value };
@@ -178,7 +178,7 @@ export class KeyService {
     await changeFeed.edit("api_key", async (repositories) => {
       const { key, owner } = await findKey(repositories, author, id);
       if (!(await repositories.apiKeys.delete(key.id))) throw noSuchKey();
-      await audit.record(repositories, author, { action: "key.delete", entity: key, details: { owner } });
+      await audit.record(repositories, author, "key.delete", key, { owner });
       return [key.id, null];
     });
   }
@@ -207,7 +207,7 @@ export class KeyService {
       if (!isCurrent) throw changedMeanwhile("API key", before.key.revision);
       const details = await work(repositories, before);
       const after = toApiKey(await findKey(repositories, author, id));
-      await audit.record(repositories, author, { action, entity: after, details });
+      await audit.record(repositories, author, action, after, details);
       return [after.id, after];
     });
     return refusingDeletedModels(changing);

@@ -78,7 +78,7 @@ export class LimitService {
       await repositories.limits.put({ holder, ...columns, revision: before.revision + 1 });
       const details = differences(toLimits(before), toLimits(columns), limitNames);
       const entity = { id: holder, name };
-      await audit.record(repositories, author, { action: "limits.set", entity, details });
+      await audit.record(repositories, author, "limits.set", entity, details);
       return [holder, await this.#describe(repositories, holder)];
     });
   }

@@ -64,7 +64,7 @@ export class CredentialService {
       const entity = await findProviderRow(repositories, id);
       await repositories.providers.nextRevision(id, undefined);
       const details = await work(repositories, entity);
-      await this.#options.audit.record(repositories, author, { action, entity, details });
+      await this.#options.audit.record(repositories, author, action, entity, details);
       return findProviderRow(repositories, id);
     });
   }

@@ -3,7 +3,7 @@ import { DuplicateError } from "../../db/database-errors.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { ProviderRow } from "../../db/entities/provider.ts";
 import type { ModelPage, ModelReference } from "../../db/repositories/model-repository.ts";
-import { type AuditAction, type AuditLog, differences, listSome } from "../audit/audit-log.ts";
+import { type AuditLog, differences, listSome } from "../audit/audit-log.ts";
 import { type Author, ownerScope, type Person } from "../auth/person.ts";
 import { changedMeanwhile, GatewayError } from "../errors.ts";
 import type { ChangeFeed } from "../keys/change-feed.ts";
@@ -85,8 +85,8 @@ export class ModelService {
       return await this.#change(async (repositories) => {
         const row = await this.insert(repositories, model, known);
         if (model.fallbacks) await saveFallbacks(repositories, row, model.fallbacks);
-        const { upstreamModel } = row;
-        await this.#record(repositories, author, "model.create", row, { upstreamModel });
+        const details = { upstreamModel: row.upstreamModel };
+        await this.#options.audit.record(repositories, author, "model.create", entityOf(row), details);
         return row;
       });
     } catch (error) {
@@ -117,11 +117,9 @@ export class ModelService {
           const model = { slug, providerId, upstreamModel };
           added.push(existing ?? (await this.insert(repositories, model, known.get(upstreamModel) ?? null)));
         }
-        await audit.record(repositories, author, {
-          action: "provider.addModels",
-          entity: provider,
-          details: { models: listSome(added.map(({ slug }) => slug).filter((slug) => !taken.has(slug))) },
-        });
+        const created = added.map(({ slug }) => slug).filter((slug) => !taken.has(slug));
+        const details = { models: listSome(created) };
+        await audit.record(repositories, author, "provider.addModels", provider, details);
         return added;
       });
     try {
@@ -159,7 +157,8 @@ export class ModelService {
       if (fallbacks) await saveFallbacks(repositories, row, fallbacks);
       const changed = await findModel(repositories, { id });
       const after = await toModelDetails(repositories, changed, "everyone");
-      await this.#record(repositories, author, "model.update", row, differences(before, after, editedFields));
+      const details = differences(before, after, editedFields);
+      await this.#options.audit.record(repositories, author, "model.update", entityOf(row), details);
       return changed;
     });
   }
@@ -168,8 +167,8 @@ export class ModelService {
   async delete(author: Author, reference: ModelReference): Promise<void> {
     await this.#change(async (repositories) => {
       const row = await findModel(repositories, reference);
-      const keyCount = await deleteModel(repositories, row, this.#now());
-      await this.#record(repositories, author, "model.delete", row, { keyCount });
+      const keyCount = await deleteModel(repositories, row, new Date(this.#options.runtime.now()));
+      await this.#options.audit.record(repositories, author, "model.delete", entityOf(row), { keyCount });
       return row;
     });
   }
@@ -193,23 +192,14 @@ export class ModelService {
       return [rows[0]?.id, await toModels(repositories, rows, "everyone")];
     });
   }
-
-  #record(
-    repositories: Repositories,
-    author: Author,
-    action: AuditAction,
-    { id, slug: name }: ModelRow,
-    details: Record<string, unknown>,
-  ): Promise<void> {
-    return this.#options.audit.record(repositories, author, { action, entity: { id, name }, details });
-  }
-
-  #now(): Date {
-    return new Date(this.#options.runtime.now());
-  }
 }
 
 const editedFields = ["upstreamModel", "prices", "contextWindow", "outputTokensMax", "fallbacks"] as const;
+
+/** The slug serves as the name. */
+function entityOf({ id, slug }: ModelRow): { id: string; name: string } {
+  return { id, name: slug };
+}
 
 function checkNewSlug(slug: string, taken: ReadonlySet<string>, param: string): void {
   if (taken.has(slug)) throw slugTaken(slug, param);

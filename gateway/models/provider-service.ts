@@ -119,11 +119,7 @@ export class ProviderService {
       });
       const after = await findProviderRow(repositories, id);
       const details = differences(toPublicRow(before), toPublicRow(after), editedFields);
-      await this.#options.audit.record(repositories, author, {
-        action: "provider.update",
-        entity: after,
-        details,
-      });
+      await this.#options.audit.record(repositories, author, "provider.update", after, details);
       return after;
     });
   }
@@ -150,7 +146,7 @@ export class ProviderService {
         for (const model of models) await deleteModel(repositories, model, this.#now());
         await repositories.providers.delete(id);
         const details = { models: listSome(models.map(({ slug }) => slug)) };
-        await audit.record(repositories, author, { action: "provider.delete", entity, details });
+        await audit.record(repositories, author, "provider.delete", entity, details);
         return [id, null];
       });
     } catch (error) {
@@ -204,11 +200,8 @@ export class ProviderService {
   async #insertBy(author: Author, repositories: Repositories, provider: NewProvider): Promise<ProviderRow> {
     const row = await this.insert(repositories, provider);
     const { kind, preset, baseUrl } = toPublicRow(row);
-    await this.#options.audit.record(repositories, author, {
-      action: "provider.create",
-      entity: row,
-      details: { kind, preset, baseUrl, hasCredential: provider.apiKey !== undefined },
-    });
+    const details = { kind, preset, baseUrl, hasCredential: provider.apiKey !== undefined };
+    await this.#options.audit.record(repositories, author, "provider.create", row, details);
     return row;
   }
 

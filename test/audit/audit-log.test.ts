@@ -312,11 +312,8 @@ test.serial("a failure after the change rolls back its entry", async (t) => {
   const { name } = await admin.keys.get.query({ id });
   const failure = services.database.write(async (repositories) => {
     await repositories.apiKeys.update(id, { name: "Never" });
-    await services.audit.record(
-      repositories,
-      { id: null, name: null, address: "" },
-      { action: "key.rename", entity: { id, name: "Never" } },
-    );
+    const nobody = { id: null, name: null, address: "" };
+    await services.audit.record(repositories, nobody, "key.rename", { id, name: "Never" });
     throw new Error("on purpose");
   });
   await t.throwsAsync(failure);

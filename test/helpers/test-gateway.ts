@@ -118,7 +118,7 @@ async function signInAdministrator({ services }: RunningGateway, runtime: Runtim
     const user = known ?? newAdministrator(runtime);
     if (!known) await repositories.users.insert(user);
     const action = known ? "user.signIn" : "user.setUp";
-    await audit.record(repositories, { ...user, address: "127.0.0.1" }, { action, entity: user });
+    await audit.record(repositories, { ...user, address: "127.0.0.1" }, action, user);
     return sessions.start(repositories, user);
   });
   return session.accessToken;

@@ -112,9 +112,9 @@ const places: Place[] = [
       const auditEntries = { async insert() {}, deleteBefore: async () => void prunes.count++ };
       const audit = new AuditLog({ database: fakeDatabase({}), runtime, retentionDays: 30 });
       const actor = { id: null, name: null, address: "192.0.2.1" };
-      const entry = { action: "user.signIn" as const, entity: { id: "usr_1", name: "Ada" } };
+      const entity = { id: "usr_1", name: "Ada" };
       const repositories = { auditEntries } as unknown as Repositories;
-      return hasPruned(prunes, () => audit.record(repositories, actor, entry));
+      return hasPruned(prunes, () => audit.record(repositories, actor, "user.signIn", entity));
     },
   },
   {
