@@ -22,7 +22,7 @@ import { KeyCache, LastUsed } from "./keys/authenticate-key.ts";
 import { KeyService } from "./keys/key-service.ts";
 import { KeyUsageReader } from "./keys/key-usage.ts";
 import { startKeptResponses } from "./kept-responses/kept-responses.ts";
-import { KeyExpiry, Revocation } from "./keys/revocation.ts";
+import { revocation, watchKeyExpiry } from "./keys/revocation.ts";
 import { LimitService } from "./limits/limit-service.ts";
 import { startLimits } from "./limits/start-limits.ts";
 import { CredentialService } from "./models/credential-service.ts";
@@ -103,7 +103,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const loadDataKeys = () => dataKeyLoader?.load();
     const { now } = runtime;
     const reloads = { reloadCatalogue, reloadLimits, loadDataKeys };
-    await changeFeed.start(new Revocation({ ...serving, now, ...reloads }));
+    await changeFeed.start(revocation({ ...serving, now, ...reloads }));
     await catalogue.reload();
     await reloadLimits(null);
     serving.privateAddressWarnings.warnAtStart(catalogue.list());
@@ -194,8 +194,7 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     retryWaitMsMax: limits.upstreamRetryWaitMsMax,
   };
   const openExchanges = new OpenExchanges();
-  const keyExpiry = new KeyExpiry({ now, openExchanges });
-  closers.push(() => keyExpiry.close());
+  closers.push(watchKeyExpiry({ now, openExchanges }));
   const unknownPerHourMax = limits.usageUnknownModelsPerHourMax;
   return {
     lastUsed,

@@ -41,6 +41,7 @@ export type ListedApiKey = ApiKey & { budgetSpentPercent: number | null };
 export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyDetails): ApiKey {
   // After a rotation, the old value stays valid for a while. Only the new value has no `validUntil`.
   const current = values.find((value) => value.validUntil === null) ?? values[0];
+  const ends = values.flatMap(({ validUntil }) => validUntil?.getTime() ?? []);
   return {
     id: key.id,
     name: key.name,
@@ -53,16 +54,9 @@ export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyD
     createdAt: key.createdAt,
     lastUsedAt: key.lastUsedAt,
     expiresAt: key.expiresAt,
-    oldValueExpiresAt: latestOf(values.map((value) => value.validUntil)),
+    oldValueExpiresAt: ends.length === 0 ? null : new Date(Math.max(...ends)),
     owner,
     chargeFactor: fromFactorColumn(key.chargeFactor),
     revision: key.revision,
   };
-}
-
-function latestOf(moments: (Date | null)[]): Date | null {
-  return moments.reduce(
-    (latest, moment) => (latest === null || (moment && moment > latest) ? moment : latest),
-    null,
-  );
 }

@@ -12,9 +12,7 @@ type ChangeFeedOptions = { database: Database; runtime: Runtime; pollIntervalMs:
 
 /** Polls the database for changes by all processes, and reports them to one listener. */
 export class ChangeFeed {
-  readonly #database: Database;
-  readonly #runtime: Runtime;
-  readonly #pollIntervalMs: number;
+  readonly #options: ChangeFeedOptions;
   #listener: ChangeListener | null = null;
   #lastNumber = 0;
   #polling: Promise<void> = Promise.resolve();
@@ -24,10 +22,8 @@ export class ChangeFeed {
   #nextPruneAt = 0;
   #knewAllAt = performance.now();
 
-  constructor({ database, runtime, pollIntervalMs }: ChangeFeedOptions) {
-    this.#database = database;
-    this.#runtime = runtime;
-    this.#pollIntervalMs = pollIntervalMs;
+  constructor(options: ChangeFeedOptions) {
+    this.#options = options;
   }
 
   get staleMs(): number {
@@ -36,7 +32,7 @@ export class ChangeFeed {
 
   /** Reports only later changes, so the caller must load its data afterwards. */
   async start(listener: ChangeListener): Promise<void> {
-    this.#lastNumber = await this.#database.read(({ changes }) => changes.latestNumber());
+    this.#lastNumber = await this.#options.database.read(({ changes }) => changes.latestNumber());
     this.#listener = listener;
     this.#schedule();
   }
@@ -57,22 +53,19 @@ export class ChangeFeed {
     kind: ChangeKind,
     work: (repositories: Repositories) => Promise<[id: string | undefined, result: Result]>,
   ): Promise<Result> {
-    const result = await this.#database.write(async (repositories) => {
+    const { database, runtime } = this.#options;
+    const result = await database.write(async (repositories) => {
       const [id, edited] = await work(repositories);
-      if (id !== undefined) await repositories.changes.append(kind, id, new Date(this.#runtime.now()));
+      if (id !== undefined) await repositories.changes.append(kind, id, new Date(runtime.now()));
       return edited;
     });
-    await this.#catchUp();
-    return result;
-  }
-
-  /** Polls after a local change. A failure is only logged, because the change is already committed. */
-  async #catchUp(): Promise<void> {
     try {
       await this.poll();
     } catch (error) {
-      this.#runtime.log.warn({ error }, "cannot read changes from the database");
+      // The change is already committed.
+      this.#warn(error);
     }
+    return result;
   }
 
   async close(): Promise<void> {
@@ -89,25 +82,30 @@ export class ChangeFeed {
         this.#isFailing = false;
       } catch (error) {
         // Only the first of consecutive failures is logged, because polls are frequent.
-        if (!this.#isFailing) this.#runtime.log.warn({ error }, "cannot read changes from the database");
+        if (!this.#isFailing) this.#warn(error);
         this.#isFailing = true;
       }
       this.#schedule();
-    }, this.#pollIntervalMs);
+    }, this.#options.pollIntervalMs);
+  }
+
+  #warn(error: unknown): void {
+    this.#options.runtime.log.warn({ error }, "cannot read changes from the database");
   }
 
   async #readChanges(): Promise<void> {
     const listener = this.#listener;
     if (listener === null) return;
+    const { database } = this.#options;
     const readAt = performance.now();
-    const latest = await this.#database.read(({ changes }) => changes.latestNumber());
+    const latest = await database.read(({ changes }) => changes.latestNumber());
     if (latest < this.#lastNumber) {
       // The database was restored to an earlier state.
       await listener.everythingChanged();
       this.#lastNumber = latest;
     }
     while (this.#lastNumber < latest) {
-      const rows = await this.#database.read(({ changes }) => changes.after(this.#lastNumber, rowsPerPoll));
+      const rows = await database.read(({ changes }) => changes.after(this.#lastNumber, rowsPerPoll));
       if (rows[0]?.number !== this.#lastNumber + 1) {
         await listener.everythingChanged();
         this.#lastNumber = rows.at(-1)?.number ?? latest;
@@ -123,11 +121,11 @@ export class ChangeFeed {
   }
 
   async #prune(): Promise<void> {
-    const now = this.#runtime.now();
-    const at = this.#runtime.monotonicNow();
+    const { database, runtime } = this.#options;
+    const at = runtime.monotonicNow();
     if (at < this.#nextPruneAt) return;
     this.#nextPruneAt = at + pruneIntervalMs;
-    await this.#database.write(({ changes }) => changes.deleteBefore(new Date(now - keptMs)));
+    await database.write(({ changes }) => changes.deleteBefore(new Date(runtime.now() - keptMs)));
   }
 }
 

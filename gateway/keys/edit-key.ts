@@ -7,24 +7,8 @@ import { differences, listSome } from "../audit/audit-log.ts";
 import { can } from "../auth/permissions.ts";
 import type { Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
-import { fromFactorColumn, toFactorColumn } from "../usage/counting/charge-factor.ts";
-import {
-  changeLimits,
-  findLooserLimit,
-  firstLimits,
-  type LimitChanges,
-  limitNames,
-  toLimits,
-} from "../limits/limit-table.ts";
-
-export type NewKey = {
-  name: string;
-  models?: string[] | undefined;
-  expiresAt?: Date | null | undefined;
-  limits?: LimitChanges | undefined;
-  /** The author by default. Only administrators can set another owner. */
-  ownerId?: string | undefined;
-};
+import { changeLimits, findLooserLimit, firstLimits, limitNames, toLimits } from "../limits/limit-table.ts";
+import type { LimitEdit } from "./key-inputs.ts";
 
 /**
  * Returns the audit details. Withholds models that an administrator removes from another user's key. Throws
@@ -59,16 +43,6 @@ function checkNotWithheld(added: string[], withheldModels: string[]): void {
   throw new GatewayError("forbidden", message, { param: "models" });
 }
 
-/** Returns the audit details. */
-export async function editChargeFactor(
-  { apiKeys }: Repositories,
-  { id, chargeFactor }: ApiKeyRow,
-  factor: number | null,
-): Promise<Record<string, unknown>> {
-  await apiKeys.update(id, { chargeFactor: toFactorColumn(factor) });
-  return { chargeFactor: { from: fromFactorColumn(chargeFactor), to: factor } };
-}
-
 function isOverruling(author: Person, { ownerId }: Pick<ApiKeyRow, "ownerId">): boolean {
   return can(author, "keys.overrule") && author.id !== ownerId;
 }
@@ -79,13 +53,8 @@ export async function modelIds({ models }: Repositories, slugs: string[]): Promi
   const known = new Set(found.map((model) => model.slug));
   const unknown = slugs.filter((slug) => !known.has(slug));
   if (unknown.length > 0) {
-    throw new GatewayError(
-      "invalid_value",
-      `These models do not exist: ${unknown.join(", ")}. Remove them from the list.`,
-      {
-        param: "models",
-      },
-    );
+    const message = `These models do not exist: ${unknown.join(", ")}. Remove them from the list.`;
+    throw new GatewayError("invalid_value", message, { param: "models" });
   }
   return found.map((model) => model.id);
 }
@@ -120,8 +89,6 @@ export function editStatus(
   return { status, disabledBy: null };
 }
 
-export type LimitEdit = { limits?: LimitChanges | undefined; expiresAt?: Date | null | undefined };
-
 /** `defaults` apply to keys without limits of their own. */
 type EditLimitsOptions = { author: Person; now: number; defaults: LimitColumns };
 
@@ -137,13 +104,8 @@ export function editLimits(
   { limits = {}, expiresAt = before.expiresAt }: LimitEdit,
 ): { columns: LimitedRow; details: Record<string, unknown> } {
   if (expiresAt?.getTime() !== before.expiresAt?.getTime() && expiresAt && expiresAt.getTime() <= now) {
-    throw new GatewayError(
-      "invalid_value",
-      `The expiry ${expiresAt.toISOString()} is in the past. Choose a later time.`,
-      {
-        param: "expiresAt",
-      },
-    );
+    const message = `The expiry ${expiresAt.toISOString()} is in the past. Choose a later time.`;
+    throw new GatewayError("invalid_value", message, { param: "expiresAt" });
   }
   const columns = { ...changeLimits(before, limits), expiresAt };
   if (!can(author, "keys.overrule")) checkNotLooser(before, columns, defaults);

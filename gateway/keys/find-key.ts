@@ -6,6 +6,7 @@ import type { ApiKeyFilter } from "../../db/repositories/api-key-filter.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import { ownerScope, type Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
+import type { KeyFilter } from "./key-inputs.ts";
 
 /** Throws `not_found` if the key does not exist or the user cannot see it. */
 export async function findKey({ apiKeys }: Repositories, person: Person, id: string): Promise<ApiKeyDetails> {
@@ -17,22 +18,6 @@ export async function findKey({ apiKeys }: Repositories, person: Person, id: str
 export function noSuchKey(): GatewayError {
   return new GatewayError("not_found", "No API key has this ID. Reload the list of keys.", { param: "id" });
 }
-
-export type KeyFilter = {
-  search?: string | undefined;
-  modelSlug?: string | undefined;
-  ownerId?: string | undefined;
-  /** Keys that expire within 7 days, or that never made a request, regardless of status. */
-  attention?: "expiring" | "unused" | undefined;
-};
-
-export type KeyListQuery = KeyFilter & {
-  status?: "active" | "disabled" | undefined;
-  cursor?: string | undefined;
-  limit?: number | undefined;
-};
-
-export type KeyCounts = { total: number; active: number; disabled: number };
 
 /** Returns null if no key can match. */
 export async function toKeyFilter(
@@ -50,19 +35,6 @@ export async function toKeyFilter(
   if (modelSlug === undefined) return filter;
   const model = await models.find({ slug: modelSlug });
   return model && { ...filter, modelId: model.id };
-}
-
-export async function countKeys(
-  repositories: Repositories,
-  person: Person,
-  query: KeyFilter,
-  now: number,
-): Promise<KeyCounts> {
-  const filter = await toKeyFilter(repositories, person, query, now);
-  if (!filter) return { total: 0, active: 0, disabled: 0 };
-  const active = await repositories.apiKeys.count({ ...filter, status: "active" });
-  const disabled = await repositories.apiKeys.count({ ...filter, status: "disabled" });
-  return { total: active + disabled, active, disabled };
 }
 
 export function attentionConditions(attention: "expiring" | "unused", now: number) {

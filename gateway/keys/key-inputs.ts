@@ -6,10 +6,12 @@ const filter = {
   search,
   modelSlug: slug.optional(),
   ownerId: id.optional(),
+  /** Keys that expire within 7 days, or that never made a request, regardless of status. */
   attention: z.enum(["expiring", "unused"]).optional(),
 };
 
 export const keyFilter = z.strictObject(filter);
+export type KeyFilter = z.output<typeof keyFilter>;
 
 export const keyPage = z.strictObject({
   ...filter,
@@ -17,21 +19,26 @@ export const keyPage = z.strictObject({
   cursor,
   limit: pageLimit,
 });
+export type KeyPage = z.output<typeof keyPage>;
 
 const searchText = z.string().min(1).max(4_096);
 
+/** `text` may also be a masked value, the last four characters of a value, or a key's ID. */
 export const soughtKey = z.union([
   z.strictObject({ value: searchText }),
   z.strictObject({ text: searchText }),
 ]);
+export type SoughtKey = z.output<typeof soughtKey>;
 
 export const newKey = z.strictObject({
   name,
   models: slugs.optional(),
   expiresAt: moment.nullish(),
   limits: limitChanges.optional(),
+  /** The author by default. Only administrators can set another owner. */
   ownerId: id.optional(),
 });
+export type NewKey = z.output<typeof newKey>;
 
 export const keyLimitChanges = z.strictObject({
   id,
@@ -39,6 +46,7 @@ export const keyLimitChanges = z.strictObject({
   expiresAt: moment.nullish(),
   revision,
 });
+export type LimitEdit = Omit<z.output<typeof keyLimitChanges>, "id" | "revision">;
 
 export const rotation = z.strictObject({
   id,

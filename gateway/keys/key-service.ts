@@ -10,30 +10,14 @@ import { budgetMarks } from "../limits/budgets/budget-marks.ts";
 import { noLimitColumns } from "../limits/limit-table.ts";
 import type { LimitsInForce } from "../limits/holders.ts";
 import type { Runtime } from "../runtime.ts";
+import { fromFactorColumn, toFactorColumn } from "../usage/counting/charge-factor.ts";
 import { type ApiKey, type ListedApiKey, type NewApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
-import {
-  editChargeFactor,
-  editLimits,
-  editModels,
-  editStatus,
-  type LimitEdit,
-  modelIds,
-  type NewKey,
-  refusingDeletedModels,
-} from "./edit-key.ts";
-import {
-  checkOwner,
-  countKeys,
-  findKey,
-  type KeyCounts,
-  type KeyFilter,
-  type KeyListQuery,
-  noSuchKey,
-  toKeyFilter,
-} from "./find-key.ts";
+import { editLimits, editModels, editStatus, modelIds, refusingDeletedModels } from "./edit-key.ts";
+import { checkOwner, findKey, noSuchKey, toKeyFilter } from "./find-key.ts";
+import type { KeyFilter, KeyPage, LimitEdit, NewKey, SoughtKey } from "./key-inputs.ts";
 import { generateKeyValue, lastFourOf } from "./key-value.ts";
-import { type FoundKey, type KeySearch, searchKeys } from "./search-keys.ts";
+import { type FoundKey, searchKeys } from "./search-keys.ts";
 import { hashKeyValue } from "./authenticate-key.ts";
 
 type KeyServiceOptions = {
@@ -55,7 +39,7 @@ export class KeyService {
   /** Lists the newest keys first. */
   async list(
     person: Person,
-    query: KeyListQuery,
+    query: KeyPage,
   ): Promise<{ items: ListedApiKey[]; nextCursor: string | null }> {
     const { status, cursor: beforeId, limit = keysPerPage } = query;
     const { found, marks } = await this.#options.database.ask(person, async (repositories) => {
@@ -72,9 +56,14 @@ export class KeyService {
     return { items, nextCursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  count(person: Person, query: KeyFilter): Promise<KeyCounts> {
-    const now = this.#options.runtime.now();
-    return this.#options.database.ask(person, (repositories) => countKeys(repositories, person, query, now));
+  count(person: Person, query: KeyFilter): Promise<{ total: number; active: number; disabled: number }> {
+    return this.#options.database.ask(person, async (repositories) => {
+      const filter = await toKeyFilter(repositories, person, query, this.#options.runtime.now());
+      if (!filter) return { total: 0, active: 0, disabled: 0 };
+      const active = await repositories.apiKeys.count({ ...filter, status: "active" });
+      const disabled = await repositories.apiKeys.count({ ...filter, status: "disabled" });
+      return { total: active + disabled, active, disabled };
+    });
   }
 
   get(person: Person, id: string): Promise<ApiKey> {
@@ -83,7 +72,7 @@ export class KeyService {
     );
   }
 
-  find(person: Person, search: KeySearch): Promise<FoundKey | null> {
+  find(person: Person, search: SoughtKey): Promise<FoundKey | null> {
     return this.#options.database.read((repositories) =>
       searchKeys(repositories, person, search, this.#options.runtime.now()),
     );
@@ -150,7 +139,10 @@ export class KeyService {
   /** A factor of 1.15 charges 15 % more than the cost. Null charges the cost. */
   setChargeFactor(author: Author, id: string, factor: number | null, revision?: number): Promise<ApiKey> {
     const change = { author, id, revision, action: "key.setChargeFactor" } as const;
-    return this.#change(change, (repositories, { key }) => editChargeFactor(repositories, key, factor));
+    return this.#change(change, async ({ apiKeys }, { key }) => {
+      await apiKeys.update(id, { chargeFactor: toFactorColumn(factor) });
+      return { chargeFactor: { from: fromFactorColumn(key.chargeFactor), to: factor } };
+    });
   }
 
   activate(author: Author, id: string): Promise<ApiKey> {

@@ -95,7 +95,35 @@ export class KeyUsageReader {
   }
 
   attention(person: Person): Promise<KeyAttention> {
-    return readKeyAttention(this.#options, person);
+    const owner = ownerScope(person);
+    const { database, limitsInForce } = this.#options;
+    const now = this.#options.now();
+    const defaults = limitsInForce.defaultsOf("key");
+    return database.ask(person, async (repositories) => {
+      const { apiKeys } = repositories;
+      const expiring = { owner, status: "active", ...attentionConditions("expiring", now) } as const;
+      const unused = { owner, status: "active", ...attentionConditions("unused", now) } as const;
+      const budgeted = await (budgetsOf(defaults)
+        ? apiKeys.newestActive(owner, budgetedMax)
+        : apiKeys.listBudgeted(owner, budgetedMax));
+      const marks = await budgetMarks(repositories, budgeted, defaults, now);
+      const marked = budgeted
+        .flatMap(({ id, name }) => ({ id, name, spentPercent: marks.get(id) ?? 0 }))
+        .filter(({ spentPercent }) => spentPercent > 0)
+        .toSorted((one, other) => other.spentPercent - one.spentPercent);
+      const [soon, never] = [await apiKeys.first(expiring, keysMax), await apiKeys.first(unused, keysMax)];
+      return {
+        expiring: {
+          count: await apiKeys.count(expiring),
+          keys: soon.map(({ id, name, expiresAt }) => ({ id, name, expiresAt })),
+        },
+        budgets: { count: marked.length, keys: marked.slice(0, keysMax) },
+        unused: {
+          count: await apiKeys.count(unused),
+          keys: never.map(({ id, name, createdAt }) => ({ id, name, createdAt })),
+        },
+      };
+    });
   }
 
   #budgetUse(id: string, period: BudgetPeriod, budgetUsd: number | null): BudgetUse {
@@ -124,40 +152,6 @@ type KeyAttention = {
   /** Keys that never made a request, oldest first. */
   unused: { count: number; keys: (NamedKey & { createdAt: Date })[] };
 };
-
-function readKeyAttention(
-  { database, limitsInForce, ...options }: Pick<KeyUsageReaderOptions, "database" | "limitsInForce" | "now">,
-  person: Person,
-): Promise<KeyAttention> {
-  const owner = ownerScope(person);
-  const now = options.now();
-  const defaults = limitsInForce.defaultsOf("key");
-  return database.ask(person, async (repositories) => {
-    const { apiKeys } = repositories;
-    const expiring = { owner, status: "active", ...attentionConditions("expiring", now) } as const;
-    const unused = { owner, status: "active", ...attentionConditions("unused", now) } as const;
-    const budgeted = await (budgetsOf(defaults)
-      ? apiKeys.newestActive(owner, budgetedMax)
-      : apiKeys.listBudgeted(owner, budgetedMax));
-    const marks = await budgetMarks(repositories, budgeted, defaults, now);
-    const marked = budgeted
-      .flatMap(({ id, name }) => ({ id, name, spentPercent: marks.get(id) ?? 0 }))
-      .filter(({ spentPercent }) => spentPercent > 0)
-      .toSorted((one, other) => other.spentPercent - one.spentPercent);
-    const [soon, never] = [await apiKeys.first(expiring, keysMax), await apiKeys.first(unused, keysMax)];
-    return {
-      expiring: {
-        count: await apiKeys.count(expiring),
-        keys: soon.map(({ id, name, expiresAt }) => ({ id, name, expiresAt })),
-      },
-      budgets: { count: marked.length, keys: marked.slice(0, keysMax) },
-      unused: {
-        count: await apiKeys.count(unused),
-        keys: never.map(({ id, name, createdAt }) => ({ id, name, createdAt })),
-      },
-    };
-  });
-}
 
 const keysMax = 5;
 /** Only the newest keys with a budget are considered, because all daily costs of each key are read. */

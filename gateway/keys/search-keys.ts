@@ -4,10 +4,8 @@ import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts"
 import { ownerScope, type Person } from "../auth/person.ts";
 import { type ApiKey, toApiKey } from "./api-key.ts";
 import { hashKeyValue } from "./authenticate-key.ts";
+import type { SoughtKey } from "./key-inputs.ts";
 import { isKeyValue } from "./key-value.ts";
-
-/** `text` may also be a masked value, the last four characters of a value, or a key's ID. */
-export type KeySearch = { value: string } | { text: string };
 
 type KeyMatch = {
   by: "value" | "lastFour" | "id";
@@ -25,7 +23,7 @@ type Match = { by: KeyMatch["by"]; details: ApiKeyDetails; value: ApiKeyValueRow
 export async function searchKeys(
   repositories: Repositories,
   person: Person,
-  search: KeySearch,
+  search: SoughtKey,
   now: number,
 ): Promise<FoundKey | null> {
   const matches = await listMatches(repositories, person, search, now);
@@ -39,7 +37,7 @@ export async function searchKeys(
 async function listMatches(
   { apiKeys }: Repositories,
   person: Person,
-  search: KeySearch,
+  search: SoughtKey,
   now: number,
 ): Promise<Match[]> {
   const owner = ownerScope(person);
@@ -65,7 +63,7 @@ async function listMatches(
 
 type ReadSearch = { value?: string; id?: string; lastFour?: string };
 
-function readSearch(search: KeySearch): ReadSearch {
+function readSearch(search: SoughtKey): ReadSearch {
   if ("value" in search) {
     const value = search.value.trim();
     return isKeyValue(value) ? { value } : {};
