@@ -8,9 +8,10 @@ import type { Repositories } from "../../db/database.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { AuditAction, AuditLog } from "../audit/audit-log.ts";
 import type { Author } from "../auth/person.ts";
+import { GatewayError } from "../errors.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
 import { type NewCredential, sealCredential } from "../credentials/credential.ts";
-import { type Impact, noCredential, readCredentialImpact } from "./impact.ts";
+import { type Impact, readImpact } from "./impact.ts";
 import { checkConnection } from "./provider-settings.ts";
 
 type CredentialServiceOptions = ProviderChangeOptions & { secretBox: SecretBox; audit: AuditLog };
@@ -50,7 +51,14 @@ export class CredentialService {
   }
 
   impact(id: string, credentialId: string): Promise<Impact & { remainingCredentialCount: number }> {
-    return readCredentialImpact(this.#options.database, id, credentialId);
+    return this.#options.database.read(async (repositories) => {
+      await findProviderRow(repositories, id);
+      await findCredential(repositories, id, credentialId);
+      const credentials = await repositories.providers.listCredentials();
+      const own = credentials.filter(({ providerId }) => providerId === id);
+      const models = own.length > 1 ? [] : await repositories.models.list({ providerId: id });
+      return { ...(await readImpact(repositories, models)), remainingCredentialCount: own.length - 1 };
+    });
   }
 
   /** @param work returns the audit details */
@@ -76,8 +84,9 @@ async function findCredential(
   id: string,
 ): Promise<CredentialRow> {
   const row = await providers.findCredential(providerId, id);
-  if (!row) throw noCredential();
-  return row;
+  if (row) return row;
+  const message = "The provider has no credential with this ID. Reload the provider.";
+  throw new GatewayError("not_found", message, { param: "credentialId" });
 }
 
 function describe({ id, lastFour }: CredentialRow): { id: string; lastFour: string } {

@@ -4,21 +4,16 @@ import type { OwnerScope } from "../../db/repositories/api-key-filter.ts";
 import { fromPriceColumns, type Prices } from "../known-models/prices.ts";
 import { GatewayError } from "../errors.ts";
 
-export type Model = {
-  id: string;
-  slug: string;
-  providerId: string;
-  upstreamModel: string;
+type KeptColumns = "id" | "slug" | "providerId" | "upstreamModel" | "outputTokensMax" | "revision";
+
+export type Model = Pick<ModelRow, KeptColumns> & {
   prices: Prices;
   contextWindow: number | null;
-  outputTokensMax: number | null;
   /** The slugs of the models that the gateway tries after this model fails, in order. */
   fallbacks: string[];
   createdAt: Date;
   /** The number of the model's keys that the user can see. */
   keyCount: number;
-  /** Increases with each change. An edit of an outdated revision fails. */
-  revision: number;
 };
 
 export async function toModels(
@@ -70,21 +65,10 @@ export async function saveFallbacks(
   const ids = new Map((await models.findBySlugs(slugs)).map(({ id, slug }) => [slug, id]));
   const fallbackIds = slugs.map((slug, index) => {
     const id = ids.get(slug);
-    const param = `fallbacks.${index}`;
-    if (id === undefined)
-      throw new GatewayError(
-        "invalid_value",
-        `The fallback model ${slug} does not exist. Choose another model.`,
-        { param },
-      );
-    if (id === model.id)
-      throw new GatewayError(
-        "invalid_value",
-        `The model ${slug} cannot be its own fallback. Choose another model.`,
-        {
-          param,
-        },
-      );
+    const refused = (problem: string) =>
+      new GatewayError("invalid_value", `${problem} Choose another model.`, { param: `fallbacks.${index}` });
+    if (id === undefined) throw refused(`The fallback model ${slug} does not exist.`);
+    if (id === model.id) throw refused(`The model ${slug} cannot be its own fallback.`);
     return id;
   });
   await models.setFallbacks(model.id, fallbackIds);

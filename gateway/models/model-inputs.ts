@@ -30,7 +30,15 @@ export const modelChanges = {
   prices: prices.optional(),
   contextWindow: tokens.optional(),
   outputTokensMax: tokens.optional(),
+  /** The slugs of all fallbacks, in order. */
   fallbacks: fallbacks.optional(),
 };
+
+type ModelFields = z.output<z.ZodObject<typeof modelChanges>>;
+
+export type NewModel = ModelFields & { slug: string; providerId: string };
+
+/** Without the revision on which it is based, an edit skips the check for concurrent edits. */
+export type ModelChanges = ModelFields & { revision?: number | undefined };
 
 export const modelReference = z.union([z.strictObject({ id }), z.strictObject({ slug })]);

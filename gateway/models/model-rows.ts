@@ -4,22 +4,10 @@ import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 import type { KnownModel } from "../known-models/known-models.ts";
-import { type Prices, toPriceColumns, unknownPrices, withGiven } from "../known-models/prices.ts";
+import { toPriceColumns, unknownPrices, withGiven } from "../known-models/prices.ts";
 import { parseSlug } from "../routing/slug.ts";
+import type { NewModel } from "./model-inputs.ts";
 import type { ModelReference } from "../../db/repositories/model-repository.ts";
-
-export type ModelChanges = {
-  upstreamModel?: string | undefined;
-  prices?: Partial<Prices> | undefined;
-  contextWindow?: number | null | undefined;
-  outputTokensMax?: number | null | undefined;
-  /** The slugs of all fallbacks, in order. */
-  fallbacks?: string[] | undefined;
-  /** The revision on which the edit is based. Undefined skips the check. */
-  revision?: number | undefined;
-};
-
-export type NewModel = Omit<ModelChanges, "revision"> & { slug: string; providerId: string };
 
 /** Fills missing prices and token limits. Throws `invalid_value` for an unknown provider or an invalid slug. */
 export async function insertModel(

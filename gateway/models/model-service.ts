@@ -9,15 +9,9 @@ import { changedMeanwhile, GatewayError } from "../errors.ts";
 import type { ChangeFeed } from "../keys/change-feed.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Catalogue } from "../routing/catalogue.ts";
-import {
-  deleteModel,
-  findModel,
-  insertModel,
-  type ModelChanges,
-  type NewModel,
-  noProvider,
-} from "./model-rows.ts";
-import { type Impact, readModelImpact } from "./impact.ts";
+import { deleteModel, findModel, insertModel, noProvider } from "./model-rows.ts";
+import type { ModelChanges, NewModel } from "./model-inputs.ts";
+import { type Impact, readImpact } from "./impact.ts";
 import { findKnownModel, type KnownModel, listKnownModels } from "../known-models/known-models.ts";
 import { type Model, toModelDetails, toModels, saveFallbacks } from "./model-details.ts";
 import { fromPriceColumns, toPriceColumns, withGiven } from "../known-models/prices.ts";
@@ -68,7 +62,9 @@ export class ModelService {
   }
 
   impact(reference: ModelReference): Promise<Impact> {
-    return readModelImpact(this.#options.database, reference);
+    return this.#options.database.read(async (repositories) =>
+      readImpact(repositories, [await findModel(repositories, reference)]),
+    );
   }
 
   /** Lists the known models, sorted by name, without an upstream request. Empty for an unknown upstream. */

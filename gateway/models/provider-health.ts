@@ -35,11 +35,8 @@ type CredentialHealth = Pick<ProviderHealth, "lastErrorCode" | "lastErrorReason"
 type HealthOptions = { database: Database; runtime: Pick<Runtime, "now">; coolDowns: CoolDowns };
 
 /** Reads the health of each provider, sorted by name. */
-export async function readProviderHealth({
-  database,
-  runtime,
-  coolDowns,
-}: HealthOptions): Promise<ProviderHealth[]> {
+export async function readProviderHealth(options: HealthOptions): Promise<ProviderHealth[]> {
+  const { database, runtime, coolDowns } = options;
   const fromId = firstIdAt("req", runtime.now() - periodMs);
   const { providers, credentials, outcomes } = await database.ask(null, async (repositories) => ({
     providers: await repositories.providers.list(),
@@ -114,9 +111,7 @@ function stateOf(settled: RecentOutcome[]): Pick<ProviderHealth, "state" | "sinc
   return { state: isFailing ? "failing" : "ok", since: first?.createdAt ?? null };
 }
 
-/**
- * The HTTP status replaces a code that is not an identifier, because upstreams can send any text.
- */
+/** The HTTP status replaces a code that is not an identifier, because upstreams can send any text. */
 function codeOf({ errorCode, httpStatus }: RecentOutcome): string {
   return errorCode !== null && /^[a-z][a-z0-9_]{0,63}$/.test(errorCode) ? errorCode : `http_${httpStatus}`;
 }

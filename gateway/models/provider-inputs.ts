@@ -57,6 +57,7 @@ export const newProvider = z.strictObject({
   timeouts: timeouts.optional(),
   ...billing,
 });
+export type NewProvider = z.output<typeof newProvider>;
 
 export const providerChanges = z.strictObject({
   id,
@@ -66,3 +67,4 @@ export const providerChanges = z.strictObject({
   ...billing,
   revision,
 });
+export type ProviderChanges = Omit<z.output<typeof providerChanges>, "id">;

@@ -23,16 +23,10 @@ import { deleteModel } from "./model-rows.ts";
 import { type DiscoveredModel, describeModels } from "./discovered-models.ts";
 import type { EnvironmentKey, EnvironmentKeys } from "../config/environment-keys.ts";
 import { type HealthHistory, readHealthHistory } from "./health-history.ts";
-import { type Impact, readProviderImpact } from "./impact.ts";
+import { type Impact, readImpact } from "./impact.ts";
 import { type ProviderHealth, readProviderHealth } from "./provider-health.ts";
-import {
-  type CheckedSettings,
-  checkConnection,
-  checkSettings,
-  type NewProvider,
-  type ProviderChanges,
-  type ProviderSettingsInput,
-} from "./provider-settings.ts";
+import type { NewProvider, ProviderChanges } from "./provider-inputs.ts";
+import { type CheckedSettings, checkConnection, checkSettings } from "./provider-settings.ts";
 import { toBillingColumns } from "../usage/counting/charge-factor.ts";
 import { checkVersionPath, listUpstreamModels, type ProviderTest, testProvider } from "./test-provider.ts";
 
@@ -133,7 +127,10 @@ export class ProviderService {
   }
 
   impact(id: string): Promise<Impact> {
-    return readProviderImpact(this.#options.database, id);
+    return this.#options.database.read(async (repositories) => {
+      await findProviderRow(repositories, id);
+      return readImpact(repositories, await repositories.models.list({ providerId: id }));
+    });
   }
 
   /** Throws `conflict` if the provider has models and `withModels` is false. */
@@ -205,7 +202,7 @@ export class ProviderService {
     return row;
   }
 
-  async #check(provider: ProviderSettingsInput & { apiKey?: string | undefined }): Promise<CheckedSettings> {
+  async #check(provider: Omit<NewProvider, "name">): Promise<CheckedSettings> {
     const settings = await checkSettings(provider, this.#options.guard);
     checkConnection(settings, provider.apiKey ?? null);
     return settings;

@@ -1,34 +1,14 @@
-import type { UpstreamTimeoutOverrides } from "../../db/entities/provider.ts";
-import type { BillingChanges } from "../usage/counting/charge-factor.ts";
 import { GatewayError } from "../errors.ts";
 import { findProvider, type ProviderKindName, findPreset } from "../providers/registry.ts";
 import { type AddressGuard, hostAndPortOf, portOf } from "../upstream/address-guard.ts";
 import { howToAllow } from "../upstream/upstream-failure.ts";
-
-export type ProviderSettingsInput = {
-  kind: ProviderKindName;
-  preset?: string | null | undefined;
-  baseUrl?: string | null | undefined;
-};
-
-export type NewProvider = ProviderSettingsInput &
-  BillingChanges & {
-    name: string;
-    apiKey?: string | undefined;
-    timeouts?: UpstreamTimeoutOverrides | undefined;
-  };
-
-export type ProviderChanges = Pick<NewProvider, "preset" | "timeouts" | keyof BillingChanges> & {
-  baseUrl?: string | undefined;
-  /** The revision on which the edit is based. Undefined skips the check. */
-  revision?: number | undefined;
-};
+import type { NewProvider } from "./provider-inputs.ts";
 
 export type CheckedSettings = { kind: ProviderKindName; preset: string | null; baseUrl: string | null };
 
 /** Throws `invalid_value` or `missing_required_parameter` for invalid, forbidden or missing settings. */
 export async function checkSettings(
-  { kind, preset = null, baseUrl }: ProviderSettingsInput,
+  { kind, preset = null, baseUrl }: Pick<NewProvider, "kind" | "preset" | "baseUrl">,
   guard: AddressGuard,
 ): Promise<CheckedSettings> {
   const known = findPreset(kind, preset);
@@ -42,13 +22,8 @@ export async function checkSettings(
     return { kind, preset, baseUrl: await checkBaseUrl(address, guard) };
   }
   if (baseUrl === undefined || baseUrl === null) return { kind, preset, baseUrl: null };
-  throw new GatewayError(
-    "invalid_value",
-    `Providers of kind ${kind} have no base URL. Remove the base URL.`,
-    {
-      param: "baseUrl",
-    },
-  );
+  const message = `Providers of kind ${kind} have no base URL. Remove the base URL.`;
+  throw new GatewayError("invalid_value", message, { param: "baseUrl" });
 }
 
 /** Throws `invalid_value` if the kind rejects the settings or the secret. */
@@ -64,15 +39,12 @@ export function checkConnection(
  * again.
  */
 async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<string> {
-  if (text === null)
-    throw new GatewayError(
-      "missing_required_parameter",
-      "Providers of this kind require a base URL. Enter a URL such as https://api.openai.com/v1.",
-      {
-        param: "baseUrl",
-      },
-    );
-  const url = URL.canParse(text) ? new URL(text) : null;
+  if (text === null) {
+    const message =
+      "Providers of this kind require a base URL. Enter a URL such as https://api.openai.com/v1.";
+    throw new GatewayError("missing_required_parameter", message, { param: "baseUrl" });
+  }
+  const url = URL.parse(text);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
     throw refused("is not an http or https URL. Use a URL such as https://api.openai.com/v1");
   }

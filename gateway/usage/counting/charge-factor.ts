@@ -1,7 +1,7 @@
 import type { ProviderRow } from "../../../db/entities/provider.ts";
 
 /** Undefined keeps a setting. Null resets it to the default. */
-export type BillingChanges = {
+type BillingChanges = {
   costSource?: "provider" | null | undefined;
   /** The charge in relation to the cost: 1.15 adds 15 %. */
   chargeFactor?: number | null | undefined;
