@@ -97,13 +97,11 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     if (dataKeyLoader) closers.push(() => dataKeyLoader.close());
     await dataKeyLoader?.load();
 
-    const { keys, models, providers } = managed;
     const withKey = config.makesFirstKey;
-    const firstKeyValue = await firstStart({ database, runtime, keys, models, providers, withKey });
+    const firstKeyValue = await firstStart({ database, runtime, ...managed, withKey });
     const loadDataKeys = () => dataKeyLoader?.load();
-    const { now } = runtime;
     const reloads = { reloadCatalogue, reloadLimits, loadDataKeys };
-    await changeFeed.start(revocation({ ...serving, now, ...reloads }));
+    await changeFeed.start(revocation({ ...serving, now: runtime.now, ...reloads }));
     await catalogue.reload();
     await reloadLimits(null);
     serving.privateAddressWarnings.warnAtStart(catalogue.list());
@@ -167,19 +165,13 @@ async function startServing({ config, runtime, database, secretBox, guard, close
   closers.push(() => upstreams.close());
   const changeFeed = new ChangeFeed({ database, runtime, pollIntervalMs: limits.changePollIntervalMs });
   closers.push(() => changeFeed.close());
-  const { limitsInForce, budgets, limiter, closeLimits, exchangeLimits } = await startLimits({
-    config,
-    database,
-    runtime,
-    recorder,
-  });
+  const { closeLimits, ...limitServices } = await startLimits({ config, database, runtime, recorder });
   closers.push(closeLimits);
-  const kept = await startKeptResponses(config, { runtime, secretBox });
-  const { keptResponses, memoryStore, close: closeKept } = kept;
+  const { close: closeKept, ...kept } = await startKeptResponses(config, { runtime, secretBox });
   closers.push(closeKept);
   const catalogue = new Catalogue({ database, secretBox, limits, log });
   const keyCache = new KeyCache({
-    lookUp: (hash) => lookUpKey({ database, budgets, catalogue }, hash),
+    lookUp: (hash) => lookUpKey({ database, budgets: limitServices.budgets, catalogue }, hash),
     now: monotonicNow,
     entriesMax: limits.keyCacheEntriesMax,
     lookupsMax: limits.keyLookupsMax,
@@ -201,12 +193,8 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     recorder,
     upstreams,
     changeFeed,
-    limitsInForce,
-    budgets,
-    limiter,
-    exchangeLimits,
-    keptResponses,
-    memoryStore,
+    ...limitServices,
+    ...kept,
     catalogue,
     keyCache,
     attempts,

@@ -72,7 +72,7 @@ export const masterKey = z
 
 export const masterKeys = z
   .string()
-  .transform((text) => text.split(",").map((key) => readKey(key.trim())))
+  .transform((text) => partsOf(text).map(readKey))
   .refine(
     (keys) => !keys.includes(null),
     "contains a key that is not 32 bytes in base64. Separate the keys with commas.",
@@ -81,7 +81,7 @@ export const masterKeys = z
 
 export const encryptionContext = z
   .string()
-  .transform((text) => text.split(",").map((pair) => /^([^=]+)=(.+)$/.exec(pair.trim())?.slice(1) ?? []))
+  .transform((text) => partsOf(text).map((pair) => /^([^=]+)=(.+)$/.exec(pair)?.slice(1) ?? []))
   .refine(
     (pairs) => pairs.every((pair) => pair.length === 2),
     "is not a list of name=value pairs. Separate the pairs with commas, such as app=gateway,stack=prod.",
@@ -90,7 +90,7 @@ export const encryptionContext = z
 
 export const jwtSecret = z
   .string()
-  .transform((text) => text.split(",").map((secret) => secret.trim()))
+  .transform(partsOf)
   .refine(
     (secrets) => secrets.every((secret) => Buffer.byteLength(secret) >= 32),
     "contains a secret of fewer than 32 bytes. Create a secret with: openssl rand -base64 32",
@@ -105,12 +105,7 @@ export const webhookSecret = z
 
 export const privateHosts = z
   .string()
-  .transform((text) =>
-    text
-      .split(",")
-      .map((host) => host.trim().toLowerCase())
-      .filter(Boolean),
-  )
+  .transform((text) => partsOf(text.toLowerCase()).filter(Boolean))
   .refine(
     (hosts) => hosts.every((host) => host === "*" || isHostAndPort(host)),
     "is not a list of host:port. Use a list such as localhost:11434,10.0.0.5:8000, or * for all hosts.",
@@ -118,12 +113,7 @@ export const privateHosts = z
 
 export const corsOrigins = z
   .string()
-  .transform((text) =>
-    text
-      .split(",")
-      .map((origin) => origin.trim().toLowerCase())
-      .filter(Boolean),
-  )
+  .transform((text) => partsOf(text.toLowerCase()).filter(Boolean))
   .refine(
     (origins) => origins.every((origin) => origin === "*" || isOrigin(origin)),
     "is not a list of origins. Use a list such as https://app.example.com,http://localhost:3000, or * for all origins.",
@@ -166,15 +156,16 @@ export function readKey(text: string): Buffer | null {
   return /^[\w+/-]{43}=?$/.test(text) ? Buffer.from(text, "base64") : null;
 }
 
+/** The parts of a list that commas separate. */
+function partsOf(text: string): string[] {
+  return text.split(",").map((part) => part.trim());
+}
+
 /** Parses `name=value` pairs, separated by commas, with percent-encoded values. */
 function pairs(example: string, fits: (name: string, value: string) => boolean) {
   const message = `is not a list of name=value pairs. Separate the pairs with commas, such as ${example}.`;
   return z.string().transform((text, context) => {
-    const read = text
-      .split(",")
-      .map((pair) => pair.trim())
-      .filter((pair) => pair !== "")
-      .map(readPair);
+    const read = partsOf(text).filter(Boolean).map(readPair);
     const found = read.filter((pair) => pair !== null && fits(...pair)) as [string, string][];
     if (found.length < read.length) context.addIssue({ code: "custom", message });
     return Object.fromEntries(found) as Record<string, string>;

@@ -38,13 +38,8 @@ export class EnvironmentKeys {
       throw new GatewayError("not_found", message, { param });
     }
     if (!/^[\x21-\x7e]{1,4096}$/.test(key.apiKey)) {
-      throw new GatewayError(
-        "invalid_value",
-        `${variable} contains an invalid key. Use printable ASCII characters without spaces or line breaks.`,
-        {
-          param,
-        },
-      );
+      const message = `${variable} contains an invalid key. Use printable ASCII characters without spaces or line breaks.`;
+      throw new GatewayError("invalid_value", message, { param });
     }
     const { apiKey, baseUrl, kind, preset } = key;
     return { name: preset.name, kind, preset: preset.name, baseUrl, apiKey };
