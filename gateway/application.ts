@@ -60,10 +60,7 @@ function serveOpenApiDocument() {
   };
 }
 
-/**
- * Excludes `auth` procedures: some responses contain tokens, and a compressed length can reveal a secret
- * (BREACH).
- */
+/** Excludes `auth`, whose responses contain tokens: a compressed length can reveal a secret (BREACH). */
 const compressAnswers = compression({
   threshold: 1_024,
   // A window of 64 KB bounds the memory of each response. The default is 4 MB.

@@ -163,7 +163,6 @@ export function differences<Thing extends object>(
   return Object.fromEntries(changed.map((field) => [field, { from: before[field], to: after[field] }]));
 }
 
-/** The first items of a list and its length, for an audit entry. */
 export function listSome(items: readonly string[]): { count: number; items: readonly string[] } {
   return { count: items.length, items: items.slice(0, itemsMax) };
 }

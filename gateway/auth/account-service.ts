@@ -48,9 +48,7 @@ export class AccountService {
     return isSame(token, this.setUpToken);
   }
 
-  /**
-   * Creates the first administrator and signs them in. Throws `forbidden` for a wrong token, or if a user exists.
-   */
+  /** Creates the first administrator. Throws `forbidden` for a wrong token, or if a user exists. */
   async setUp(token: string, account: NewAccount, address: string): Promise<Session> {
     if (!this.isSetUpToken(token)) {
       const message = "This setup token is invalid. Use the link that the gateway prints at startup.";

@@ -101,10 +101,7 @@ function hashInvitation(token: string): string {
 
 const lifetimeMs = 7 * 24 * 60 * 60_000;
 
-/**
- * The URL of an invitation or a password reset. The token is in the fragment, which browsers do not send, so proxies
- * cannot log it.
- */
+/** The token is in the fragment, which browsers do not send, so that proxies cannot log it. */
 export function formatJoinLink(consoleUrl: string, token: string): string {
   return `${consoleUrl}/join#token=${token}`;
 }

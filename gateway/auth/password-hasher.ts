@@ -46,10 +46,7 @@ const retryAfterSeconds = 3;
 
 type HashRuntime = Pick<Runtime, "randomBytes" | "hashStrength">;
 
-/**
- * Hashes a password with argon2id (RFC 9106). Returns a PHC string
- * (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), so that the strength can be raised later.
- */
+/** Hashes with argon2id (RFC 9106). The PHC string names the strength, so that it can be raised later. */
 export async function hashPassword(
   password: string,
   { randomBytes, hashStrength }: HashRuntime,

@@ -1,7 +1,6 @@
 import type { Role } from "../../db/entities/user.ts";
 import { GatewayError } from "../errors.ts";
 
-/** The roles that may do something. */
 type Rule = readonly Role[];
 
 const everyone: Rule = ["admin", "member"];
@@ -104,15 +103,11 @@ export function can({ role }: Actor, action: Action): boolean {
   return rules[action].includes(role);
 }
 
-/** Lists everything that an actor may do, for the console. */
 export function actionsOf(actor: Actor): Action[] {
   return (Object.keys(rules) as Action[]).filter((action) => can(actor, action));
 }
 
-/**
- * Throws `forbidden` unless the actor may do it.
- * @param path the path of a procedure. One without a rule is a fault of the gateway.
- */
+/** Throws `forbidden` unless the actor may do it. A path without a rule is a fault of the gateway. */
 export function requirePermission(actor: Actor, path: string): void {
   if (!isAction(path)) throw new Error(`The procedure ${path} has no rule.`);
   if (can(actor, path)) return;

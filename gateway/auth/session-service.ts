@@ -94,7 +94,6 @@ export class SessionService {
     });
   }
 
-  /** Ends all sessions of the author, including the current session. */
   async endAll(author: Author): Promise<void> {
     await this.#options.database.write(async (repositories) => {
       const sessions = await repositories.sessions.deleteOf(author.id);
@@ -136,10 +135,7 @@ export class SessionService {
     return this.#successors(secret).find((candidate) => hashToken(candidate) === session.tokenHash) ?? null;
   }
 
-  /**
-   * The successors of a token's secret, one for each JWT secret, newest first. The current token may come from
-   * an older JWT secret.
-   */
+  /** One for each JWT secret, newest first, because the current token may come from an older secret. */
   #successors(secret: string): string[] {
     return this.#options.secrets.map((key) =>
       createHmac("sha256", key).update(`successor of ${secret}`).digest("base64url"),

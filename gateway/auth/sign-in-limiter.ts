@@ -50,10 +50,7 @@ export class SignInLimiter {
     }
   }
 
-  /**
-   * Counts an attempt and returns the account's total. Rejected attempts are not counted, so that they use no
-   * memory.
-   */
+  /** Returns the account's attempts. Rejected attempts are not counted, so that they use no memory. */
   #count(account: string, network: string, pair: string): number {
     const waitMs = Math.max(
       this.#networks.waitMs(network),
@@ -121,9 +118,7 @@ export function networkOf(address: string): string {
 
 type AttemptCounterOptions = { now: () => number; attemptsMax: number; windowMs: number; keysMax: number };
 
-/**
- * Counts attempts by key, in a window that starts with the key's first attempt. Drops the oldest keys beyond `keysMax`.
- */
+/** Counts attempts by key, in a window from the first one. Drops the oldest keys beyond `keysMax`. */
 export class AttemptCounter {
   readonly #options: AttemptCounterOptions;
   /** The windows are in the order of their ends, because all have the same length. */

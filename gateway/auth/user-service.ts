@@ -101,10 +101,7 @@ export class UserService {
     });
   }
 
-  /**
-   * Ends the user's sessions and blocks sign-in. The user's keys stay active, because programs depend on
-   * them.
-   */
+  /** Ends the user's sessions and blocks sign-in. Keys stay active, because programs depend on them. */
   async disable(author: Author, id: string): Promise<{ user: User; activeKeyCount: number }> {
     let activeKeyCount = 0;
     const user = await this.#change(author, id, "user.disable", async (repositories, row) => {

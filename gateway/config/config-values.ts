@@ -1,10 +1,7 @@
 import * as z from "zod";
 import { MysqlUrlError, parseMysqlUrl } from "../../db/mysql-url.ts";
 
-/**
- * `problem` completes a sentence whose subject is the value. The default maximum is the longest timer delay in
- * milliseconds.
- */
+/** `problem` completes a sentence about the value. The default maximum is the longest timer delay in ms. */
 export function wholeNumber(problem: string, least: number, most = 2 ** 31 - 1) {
   const advice = `Use a whole number from ${least} to ${most}.`;
   const message = `${problem} ${advice}`;

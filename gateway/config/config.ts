@@ -26,10 +26,7 @@ export type Config = Members &
     previousMasterKeys: Buffer[];
     /** The AWS KMS key that wraps the data keys. Null without KMS. */
     kms: { keyId: string; encryptionContext: Record<string, string> } | null;
-    /**
-     * Whether the first start creates and prints an API key. False with MySQL. Also false in production,
-     * because logs would store the key.
-     */
+    /** Whether the first start prints an API key. Not with MySQL or in production, whose logs would keep it. */
     makesFirstKey: boolean;
     /** The secrets of access and refresh tokens, newest first. Null if a key file in the data folder replaces them. */
     jwtSecrets: string[] | null;

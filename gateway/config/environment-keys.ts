@@ -2,10 +2,7 @@ import { GatewayError } from "../errors.ts";
 import { type ProviderKindName, providerKindNames, providerKinds } from "../providers/registry.ts";
 import type { Environment, Preset } from "../providers/provider.ts";
 
-/**
- * Provider keys in the environment variables of the providers' own tools. The private field keeps the keys out of
- * logs.
- */
+/** Provider keys in the variables of the providers' own tools. The private field keeps them out of logs. */
 export class EnvironmentKeys {
   readonly #keys: ReadonlyMap<string, FoundKey>;
 
@@ -27,10 +24,7 @@ export class EnvironmentKeys {
     });
   }
 
-  /**
-   * Returns the settings of a new provider. Throws `not_found` for a variable without a key, and
-   * `invalid_value` for an invalid key.
-   */
+  /** Throws `not_found` for a variable without a key, and `invalid_value` for an invalid key. */
   toProvider(variable: string, param: string) {
     const key = this.#keys.get(variable);
     if (!key) {

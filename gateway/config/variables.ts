@@ -455,7 +455,6 @@ export type Variable = {
   ifUnset?: string | undefined;
 };
 
-/** The schema of the whole environment. */
 export const environmentSchema = z.object(
   Object.fromEntries(Object.entries(variables).map(([variable, { schema }]) => [variable, schema])) as {
     [Name in VariableName]: (typeof variables)[Name]["schema"];

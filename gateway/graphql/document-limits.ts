@@ -8,10 +8,7 @@ import {
 } from "graphql";
 import { GatewayError } from "../errors.ts";
 
-/**
- * Rejects expensive documents before validation. A fragment counts at each spread but is measured once, so
- * the check takes linear time.
- */
+/** Rejects expensive documents. A fragment counts at each spread, but is measured once, in linear time. */
 export function checkDocument(document: DocumentNode, recordsPerPageMax: number): void {
   const fragments = new Map(
     document.definitions

@@ -8,10 +8,7 @@ import { nextTurn } from "../next-turn.ts";
 import type { Services } from "../services.ts";
 import type { GraphqlServer } from "./server.ts";
 
-/**
- * `/graphql`: the usage history, for signed-in users. The first allowed query imports GraphQL's libraries,
- * which load slowly.
- */
+/** The first allowed query imports GraphQL's libraries, which load slowly. */
 export function graphql(services: Services, path: string) {
   let starting: Promise<GraphqlServer> | undefined;
   const start = async (): Promise<GraphqlServer> => {
@@ -53,7 +50,6 @@ export function graphql(services: Services, path: string) {
 
 type Call = { request: IncomingMessage; response: ServerResponse; path: string };
 
-/** Authenticates the caller and reads the query. */
 async function authenticate({ bodyBudget, sessions }: Services, { request, response, path }: Call) {
   const { method = "GET", headers } = request;
   if (!isSameOrigin(headers)) {

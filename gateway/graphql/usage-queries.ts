@@ -30,13 +30,8 @@ export function addUsageQueries(builder: Builder): void {
       async resolve(_root, args, { services: { usageHistory, limits }, person }) {
         const first = args.first ?? 50;
         if (first < 1 || first > limits.usageRecordsPerPageMax) {
-          throw new GatewayError(
-            "invalid_value",
-            `first is ${first}. Use a number from 1 to ${limits.usageRecordsPerPageMax}.`,
-            {
-              param: "first",
-            },
-          );
+          const message = `first is ${first}. Use a number from 1 to ${limits.usageRecordsPerPageMax}.`;
+          throw new GatewayError("invalid_value", message, { param: "first" });
         }
         const after = args.after ?? undefined;
         // A cursor is the ID of its edge's record.

@@ -8,10 +8,7 @@ export type ApiKey = {
   name: string;
   maskedValue: string;
   status: "active" | "disabled";
-  /**
-   * The role that deactivated the key. Only an administrator can activate a key that `admin` deactivated.
-   * Null for an active key or an unknown role.
-   */
+  /** Only an administrator can activate a key that `admin` deactivated. Null if active or unknown. */
   disabledBy: "admin" | "owner" | null;
   models: string[];
   /** Models that an administrator removed. Only an administrator can connect them again. */
@@ -25,10 +22,7 @@ export type ApiKey = {
   owner: { id: string; name: string } | null;
   /** The charge in relation to the cost: 1.15 adds 15 %. Null charges the cost. */
   chargeFactor: number | null;
-  /**
-   * Increases with each change. An edit with an older revision is rejected, so that it does not overwrite a
-   * concurrent change.
-   */
+  /** Increases with each change. An edit of an older revision is rejected. */
   revision: number;
 };
 

@@ -8,10 +8,7 @@ import type { LimitedKey } from "../limits/holders.ts";
 
 export type AuthenticateKeyOptions = { keyCache: KeyCache; lastUsed: LastUsed; runtime: Runtime };
 
-/**
- * Returns synchronously if the key is cached. Throws `missing_api_key`, `invalid_api_key`, or the error of a
- * failed lookup.
- */
+/** Synchronous if the key is cached. Throws `missing_api_key`, `invalid_api_key` or the lookup's error. */
 export function authenticateKey(
   options: AuthenticateKeyOptions,
   value: string | null,
@@ -139,10 +136,7 @@ export class KeyCache {
     return this.#known.get(hash);
   }
 
-  /**
-   * Reads the database if the key is not cached. Null for an unknown hash. Throws `service_unavailable` while too
-   * many lookups run.
-   */
+  /** Null for an unknown hash. Throws `service_unavailable` while too many lookups run. */
   async find(hash: string): Promise<KnownKey | null> {
     const known = this.#known.get(hash);
     if (known) return known;

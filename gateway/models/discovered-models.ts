@@ -10,10 +10,7 @@ export type DiscoveredModel = {
   known: KnownModel | null;
 };
 
-/**
- * Returns the models sorted by name. Omits empty and overlong names. Limits the list, because the work blocks
- * the process.
- */
+/** Sorted by name, without empty and overlong names. Limited, because the work blocks the process. */
 export async function describeModels(
   names: readonly string[],
   provider: ProviderRow,

@@ -46,10 +46,7 @@ export function noProvider(param: string): GatewayError {
   return new GatewayError(code, "No provider has this ID. Reload the list of providers.", { param });
 }
 
-/**
- * Deletes a model within the caller's transaction, which must append a catalogue change. Returns the number
- * of keys that could use the model.
- */
+/** The caller must append a catalogue change. Returns the number of keys that could use the model. */
 export async function deleteModel(
   { changes, models }: Repositories,
   { id }: Pick<ModelRow, "id">,

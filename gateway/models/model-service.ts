@@ -127,10 +127,7 @@ export class ModelService {
     }
   }
 
-  /**
-   * Creates a model within the caller's transaction, which must append a catalogue change. Does not save
-   * fallbacks.
-   */
+  /** The caller's transaction must append a catalogue change. Does not save fallbacks. */
   insert(repositories: Repositories, model: NewModel, known: KnownModel | null = null): Promise<ModelRow> {
     return insertModel(repositories, this.#options.runtime, model, known);
   }

@@ -68,10 +68,7 @@ export class ProviderService {
     }
   }
 
-  /**
-   * Creates a provider within the caller's transaction, which must append a catalogue change. Does not check the
-   * settings.
-   */
+  /** The caller's transaction must append a catalogue change. Does not check the settings. */
   async insert(
     { providers }: Repositories,
     { name, kind, preset = null, baseUrl = null, timeouts = {}, apiKey, ...billing }: NewProvider,

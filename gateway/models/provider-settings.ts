@@ -34,10 +34,7 @@ export function checkConnection(
   findProvider(kind).connect({ baseUrl: baseUrl ?? "", secret, preset });
 }
 
-/**
- * Removes trailing slashes. Throws for a missing, invalid or forbidden URL. Each connection checks the address
- * again.
- */
+/** Throws for a missing, invalid or forbidden URL. Each connection checks the address again. */
 async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<string> {
   if (text === null) {
     const message =

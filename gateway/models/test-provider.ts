@@ -118,10 +118,7 @@ type ProviderVerdict = {
   missingPath: string | null;
 };
 
-/**
- * Requests the upstream's model list, which is free and tests the base URL and the credential. Throws
- * `invalid_value` for invalid settings.
- */
+/** The model list is free, and tests address and credential. Throws `invalid_value` for invalid settings. */
 async function probeProvider(
   provider: Provider,
   settings: ProviderSettings,
@@ -226,10 +223,7 @@ const briefTimeouts: Timeouts = {
 };
 const listBytesMax = 8 * 1024 * 1024;
 
-/**
- * Explains an unsuccessful response to the administrator.
- * @param body the response's JSON, or null
- */
+/** @param body the response's JSON, or null */
 export function explainRefusal(status: number, body: unknown, { path, secret }: RefusedCall): string {
   const quoted = quote(body, secret);
   const said = `HTTP status ${status}${quoted}`;
@@ -271,7 +265,5 @@ function messageIn(body: unknown): string | undefined {
   return candidates.find((candidate) => typeof candidate === "string");
 }
 
-/**
- * Upstreams quote parts of keys, as in `sk-pr***ABCD`, so even a few characters of the key suppress the message.
- */
+/** Upstreams quote parts of keys, as in `sk-pr***ABCD`, so even a few characters suppress the message. */
 const pieceLength = 4;

@@ -51,7 +51,6 @@ export const authRouter = router({
     ctx.refreshCookie.clear();
   }),
 
-  /** The user of an invitation or password reset link. */
   invitation: publicProcedure
     .input(z.strictObject({ token: linkToken }))
     .query(({ ctx, input }) => ctx.services.invitations.find(input.token)),

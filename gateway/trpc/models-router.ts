@@ -18,7 +18,6 @@ export const modelsRouter = router({
 
   get: procedure.input(modelReference).query(({ ctx, input }) => ctx.services.models.get(ctx.person, input)),
 
-  /** The effects of deleting the model. */
   impact: procedure.input(modelReference).query(({ ctx, input }) => ctx.services.models.impact(input)),
 
   create: procedure

@@ -37,14 +37,12 @@ export const providersRouter = router({
       ctx.services.providers.healthHistory(input.until?.getTime() ?? ctx.runtime.now()),
     ),
 
-  /** The effects of deleting the provider and its models. */
   impact: procedureOfId.query(({ ctx, input }) => ctx.services.providers.impact(input.id)),
 
   delete: procedure
     .input(z.strictObject({ id, withModels: z.boolean().default(false) }))
     .mutation(({ ctx, input }) => ctx.services.providers.delete(ctx.person, input.id, input.withModels)),
 
-  /** Requests the upstream's model list with each credential, or once without a credential. */
   test: procedureOfId.mutation(({ ctx, input }) => ctx.services.providers.test(input.id)),
 
   discoverModels: procedureOfId.query(({ ctx, input }) => ctx.services.providers.discoverModels(input.id)),
@@ -73,7 +71,6 @@ export const providersRouter = router({
       ctx.services.credentials.update(ctx.person, input.id, input.credentialId, input.weight),
     ),
 
-  /** The effects of removing the credential. */
   credentialImpact: procedure
     .input(z.strictObject({ id, credentialId: id }))
     .query(({ ctx, input }) => ctx.services.credentials.impact(input.id, input.credentialId)),
@@ -82,7 +79,6 @@ export const providersRouter = router({
     .input(z.strictObject({ id, credentialId: id }))
     .mutation(({ ctx, input }) => ctx.services.credentials.remove(ctx.person, input.id, input.credentialId)),
 
-  /** Lists environment variables that contain provider keys. Omits the keys. */
   environmentKeys: procedure.query(({ ctx }) => ctx.services.providers.environmentKeys()),
 
   importFromEnvironment: procedure
