@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { findConflicts, countWorkers } from "./config-conflicts.ts";
 import { StartError } from "../errors.ts";
 import { EnvironmentKeys } from "./environment-keys.ts";
-import { readTracing, type TracingConfig } from "./read-tracing.ts";
+import { readTracing } from "./read-tracing.ts";
 import {
   environmentSchema,
   type Members,
@@ -13,68 +13,53 @@ import {
 } from "./variables.ts";
 
 /** Everything that the environment configures, read once at start. `Members` are variables as they are. */
-export type Config = Members &
-  Readonly<{
-    workers: number;
-    /** The address of the metrics endpoint. Null disables it. */
-    metrics: Readonly<{ host: string; port: number }> | null;
-    /** The destination of traces. Null disables tracing. */
-    tracing: TracingConfig | null;
-    databaseUrl: string;
-    dataDir: string;
-    /** Earlier master keys, which open old secrets and seal no new ones. */
-    previousMasterKeys: Buffer[];
-    /** The AWS KMS key that wraps the data keys. Null without KMS. */
-    kms: { keyId: string; encryptionContext: Record<string, string> } | null;
-    /** Whether the first start prints an API key. Not with MySQL or in production, whose logs would keep it. */
-    makesFirstKey: boolean;
-    /** The secrets of access and refresh tokens, newest first. Null if a key file in the data folder replaces them. */
-    jwtSecrets: string[] | null;
-    /** The receiver of budget warnings. Null sends no warnings. */
-    limitWebhook: { url: string; secret: string } | null;
-    /** The store of translated responses for follow-ups. */
-    responsesState: NonNullable<Values["RESPONSES_STATE"]>;
-    administrator: { email: string; password: string } | null;
-    environmentKeys: EnvironmentKeys;
-    /** Whether usage records are flushed to the device, to survive a power failure. */
-    syncUsage: boolean;
-    limits: Settings;
-  }>;
+export type Config = ReturnType<typeof readConfig>;
 
 /** Throws one `ConfigError` for all invalid variables. Its message quotes no value that resembles a secret. */
-export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   // Many deployment tools pass an unset variable as an empty string.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const data = readVariables(given);
   const dataDir = resolve(data.DATA_DIR);
   const workers = countWorkers(data.WORKERS, data.DATABASE_URL);
+  const responsesState: NonNullable<Values["RESPONSES_STATE"]> =
+    data.RESPONSES_STATE ?? (workers === 1 ? "memory" : "off");
   return Object.freeze({
     ...(pick("member", data) as Members),
     workers,
+    /** The address of the metrics endpoint. Null disables it. */
     metrics:
       data.METRICS_PORT === undefined
         ? null
         : { host: data.METRICS_HOST ?? data.HOST, port: data.METRICS_PORT },
+    /** The destination of traces. Null disables tracing. */
     tracing: readTracing(data),
     databaseUrl: data.DATABASE_URL ?? `sqlite:${resolve(dataDir, "gateway.db")}`,
     dataDir,
+    /** Whether the first start prints an API key. Not with MySQL or in production, whose logs would keep it. */
     makesFirstKey: data.NODE_ENV !== "production" && (data.DATABASE_URL ?? "sqlite:").startsWith("sqlite:"),
+    /** Earlier master keys, which open old secrets and seal no new ones. */
     previousMasterKeys: data.MASTER_KEY_PREVIOUS,
+    /** The AWS KMS key that wraps the data keys. Null without KMS. */
     kms:
       data.KMS_KEY_ID === undefined
         ? null
         : { keyId: data.KMS_KEY_ID, encryptionContext: data.KMS_ENCRYPTION_CONTEXT },
+    /** The secrets of access and refresh tokens, newest first. Null if a key file in the data folder replaces them. */
     jwtSecrets: data.JWT_SECRET ?? null,
     administrator:
       data.ADMIN_EMAIL !== undefined && data.ADMIN_PASSWORD !== undefined
         ? { email: data.ADMIN_EMAIL, password: data.ADMIN_PASSWORD }
         : null,
+    /** The receiver of budget warnings. Null sends no warnings. */
     limitWebhook:
       data.LIMIT_WEBHOOK_URL !== undefined && data.LIMIT_WEBHOOK_SECRET !== undefined
         ? { url: data.LIMIT_WEBHOOK_URL, secret: data.LIMIT_WEBHOOK_SECRET }
         : null,
-    responsesState: data.RESPONSES_STATE ?? (workers === 1 ? "memory" : "off"),
+    /** The store of translated responses for follow-ups. */
+    responsesState,
     environmentKeys: new EnvironmentKeys(given),
+    /** Whether usage records are flushed to the device, to survive a power failure. */
     syncUsage: data.USAGE_SYNC === undefined ? data.NODE_ENV === "production" : data.USAGE_SYNC === "on",
     limits: Object.freeze(pick("limit", data) as Settings),
   });
