@@ -61,7 +61,7 @@ export class InvitationService {
     { invitations, users }: Repositories,
     token: string,
   ): Promise<{ invitation: InvitationRow; user: UserRow }> {
-    const invitation = await invitations.find(hashInvitation(token));
+    const invitation = await invitations.find(hash("sha256", token));
     const user = invitation && (await users.find(invitation.userId));
     const isOver = invitation === null || invitation.expiresAt.getTime() <= this.#options.runtime.now();
     if (isOver || !user || user.status === "disabled") throw noInvitation();
@@ -90,13 +90,10 @@ export async function issueInvitation(
   const token = randomBytes(32).toString("base64url");
   const createdAt = new Date(now());
   const expiresAt = new Date(createdAt.getTime() + lifetimeMs);
-  await invitations.replace({ tokenHash: hashInvitation(token), userId, kind, expiresAt, createdAt });
+  // A plain hash suffices, because 256 random bits need no salt.
+  const tokenHash = hash("sha256", token);
+  await invitations.replace({ tokenHash, userId, kind, expiresAt, createdAt });
   return { token, expiresAt };
-}
-
-/** A plain hash suffices, because 256 random bits need no salt. */
-function hashInvitation(token: string): string {
-  return hash("sha256", token);
 }
 
 const lifetimeMs = 7 * 24 * 60 * 60_000;

@@ -51,7 +51,7 @@ export class SessionService {
     const session: SessionRow = {
       id: createId("ses", this.#options.runtime),
       userId: user.id,
-      tokenHash: hashToken(secret),
+      tokenHash: hash("sha256", secret),
       previousTokenHash: null,
       rotatedAt: now,
       expiresAt: new Date(now.getTime() + lifetimeMs),
@@ -65,7 +65,7 @@ export class SessionService {
 
   /** Exchanges a refresh token for an access token and the next refresh token. Throws `unauthenticated`. */
   async refresh(refreshToken: string): Promise<Session> {
-    const { id, secret } = parseRefreshToken(refreshToken);
+    const [id = "", secret = ""] = refreshToken.split(".");
     const refreshed = await this.#options.database.write(async (repositories) => {
       const session = await repositories.sessions.find(id);
       const user = session && (await repositories.users.find(session.userId));
@@ -83,10 +83,10 @@ export class SessionService {
 
   /** Ends the session of a current or previous token. Ignores other tokens. */
   async end(refreshToken: string, address: string): Promise<void> {
-    const { id, secret } = parseRefreshToken(refreshToken);
+    const [id = "", secret = ""] = refreshToken.split(".");
     await this.#options.database.write(async (repositories) => {
       const session = await repositories.sessions.find(id);
-      const tokenHash = hashToken(secret);
+      const tokenHash = hash("sha256", secret);
       if (session?.tokenHash !== tokenHash && session?.previousTokenHash !== tokenHash) return;
       const user = await repositories.users.find(session.userId);
       await repositories.sessions.delete(id);
@@ -122,24 +122,21 @@ export class SessionService {
 
   /** Returns the secret of the next token. Null for an invalid token. */
   async #rotate({ sessions }: Repositories, session: SessionRow, secret: string): Promise<string | null> {
-    const tokenHash = hashToken(secret);
+    const tokenHash = hash("sha256", secret);
     const now = this.#options.runtime.now();
-    const [successor] = this.#successors(secret);
+    // One for each JWT secret, newest first, because the current token may come from an older secret.
+    const successors = this.#options.secrets.map((key) =>
+      createHmac("sha256", key).update(`successor of ${secret}`).digest("base64url"),
+    );
+    const [successor] = successors;
     if (tokenHash === session.tokenHash && successor !== undefined) {
       // If another tab refreshes first, it gets the same successor.
-      await sessions.rotate(session, hashToken(successor), new Date(now));
+      await sessions.rotate(session, hash("sha256", successor), new Date(now));
       return successor;
     }
     const isRecent = now - session.rotatedAt.getTime() <= graceMs;
     if (tokenHash !== session.previousTokenHash || !isRecent) return null;
-    return this.#successors(secret).find((candidate) => hashToken(candidate) === session.tokenHash) ?? null;
-  }
-
-  /** One for each JWT secret, newest first, because the current token may come from an older secret. */
-  #successors(secret: string): string[] {
-    return this.#options.secrets.map((key) =>
-      createHmac("sha256", key).update(`successor of ${secret}`).digest("base64url"),
-    );
+    return successors.find((candidate) => hash("sha256", candidate) === session.tokenHash) ?? null;
   }
 
   async #toSession(session: SessionRow, user: UserRow, secret: string): Promise<Session> {
@@ -153,15 +150,6 @@ export class SessionService {
 
 const lifetimeMs = 30 * 24 * 60 * 60_000;
 const graceMs = 10_000;
-
-function hashToken(secret: string): string {
-  return hash("sha256", secret);
-}
-
-function parseRefreshToken(refreshToken: string): { id: string; secret: string } {
-  const [id = "", secret = ""] = refreshToken.split(".");
-  return { id, secret };
-}
 
 function signInAgain(): GatewayError {
   return new GatewayError(

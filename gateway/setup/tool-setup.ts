@@ -52,7 +52,7 @@ export type GuideApp = {
   file?: { path: string; content: string };
 };
 
-export type GuideOptions = { baseUrl: string; models: SetupModels };
+type GuideOptions = { baseUrl: string; models: SetupModels };
 
 /** The month in which the documentation of all apps was read. */
 export const guideMonth = "November 2026";
