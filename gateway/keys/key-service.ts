@@ -114,20 +114,20 @@ export class KeyService {
     return value;
   }
 
-  rename(author: Author, id: string, name: string, revision?: number): Promise<ApiKey> {
-    return this.#change({ author, id, revision, action: "key.rename" }, async ({ apiKeys }, { key }) => {
-      await apiKeys.update(id, { name });
+  rename(author: Author, { name, ...edited }: Edited & { name: string }): Promise<ApiKey> {
+    return this.#change({ author, ...edited, action: "key.rename" }, async ({ apiKeys }, { key }) => {
+      await apiKeys.update(key.id, { name });
       return { from: key.name, to: name };
     });
   }
 
-  setModels(author: Author, id: string, slugs: string[], revision?: number): Promise<ApiKey> {
-    return this.#change({ author, id, revision, action: "key.setModels" }, (repositories, before) =>
-      editModels(repositories, author, before, slugs),
+  setModels(author: Author, { models, ...edited }: Edited & { models: string[] }): Promise<ApiKey> {
+    return this.#change({ author, ...edited, action: "key.setModels" }, (repositories, before) =>
+      editModels(repositories, author, before, models),
     );
   }
 
-  setLimits(author: Author, id: string, edit: LimitEdit, revision?: number): Promise<ApiKey> {
+  setLimits(author: Author, { id, revision, ...edit }: Edited & LimitEdit): Promise<ApiKey> {
     const change = { author, id, revision, action: "key.setLimits" } as const;
     return this.#change(change, async ({ apiKeys }, { key }) => {
       const { columns, details } = this.#editLimits(author, key, edit);
@@ -137,11 +137,14 @@ export class KeyService {
   }
 
   /** A factor of 1.15 charges 15 % more than the cost. Null charges the cost. */
-  setChargeFactor(author: Author, id: string, factor: number | null, revision?: number): Promise<ApiKey> {
-    const change = { author, id, revision, action: "key.setChargeFactor" } as const;
+  setChargeFactor(
+    author: Author,
+    { chargeFactor: to, ...edited }: Edited & { chargeFactor: number | null },
+  ): Promise<ApiKey> {
+    const change = { author, ...edited, action: "key.setChargeFactor" } as const;
     return this.#change(change, async ({ apiKeys }, { key }) => {
-      await apiKeys.update(id, { chargeFactor: toFactorColumn(factor) });
-      return { chargeFactor: { from: fromFactorColumn(key.chargeFactor), to: factor } };
+      await apiKeys.update(key.id, { chargeFactor: toFactorColumn(to) });
+      return { chargeFactor: { from: fromFactorColumn(key.chargeFactor), to } };
     });
   }
 
@@ -232,6 +235,7 @@ export class KeyService {
   }
 }
 
-type KeyChange = { author: Author; id: string; revision?: number | undefined; action: AuditAction };
+type Edited = { id: string; revision?: number | undefined };
+type KeyChange = Edited & { author: Author; action: AuditAction };
 
 const keysPerPage = 50;

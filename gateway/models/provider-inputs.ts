@@ -67,4 +67,4 @@ export const providerChanges = z.strictObject({
   ...billing,
   revision,
 });
-export type ProviderChanges = Omit<z.output<typeof providerChanges>, "id">;
+export type ProviderChanges = z.output<typeof providerChanges>;

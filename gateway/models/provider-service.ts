@@ -89,8 +89,8 @@ export class ProviderService {
   }
 
   /** Keeps the values that `changes` omits. */
-  async update(author: Author, id: string, changes: ProviderChanges): Promise<ProviderDetails> {
-    const { preset, baseUrl, timeouts, revision } = changes;
+  async update(author: Author, changes: ProviderChanges): Promise<ProviderDetails> {
+    const { id, preset, baseUrl, timeouts, revision } = changes;
     const { row } = await this.#read(id);
     const moved = {
       kind: row.kind as ProviderKindName,

@@ -25,26 +25,20 @@ export const keysRouter = router({
 
   rename: procedure
     .input(z.strictObject({ id, name, revision }))
-    .mutation(({ ctx, input }) => ctx.services.keys.rename(ctx.person, input.id, input.name, input.revision)),
+    .mutation(({ ctx, input }) => ctx.services.keys.rename(ctx.person, input)),
 
   setModels: procedure
     .input(z.strictObject({ id, models: slugs, revision }))
-    .mutation(({ ctx, input }) =>
-      ctx.services.keys.setModels(ctx.person, input.id, input.models, input.revision),
-    ),
+    .mutation(({ ctx, input }) => ctx.services.keys.setModels(ctx.person, input)),
 
   /** Null removes a limit or the expiry. Members cannot loosen a limit or extend the expiry. */
   setLimits: procedure
     .input(keyLimitChanges)
-    .mutation(({ ctx, input: { id: keyId, revision: seen, ...edit } }) =>
-      ctx.services.keys.setLimits(ctx.person, keyId, edit, seen),
-    ),
+    .mutation(({ ctx, input }) => ctx.services.keys.setLimits(ctx.person, input)),
 
   setChargeFactor: procedure
     .input(z.strictObject({ id, chargeFactor: chargeFactor.nullable(), revision }))
-    .mutation(({ ctx, input }) =>
-      ctx.services.keys.setChargeFactor(ctx.person, input.id, input.chargeFactor, input.revision),
-    ),
+    .mutation(({ ctx, input }) => ctx.services.keys.setChargeFactor(ctx.person, input)),
 
   activate: procedureOfId.mutation(({ ctx, input }) => ctx.services.keys.activate(ctx.person, input.id)),
 

@@ -24,9 +24,7 @@ export const providersRouter = router({
 
   update: procedure
     .input(providerChanges)
-    .mutation(({ ctx, input: { id: providerId, ...changes } }) =>
-      ctx.services.providers.update(ctx.person, providerId, changes),
-    ),
+    .mutation(({ ctx, input }) => ctx.services.providers.update(ctx.person, input)),
 
   health: procedure.query(({ ctx }) => ctx.services.providers.health()),
 
