@@ -16,7 +16,7 @@ export class EnvironmentKeys {
   }
 
   /** Lists the keys in the order of the presets. */
-  describe(providers: readonly { kind: string; preset: string | null }[]): EnvironmentKey[] {
+  describe(providers: readonly { kind: string; preset: string | null }[]) {
     const keys = [...this.#keys.values()].toReversed();
     return keys.map(({ variable, kind, preset: { name, label } }) => {
       const hasProvider = providers.some((provider) => provider.kind === kind && provider.preset === name);
@@ -40,14 +40,7 @@ export class EnvironmentKeys {
   }
 }
 
-export type EnvironmentKey = {
-  variable: string;
-  kind: string;
-  preset: string;
-  label: string;
-  /** Whether a provider with this preset exists. */
-  hasProvider: boolean;
-};
+export type EnvironmentKey = ReturnType<EnvironmentKeys["describe"]>[number];
 
 type FoundKey = {
   variable: string;

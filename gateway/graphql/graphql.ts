@@ -69,7 +69,10 @@ async function authenticate({ bodyBudget, sessions }: Services, { request, respo
     throw new GatewayError("unauthenticated", "You are not signed in. Sign in, and send the access token.");
   const person = await sessions.authenticate(accessToken);
   const search = /\?.*/s.exec(request.url ?? "")?.[0] ?? "";
-  if (search.length > documentBytesMax) throw tooLarge();
+  if (search.length > documentBytesMax) {
+    const message = `The query is larger than ${documentBytesMax} bytes. Send a shorter query.`;
+    throw new GatewayError("request_too_large", message);
+  }
   if (method === "POST") expectJson(headers);
   const held = bodyBudget.hold(consoleOf(person.id));
   response.on("close", () => held.release());
@@ -82,13 +85,6 @@ async function authenticate({ bodyBudget, sessions }: Services, { request, respo
 }
 
 const documentBytesMax = 64 * 1024;
-
-function tooLarge(): GatewayError {
-  return new GatewayError(
-    "request_too_large",
-    `The query is larger than ${documentBytesMax} bytes. Send a shorter query.`,
-  );
-}
 
 function refuse(
   response: ServerResponse,

@@ -37,10 +37,7 @@ export class KeyService {
   }
 
   /** Lists the newest keys first. */
-  async list(
-    person: Person,
-    query: KeyPage,
-  ): Promise<{ items: ListedApiKey[]; nextCursor: string | null }> {
+  async list(person: Person, query: KeyPage): Promise<{ items: ListedApiKey[]; nextCursor: string | null }> {
     const { status, cursor: beforeId, limit = keysPerPage } = query;
     const { found, marks } = await this.#options.database.ask(person, async (repositories) => {
       const filter = await toKeyFilter(repositories, person, query, this.#options.runtime.now());

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { id, slug, whole, wholeCharacters } from "../inputs.ts";
+import { id, pageLimit, search, slug, whole, wholeCharacters } from "../inputs.ts";
 import { prices } from "../known-models/price-inputs.ts";
 
 // Inside a union, `max` would hide the path of the invalid field.
@@ -42,3 +42,12 @@ export type NewModel = ModelFields & { slug: string; providerId: string };
 export type ModelChanges = ModelFields & { revision?: number | undefined };
 
 export const modelReference = z.union([z.strictObject({ id }), z.strictObject({ slug })]);
+
+export const modelQuery = z.strictObject({
+  search,
+  providerId: id.optional(),
+  /** The slug of the previous page's last model. */
+  cursor: slug.optional(),
+  limit: pageLimit,
+});
+export type ModelQuery = z.output<typeof modelQuery>;

@@ -10,7 +10,7 @@ import type { ChangeFeed } from "../keys/change-feed.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Catalogue } from "../routing/catalogue.ts";
 import { deleteModel, findModel, insertModel, noProvider } from "./model-rows.ts";
-import type { ModelChanges, NewModel } from "./model-inputs.ts";
+import type { ModelChanges, ModelQuery, NewModel } from "./model-inputs.ts";
 import { type Impact, readImpact } from "./impact.ts";
 import { findKnownModel, type KnownModel, listKnownModels } from "../known-models/known-models.ts";
 import { type Model, toModelDetails, toModels, saveFallbacks } from "./model-details.ts";
@@ -19,14 +19,6 @@ import { sellerOf } from "./discovered-models.ts";
 import { readSetupModels } from "./setup-models.ts";
 import type { SetupModel } from "../setup/setup-input.ts";
 import { parseSlug } from "../routing/slug.ts";
-
-type ModelListQuery = {
-  search?: string | undefined;
-  providerId?: string | undefined;
-  /** The slug of the previous page's last model. */
-  cursor?: string | undefined;
-  limit?: number | undefined;
-};
 
 type ModelServiceOptions = {
   database: Database;
@@ -44,7 +36,7 @@ export class ModelService {
   }
 
   /** Sorts the models by slug. Returns all matches without a `limit`. */
-  list(person: Person, { cursor, ...query }: ModelListQuery = {}): Promise<Model[]> {
+  list(person: Person, { cursor, ...query }: ModelQuery = {}): Promise<Model[]> {
     const page: ModelPage = { ...query, afterSlug: cursor };
     return this.#options.database.read(async (repositories) =>
       toModels(repositories, await repositories.models.list(page), ownerScope(person)),

@@ -1,15 +1,11 @@
 import * as z from "zod";
-import { id, pageLimit, revision, search, slug, slugs } from "../inputs.ts";
-import { modelChanges, modelReference } from "../models/model-inputs.ts";
+import { id, revision, slug, slugs } from "../inputs.ts";
+import { modelChanges, modelQuery, modelReference } from "../models/model-inputs.ts";
 import { procedure, router } from "./trpc.ts";
 
 export const modelsRouter = router({
   list: procedure
-    .input(
-      z
-        .strictObject({ search, providerId: id.optional(), cursor: slug.optional(), limit: pageLimit })
-        .optional(),
-    )
+    .input(modelQuery.optional())
     .query(({ ctx, input }) => ctx.services.models.list(ctx.person, input)),
 
   forSetup: procedure
