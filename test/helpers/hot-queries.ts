@@ -8,6 +8,7 @@ import {
   sumQuery,
 } from "../../db/repositories/usage-queries.ts";
 import type { Query } from "../../db/repositories/raw-sql.ts";
+import type { UsageFilter } from "../../db/repositories/usage-filter.ts";
 import { firstIdAt } from "../../gateway/ids.ts";
 
 /** Returns frequent queries, each with the index that it must use. Null is the primary key. */
@@ -17,8 +18,8 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
   const owner = { ownerId: "usr_00000000000000000000000001" };
   const [from, to] = [new Date("2026-11-10T00:00:00Z"), new Date("2026-11-20T00:00:00Z")];
   const [fromId, beforeId] = [firstIdAt("req", from.getTime()), firstIdAt("req", to.getTime())];
-  const page = (filter: Parameters<typeof pageQuery>[1]["filter"], range = {}) =>
-    pageQuery(dialect, { filter, ...range, limit: 51 });
+  const page = (filter: UsageFilter, range = {}) => pageQuery(dialect, { filter, ...range, limit: 51 });
+  const days = (filter: UsageFilter) => daysQuery(dialect, { filter, before: to, daysMax: 400 });
   const sum = (query: Partial<Parameters<typeof sumQuery>[1]>) =>
     sumQuery(dialect, {
       filter: everyone,
@@ -28,142 +29,95 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
       of: { resolution: "day", from, to },
       ...query,
     });
-  return [
-    { title: "everybody's latest", index: null, query: page(everyone, { beforeId }) },
-    { title: "a key's latest", index: "usage_records_key", query: page({ ...everyone, apiKeyId }) },
-    {
-      title: "a key's next page",
-      index: "usage_records_key",
-      query: page({ ...everyone, apiKeyId }, { beforeId }),
-    },
-    { title: "a member's latest", index: "usage_records_owner", query: page({ owner }) },
-    {
-      title: "a member's key",
-      index: "usage_records_key",
-      query: page({ owner, apiKeyId }, { fromId, beforeId }),
-    },
-    {
-      title: "failures of a time",
-      index: "usage_records_status",
-      query: page({ ...everyone, statuses: ["FAILED"] }, { fromId, beforeId }),
-    },
-    {
-      title: "a model's",
-      index: "usage_records_model",
-      query: page({ ...everyone, model: "provider-0/model-0" }, { fromId }),
-    },
-    {
-      title: "a provider's",
-      index: "usage_records_provider",
-      query: page({ ...everyone, provider: "provider-0" }, { beforeId }),
-    },
-    {
-      title: "a person's",
-      index: "usage_records_owner",
-      query: page({ ...everyone, ...owner }, { beforeId }),
-    },
-    {
-      title: "requests of unowned keys",
-      index: "usage_records_owner",
-      query: page({ ...everyone, ownerId: "" }, { beforeId }),
-    },
-    {
-      title: "a tool's",
-      index: "usage_records_tool",
-      query: page({ ...everyone, clientTool: "codex" }, { beforeId }),
-    },
-    {
-      title: "an error reason's slow ones",
-      index: "usage_records_reason",
-      query: page({ ...everyone, errorReason: "http_503", minLatencyMs: 10_000 }, { fromId, beforeId }),
-    },
-    {
-      title: "a key's failures with a model",
-      index: "usage_records_key",
-      query: page(
+  const rows: [title: string, index: string | null, query: Query][] = [
+    ["everybody's latest", null, page(everyone, { beforeId })],
+    ["a key's latest", "usage_records_key", page({ ...everyone, apiKeyId })],
+    ["a key's next page", "usage_records_key", page({ ...everyone, apiKeyId }, { beforeId })],
+    ["a member's latest", "usage_records_owner", page({ owner })],
+    ["a member's key", "usage_records_key", page({ owner, apiKeyId }, { fromId, beforeId })],
+    [
+      "failures of a time",
+      "usage_records_status",
+      page({ ...everyone, statuses: ["FAILED"] }, { fromId, beforeId }),
+    ],
+    ["a model's", "usage_records_model", page({ ...everyone, model: "provider-0/model-0" }, { fromId })],
+    ["a provider's", "usage_records_provider", page({ ...everyone, provider: "provider-0" }, { beforeId })],
+    ["a person's", "usage_records_owner", page({ ...everyone, ...owner }, { beforeId })],
+    ["requests of unowned keys", "usage_records_owner", page({ ...everyone, ownerId: "" }, { beforeId })],
+    ["a tool's", "usage_records_tool", page({ ...everyone, clientTool: "codex" }, { beforeId })],
+    [
+      "an error reason's slow ones",
+      "usage_records_reason",
+      page({ ...everyone, errorReason: "http_503", minLatencyMs: 10_000 }, { fromId, beforeId }),
+    ],
+    [
+      "a key's failures with a model",
+      "usage_records_key",
+      page(
         { ...everyone, apiKeyId, model: "provider-0/model-0", statuses: ["FAILED"] },
         { fromId, beforeId },
       ),
-    },
-    {
-      title: "where a filter with several conditions has anything",
-      index: "usage_roll_ups_key",
-      query: daysQuery(dialect, {
-        filter: { ...everyone, apiKeyId, statuses: ["FAILED"] },
-        before: to,
-        daysMax: 400,
-      }),
-    },
-    {
-      title: "where slow requests of a tool may be",
-      index: "usage_roll_ups_key",
-      query: daysQuery(dialect, {
-        filter: { ...everyone, clientTool: "codex", minLatencyMs: 10_000 },
-        before: to,
-        daysMax: 400,
-      }),
-    },
-    {
-      title: "how many records meet one condition",
-      index: "usage_roll_ups_key",
-      query: countQuery(dialect, { ...everyone, statuses: ["FAILED"] }, from, to),
-    },
-    { title: "sums of days", index: "usage_roll_ups_key", query: sum({}) },
-    { title: "sums of keys", index: null, query: sum({ groupBy: ["apiKeyId", "status"] }) },
-    { title: "sums of people", index: null, query: sum({ groupBy: ["ownerId", "status"] }) },
-    {
-      title: "sums of tools",
-      index: "usage_roll_ups_key",
-      query: sum({ groupBy: ["clientTool", "status"] }),
-    },
-    {
-      title: "sums of error reasons of a tool",
-      index: "usage_roll_ups_key",
-      query: sum({ filter: { ...everyone, clientTool: "codex" }, groupBy: ["errorReason", "status"] }),
-    },
-    {
-      title: "sums of a person's keys",
-      index: "usage_roll_ups_owner",
-      query: sum({ filter: { ...everyone, ...owner }, groupBy: ["apiKeyId", "status"] }),
-    },
-    { title: "the month's chart", index: "usage_roll_ups_key", query: sum({ interval: "day" }) },
-    {
-      title: "the day's hours",
-      index: "usage_roll_ups_key",
-      query: sum({ interval: "hour", of: { resolution: "hour", from, to } }),
-    },
-    {
-      title: "a key's chart",
-      index: "usage_roll_ups_key",
-      query: sum({ filter: { ...everyone, apiKeyId }, interval: "day" }),
-    },
-    {
-      title: "a member's chart",
-      index: "usage_roll_ups_owner",
-      query: sum({ filter: { owner }, interval: "day" }),
-    },
-    {
-      title: "what keys have spent",
-      index: "usage_roll_ups_key",
-      query: dailyCostsQuery(dialect, { of: "keys", ids: [apiKeyId, "key_00000000000000000000000001"] }),
-    },
-    {
-      title: "what a person has spent this month",
-      index: "usage_roll_ups_owner",
-      query: dailyCostsQuery(dialect, { of: "owners", ids: [owner.ownerId], from }),
-    },
-    {
-      title: "what all keys have spent this month",
-      index: "usage_roll_ups_key",
-      query: dailyCostsQuery(dialect, { of: "keys", ids: [allKeys], from }),
-    },
-    { title: "sums of a part of an hour", index: null, query: sum({ of: { fromId, beforeId } }) },
-    {
-      title: "a key's sums of a part of an hour",
-      index: "usage_records_key",
-      query: sum({ filter: { ...everyone, apiKeyId }, of: { fromId, beforeId } }),
-    },
+    ],
+    [
+      "where a filter with several conditions has anything",
+      "usage_roll_ups_key",
+      days({ ...everyone, apiKeyId, statuses: ["FAILED"] }),
+    ],
+    [
+      "where slow requests of a tool may be",
+      "usage_roll_ups_key",
+      days({ ...everyone, clientTool: "codex", minLatencyMs: 10_000 }),
+    ],
+    [
+      "how many records meet one condition",
+      "usage_roll_ups_key",
+      countQuery(dialect, { ...everyone, statuses: ["FAILED"] }, from, to),
+    ],
+    ["sums of days", "usage_roll_ups_key", sum({})],
+    ["sums of keys", null, sum({ groupBy: ["apiKeyId", "status"] })],
+    ["sums of people", null, sum({ groupBy: ["ownerId", "status"] })],
+    ["sums of tools", "usage_roll_ups_key", sum({ groupBy: ["clientTool", "status"] })],
+    [
+      "sums of error reasons of a tool",
+      "usage_roll_ups_key",
+      sum({ filter: { ...everyone, clientTool: "codex" }, groupBy: ["errorReason", "status"] }),
+    ],
+    [
+      "sums of a person's keys",
+      "usage_roll_ups_owner",
+      sum({ filter: { ...everyone, ...owner }, groupBy: ["apiKeyId", "status"] }),
+    ],
+    ["the month's chart", "usage_roll_ups_key", sum({ interval: "day" })],
+    [
+      "the day's hours",
+      "usage_roll_ups_key",
+      sum({ interval: "hour", of: { resolution: "hour", from, to } }),
+    ],
+    ["a key's chart", "usage_roll_ups_key", sum({ filter: { ...everyone, apiKeyId }, interval: "day" })],
+    ["a member's chart", "usage_roll_ups_owner", sum({ filter: { owner }, interval: "day" })],
+    [
+      "what keys have spent",
+      "usage_roll_ups_key",
+      dailyCostsQuery(dialect, { of: "keys", ids: [apiKeyId, "key_00000000000000000000000001"] }),
+    ],
+    [
+      "what a person has spent this month",
+      "usage_roll_ups_owner",
+      dailyCostsQuery(dialect, { of: "owners", ids: [owner.ownerId], from }),
+    ],
+    [
+      "what all keys have spent this month",
+      "usage_roll_ups_key",
+      dailyCostsQuery(dialect, { of: "keys", ids: [allKeys], from }),
+    ],
+    ["sums of a part of an hour", null, sum({ of: { fromId, beforeId } })],
+    [
+      "a key's sums of a part of an hour",
+      "usage_records_key",
+      sum({ filter: { ...everyone, apiKeyId }, of: { fromId, beforeId } }),
+    ],
   ];
+  return rows.map(([title, index, query]) => ({ title, index, query }));
 }
 
 export type HotQuery = { title: string; index: string | null; query: Query };

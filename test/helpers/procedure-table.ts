@@ -1,125 +1,102 @@
 import { appRouter } from "../../gateway/trpc/app-router.ts";
 
-/** A new procedure fails the tests until this table lists its access. Tests that need an entity replace `id`. */
-export const procedureTable: Record<string, ProcedureRow> = {
-  "auth.state": { access: "everybody" },
-  "auth.setUpToken": { access: "everybody", input: { token: "wrong" } },
-  "auth.setUp": {
-    access: "everybody",
-    input: { token: "wrong", name: "Eve", email: "eve@example.com", password: "long enough" },
-  },
-  "auth.signIn": { access: "everybody", input: { email: "nobody@example.com", password: "wrong" } },
-  "auth.refresh": { access: "everybody" },
-  "auth.signOut": { access: "everybody" },
-  "auth.changePassword": {
-    access: "members",
-    input: {
-      currentPassword: "password of guards@example.com",
-      newPassword: "password of guards@example.com",
-    },
-  },
-  "auth.invitation": { access: "everybody", input: { token: "wrong" } },
-  "auth.join": { access: "everybody", input: { token: "wrong", name: "Eve", password: "long enough" } },
-  "auth.me": { access: "members" },
-  "auth.rename": { access: "members", input: { name: "Renamed" } },
-  "auth.signOutEverywhere": { access: "members" },
-
-  "audit.list": { access: "administrators", input: {} },
-  "audit.actions": { access: "administrators" },
-
-  "gateway.info": { access: "members" },
-
-  "overview.onboarding": { access: "members" },
-
-  "users.list": { access: "administrators", input: {} },
-  "users.get": { access: "administrators", input: { id: "usr_absent" } },
-  "users.invite": {
-    access: "administrators",
-    input: { name: "Eve", email: "eve@example.com" },
-    optional: ["role"],
-  },
-  "users.resetPassword": { access: "administrators", input: { id: "usr_absent" } },
-  "users.setRole": { access: "administrators", input: { id: "usr_absent", role: "admin" } },
-  "users.disable": { access: "administrators", input: { id: "usr_absent" } },
-  "users.enable": { access: "administrators", input: { id: "usr_absent" } },
-
-  "keys.list": { access: "members", input: {}, optional: ["ownerId"] },
-  "keys.counts": { access: "members", input: {}, optional: ["ownerId"] },
-  "keys.get": { access: "members", input: { id: "" } },
-  "keys.find": { access: "members", input: { text: "key_absent" } },
-  "keys.usage": { access: "members", input: { id: "" } },
-  "keys.create": { access: "members", input: { name: "A key" }, optional: ["ownerId"] },
-  "keys.rename": { access: "members", input: { id: "", name: "Renamed" } },
-  "keys.setModels": { access: "members", input: { id: "", models: [] } },
-  "keys.setLimits": {
-    access: "members",
-    input: { id: "", limits: { requestsPerMinute: 1, budgetsUsd: {} } },
-    optional: ["limits"],
-  },
-  "keys.setChargeFactor": { access: "administrators", input: { id: "", chargeFactor: 1.15 } },
-  "keys.deactivate": { access: "members", input: { id: "" } },
-  "keys.activate": { access: "members", input: { id: "" } },
-  "keys.rotate": { access: "members", input: { id: "" } },
-  "keys.delete": { access: "members", input: { id: "" } },
-
-  "limits.get": { access: "members", input: { holder: "gateway" } },
-  "limits.set": { access: "administrators", input: { holder: "gateway", limits: { budgetsUsd: {} } } },
-
-  "models.list": { access: "members", input: {} },
-  "models.forSetup": { access: "members", input: { slugs: ["demo/echo"] } },
-  "models.get": { access: "members", input: { slug: "demo/echo" } },
-  "models.impact": { access: "administrators", input: { id: "mdl_absent" } },
-  "models.create": { access: "administrators", input: { slug: "demo/x", providerId: "prv_absent" } },
-  "models.update": { access: "administrators", input: { id: "mdl_absent", prices: {}, fallbacks: [] } },
-  "models.delete": { access: "administrators", input: { id: "mdl_absent" } },
-  "models.known": { access: "administrators", input: { providerId: "prv_absent" } },
-
-  "overview.get": { access: "members", input: { period: "7d" } },
-  "overview.budgets": { access: "members" },
-  "overview.top": { access: "members", input: { period: "7d" } },
-  "overview.spending": { access: "members" },
-  "overview.keys": { access: "members" },
-
-  "providers.list": { access: "administrators" },
-  "providers.health": { access: "administrators" },
-  "providers.healthHistory": { access: "administrators", input: {} },
-  "providers.presets": { access: "administrators" },
-  "providers.privateHosts": { access: "administrators" },
-  "providers.create": { access: "administrators", input: { name: "new", kind: "demo", timeouts: {} } },
-  "providers.update": { access: "administrators", input: { id: "prv_absent" } },
-  "providers.impact": { access: "administrators", input: { id: "prv_absent" } },
-  "providers.credentialImpact": {
-    access: "administrators",
-    input: { id: "prv_absent", credentialId: "crd_absent" },
-  },
-  "providers.delete": { access: "administrators", input: { id: "prv_absent" } },
-  "providers.test": { access: "administrators", input: { id: "prv_absent" } },
-  "providers.discoverModels": { access: "administrators", input: { id: "prv_absent" } },
-  "providers.addModels": { access: "administrators", input: { id: "prv_absent", models: ["gpt-4o"] } },
-  "providers.addCredential": {
-    access: "administrators",
-    input: { id: "prv_absent", apiKey: "secret", weight: 1 },
-  },
-  "providers.updateCredential": {
-    access: "administrators",
-    input: { id: "prv_absent", credentialId: "crd_absent", weight: 1 },
-  },
-  "providers.removeCredential": {
-    access: "administrators",
-    input: { id: "prv_absent", credentialId: "crd_absent" },
-  },
-  "providers.environmentKeys": { access: "administrators" },
-  "providers.importFromEnvironment": {
-    access: "administrators",
-    input: { variables: ["OPENAI_API_KEY"] },
-  },
+type ProcedureRow = {
+  access: "everybody" | "members" | "administrators";
+  input?: Record<string, unknown> | undefined;
+  /** Optional fields. The test for unknown fields does not send them. */
+  optional?: string[] | undefined;
 };
 
-export type ProcedureRow = {
-  access: "everybody" | "members" | "administrators";
-  input?: Record<string, unknown>;
-  /** Optional fields. The test for unknown fields does not send them. */
-  optional?: string[];
+const rowsOf =
+  (access: ProcedureRow["access"]) =>
+  (input?: ProcedureRow["input"], optional?: string[]): ProcedureRow => ({ access, input, optional });
+const everybody = rowsOf("everybody");
+const members = rowsOf("members");
+const administrators = rowsOf("administrators");
+
+const guardPassword = "password of guards@example.com";
+
+/** A new procedure fails the tests until this table lists its access. Tests that need an entity replace `id`. */
+export const procedureTable: Record<string, ProcedureRow> = {
+  "auth.state": everybody(),
+  "auth.setUpToken": everybody({ token: "wrong" }),
+  "auth.setUp": everybody({ token: "wrong", name: "Eve", email: "eve@example.com", password: "long enough" }),
+  "auth.signIn": everybody({ email: "nobody@example.com", password: "wrong" }),
+  "auth.refresh": everybody(),
+  "auth.signOut": everybody(),
+  "auth.changePassword": members({ currentPassword: guardPassword, newPassword: guardPassword }),
+  "auth.invitation": everybody({ token: "wrong" }),
+  "auth.join": everybody({ token: "wrong", name: "Eve", password: "long enough" }),
+  "auth.me": members(),
+  "auth.rename": members({ name: "Renamed" }),
+  "auth.signOutEverywhere": members(),
+
+  "audit.list": administrators({}),
+  "audit.actions": administrators(),
+
+  "gateway.info": members(),
+
+  "overview.onboarding": members(),
+
+  "users.list": administrators({}),
+  "users.get": administrators({ id: "usr_absent" }),
+  "users.invite": administrators({ name: "Eve", email: "eve@example.com" }, ["role"]),
+  "users.resetPassword": administrators({ id: "usr_absent" }),
+  "users.setRole": administrators({ id: "usr_absent", role: "admin" }),
+  "users.disable": administrators({ id: "usr_absent" }),
+  "users.enable": administrators({ id: "usr_absent" }),
+
+  "keys.list": members({}, ["ownerId"]),
+  "keys.counts": members({}, ["ownerId"]),
+  "keys.get": members({ id: "" }),
+  "keys.find": members({ text: "key_absent" }),
+  "keys.usage": members({ id: "" }),
+  "keys.create": members({ name: "A key" }, ["ownerId"]),
+  "keys.rename": members({ id: "", name: "Renamed" }),
+  "keys.setModels": members({ id: "", models: [] }),
+  "keys.setLimits": members({ id: "", limits: { requestsPerMinute: 1, budgetsUsd: {} } }, ["limits"]),
+  "keys.setChargeFactor": administrators({ id: "", chargeFactor: 1.15 }),
+  "keys.deactivate": members({ id: "" }),
+  "keys.activate": members({ id: "" }),
+  "keys.rotate": members({ id: "" }),
+  "keys.delete": members({ id: "" }),
+
+  "limits.get": members({ holder: "gateway" }),
+  "limits.set": administrators({ holder: "gateway", limits: { budgetsUsd: {} } }),
+
+  "models.list": members({}),
+  "models.forSetup": members({ slugs: ["demo/echo"] }),
+  "models.get": members({ slug: "demo/echo" }),
+  "models.impact": administrators({ id: "mdl_absent" }),
+  "models.create": administrators({ slug: "demo/x", providerId: "prv_absent" }),
+  "models.update": administrators({ id: "mdl_absent", prices: {}, fallbacks: [] }),
+  "models.delete": administrators({ id: "mdl_absent" }),
+  "models.known": administrators({ providerId: "prv_absent" }),
+
+  "overview.get": members({ period: "7d" }),
+  "overview.budgets": members(),
+  "overview.top": members({ period: "7d" }),
+  "overview.spending": members(),
+  "overview.keys": members(),
+
+  "providers.list": administrators(),
+  "providers.health": administrators(),
+  "providers.healthHistory": administrators({}),
+  "providers.presets": administrators(),
+  "providers.privateHosts": administrators(),
+  "providers.create": administrators({ name: "new", kind: "demo", timeouts: {} }),
+  "providers.update": administrators({ id: "prv_absent" }),
+  "providers.impact": administrators({ id: "prv_absent" }),
+  "providers.credentialImpact": administrators({ id: "prv_absent", credentialId: "crd_absent" }),
+  "providers.delete": administrators({ id: "prv_absent" }),
+  "providers.test": administrators({ id: "prv_absent" }),
+  "providers.discoverModels": administrators({ id: "prv_absent" }),
+  "providers.addModels": administrators({ id: "prv_absent", models: ["gpt-4o"] }),
+  "providers.addCredential": administrators({ id: "prv_absent", apiKey: "secret", weight: 1 }),
+  "providers.updateCredential": administrators({ id: "prv_absent", credentialId: "crd_absent", weight: 1 }),
+  "providers.removeCredential": administrators({ id: "prv_absent", credentialId: "crd_absent" }),
+  "providers.environmentKeys": administrators(),
+  "providers.importFromEnvironment": administrators({ variables: ["OPENAI_API_KEY"] }),
 };
 
 /** tRPC types `_def.procedures` as a tree, but the object is flat. */
