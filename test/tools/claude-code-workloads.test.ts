@@ -3,7 +3,7 @@ import test from "ava";
 import { setupModel } from "../setup/setup-models.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, usageOf } from "../helpers/test-gateway.ts";
-import { claudeCode } from "./claude-code.ts";
+import { claudeCode } from "./coding-tools.ts";
 import { codingModel } from "./coding-model.ts";
 import { installTool } from "./install-tool.ts";
 import { runProgram } from "./run-program.ts";

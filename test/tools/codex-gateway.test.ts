@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from "ava";
 import { VendorRefusal } from "../helpers/native-upstreams/vendor-refusal.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { plainAnswer } from "../scenarios/step.ts";
-import { codex } from "./codex.ts";
+import { codex } from "./coding-tools.ts";
 import { codingModel } from "./coding-model.ts";
 import type { ToolConnection } from "./connect-tool-upstream.ts";
 import { installTool } from "./install-tool.ts";

@@ -1,6 +1,6 @@
 import test from "ava";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { codex } from "./codex.ts";
+import { codex } from "./coding-tools.ts";
 import type { CodingTool } from "./coding-tool.ts";
 import { shareToolUpstreams } from "./share-tool-upstreams.ts";
 import { claudeUpstream, codexUpstream } from "./tool-upstreams.ts";
