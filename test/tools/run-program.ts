@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { endMarked, markName } from "./end-marked.ts";
 
 /** Runs a program until it exits or times out, then kills its remaining processes. */
 export async function runProgram(
@@ -66,5 +66,25 @@ function endGroup(pid: number | undefined): void {
     process.kill(-pid, "SIGKILL");
   } catch {
     // The group has already exited.
+  }
+}
+
+/** The environment variable that identifies a program's descendants. */
+const markName = "GATEWAY_TEST_MARK";
+
+/**
+ * Kills every process with this mark, because some tools leave daemons outside their process group. Does
+ * nothing on systems without /proc.
+ */
+async function endMarked(mark: string): Promise<void> {
+  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+  for (const pid of pids) {
+    const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
+    if (!environment.split("\0").includes(`${markName}=${mark}`)) continue;
+    try {
+      process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // The process exited after the read.
+    }
   }
 }

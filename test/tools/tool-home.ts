@@ -1,9 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
 import { generateSetup } from "../../gateway/setup/generate-setup.ts";
+import { listen } from "../helpers/listen.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { createRefusingProxy } from "./refusing-proxy.ts";
 import type { CodingTool, GatewayAccess } from "./coding-tool.ts";
 import { type ProgramSettings, runProgram } from "./run-program.ts";
 
@@ -12,9 +13,9 @@ export async function createToolHome(
   t: Pick<ExecutionContext, "teardown">,
   tool: CodingTool,
   access: GatewayAccess,
-): Promise<ToolHome> {
+): Promise<{ project: string; environment: Record<string, string>; wanted: string[] }> {
   const folder = await createTestFolder(t);
-  const proxy = await createRefusingProxy(t);
+  const { url: proxyUrl, wanted } = await startRefusingProxy(t);
   const home = path.join(folder, "home");
   const project = path.join(home, "project");
   const temporary = path.join(folder, "tmp");
@@ -36,12 +37,12 @@ export async function createToolHome(
     LANG: "C.UTF-8",
     TERM: "dumb",
     NO_COLOR: "1",
-    ...networkVariables(proxy.url),
+    ...networkVariables(proxyUrl),
     SHELL: "/bin/bash",
     ...tool.environment,
   };
   await setUp(tool, access, { folder: home, environment, timeoutMs: 120_000 });
-  return { project, environment, wanted: proxy.wanted };
+  return { project, environment, wanted };
 }
 
 /** Runs the generated command without a terminal. Throws if the command's check fails. */
@@ -53,11 +54,20 @@ async function setUp(tool: CodingTool, access: GatewayAccess, settings: ProgramS
   throw new Error(`${stdout}${stderr}It ended with ${code} after ${Math.round(tookMs)} ms.`);
 }
 
-export type ToolHome = {
-  project: string;
-  environment: Record<string, string>;
-  wanted: string[];
-};
+/** Starts a proxy that refuses and records every request. */
+async function startRefusingProxy(t: Pick<ExecutionContext, "teardown">) {
+  const wanted: string[] = [];
+  const server = createServer(({ url = "" }, response) => {
+    wanted.push(url);
+    response.writeHead(403).end();
+  });
+  server.on("connect", ({ url = "" }, socket) => {
+    wanted.push(url);
+    socket.on("error", () => socket.destroy());
+    socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
+  });
+  return { url: `http://127.0.0.1:${await listen(t, server)}`, wanted };
+}
 
 /** Returns variables that direct all traffic except the gateway's to the proxy. */
 function networkVariables(proxyUrl: string): Record<string, string> {

@@ -56,7 +56,7 @@ export async function tryTool(
   for (const record of counted) t.like(record, { inputTokens, cachedInputTokens, outputTokens });
 }
 
-export type Trial = {
+type Trial = {
   tool: CodingTool;
   connection: ToolConnection;
   model: string;

@@ -1,13 +1,7 @@
 """https://github.com/anthropics/anthropic-sdk-python"""
 
 from anthropic import Anthropic, beta_tool
-from pydantic import BaseModel
-from serve import get_weather, serve
-
-
-class Summary(BaseModel):
-    warmest: str
-    degrees: float
+from serve import Summary, get_weather, serve
 
 
 class Conversation:

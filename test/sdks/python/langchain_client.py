@@ -4,13 +4,7 @@ from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
-from pydantic import BaseModel
-from serve import get_weather, same_of, serve
-
-
-class Summary(BaseModel):
-    warmest: str
-    degrees: float
+from serve import Summary, get_weather, same_of, serve
 
 
 def model_of(options):

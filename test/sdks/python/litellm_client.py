@@ -5,13 +5,7 @@ import os
 # Without this setting, LiteLLM fetches prices from GitHub.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 import litellm  # noqa: E402
-from pydantic import BaseModel
-from serve import WEATHER_FUNCTION, ChatConversation, serve
-
-
-class Summary(BaseModel):
-    warmest: str
-    degrees: float
+from serve import WEATHER_FUNCTION, ChatConversation, Summary, serve
 
 
 class Conversation(ChatConversation):

@@ -3,13 +3,7 @@
 from llama_index.core.llms import ChatMessage
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
-from pydantic import BaseModel
-from serve import get_weather, serve
-
-
-class Summary(BaseModel):
-    warmest: str
-    degrees: float
+from serve import Summary, get_weather, serve
 
 
 class Conversation:

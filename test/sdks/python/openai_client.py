@@ -3,13 +3,7 @@
 import json
 
 from openai import OpenAI
-from pydantic import BaseModel
-from serve import WEATHER_FUNCTION, ChatConversation, get_weather, serve
-
-
-class Summary(BaseModel):
-    warmest: str
-    degrees: float
+from serve import WEATHER_FUNCTION, ChatConversation, Summary, get_weather, serve
 
 
 def start(options):

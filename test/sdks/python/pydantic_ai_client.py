@@ -1,17 +1,11 @@
 """https://ai.pydantic.dev/"""
 
-from pydantic import BaseModel
 from pydantic_ai import Agent, NativeOutput
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
-from serve import get_weather, same_of, serve
-
-
-class Summary(BaseModel):
-    warmest: str
-    degrees: float
+from serve import Summary, get_weather, same_of, serve
 
 
 def model_of(options):

@@ -3,6 +3,8 @@
 import json
 import sys
 
+from pydantic import BaseModel
+
 # Some SDKs print warnings to standard output, which must contain only JSON.
 lines, sys.stdout = sys.stdout, sys.stderr
 
@@ -16,6 +18,11 @@ WEATHER_FUNCTION = {
         "additionalProperties": False,
     },
 }
+
+
+class Summary(BaseModel):
+    warmest: str
+    degrees: float
 
 
 def serve(start):
