@@ -1,15 +1,15 @@
-import { schemaShapes } from "./schema-shapes.ts";
+import { withSchemas } from "./schema-shapes.ts";
 import { members, type Shape, times } from "./shape.ts";
 
 const user = { role: "user", content: "Hello" };
-const png = "data:image/png;base64,iVBORw0KGgo=";
+const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
 
 function request(messages: object[], more: object = {}): object {
   return { model: "test/model", messages, ...more };
 }
 
-function call(id: string, args = '{"city":"Paris"}'): object {
-  return { id, type: "function", function: { name: "weather", arguments: args } };
+function call(id: string, args = '{"city":"Paris"}', name = "weather"): object {
+  return { id, type: "function", function: { name, arguments: args } };
 }
 
 function result(id: string): object {
@@ -18,6 +18,10 @@ function result(id: string): object {
 
 function calling(calls: object[], more: object = {}): object {
   return { role: "assistant", content: null, tool_calls: calls, ...more };
+}
+
+function parts(count: number, part: (index: number) => object): object {
+  return request([{ role: "user", content: times(count, part) }]);
 }
 
 function tool(name: string, parameters: object = { type: "object", properties: {} }): object {
@@ -37,43 +41,23 @@ const bodies: Record<string, Shape["body"]> = {
   "system messages": (count) => request([...times(count, () => ({ ...user, role: "system" })), user]),
   "developer messages between others": (count) =>
     request(times(count, (index) => ({ ...user, role: index % 2 ? "developer" : "user" }))),
-  "parts of one message": (count) =>
-    request([{ role: "user", content: times(count, (index) => ({ type: "text", text: `${index}` })) }]),
+  "parts of one message": (count) => parts(count, (index) => ({ type: "text", text: `${index}` })),
   "blank parts": (count) =>
     request([{ role: "user", content: times(count, () => ({ type: "text", text: " " })) }, user]),
-  images: (count) =>
-    request([
-      { role: "user", content: times(count, () => ({ type: "image_url", image_url: { url: png } })) },
-    ]),
+  images: (count) => parts(count, () => image),
   "images on the web": (count) =>
-    request([
-      {
-        role: "user",
-        content: times(count, (index) => ({
-          type: "image_url",
-          image_url: { url: `https://a.example/${index}.png?a#b` },
-        })),
-      },
-    ]),
-  "files of one name": (count) => request([{ role: "user", content: times(count, () => file("a b.pdf")) }]),
+    parts(count, (index) => ({
+      type: "image_url",
+      image_url: { url: `https://a.example/${index}.png?a#b` },
+    })),
+  "files of one name": (count) => parts(count, () => file("a b.pdf")),
   "files with numbers as names": (count) =>
-    request([
-      {
-        role: "user",
-        content: times(count, (index) => file(index % 2 ? `a ${Math.floor(index / 2)}.pdf` : "a.pdf")),
-      },
-    ]),
+    parts(count, (index) => file(index % 2 ? `a ${Math.floor(index / 2)}.pdf` : "a.pdf")),
   "images from tools": (count) =>
     request(
       times(count, (index) => [
         calling([call(`call_${index}`)]),
-        {
-          ...result(`call_${index}`),
-          content: [
-            { type: "text", text: "a" },
-            { type: "image_url", image_url: { url: png } },
-          ],
-        },
+        { ...result(`call_${index}`), content: [{ type: "text", text: "a" }, image] },
       ]).flat(),
     ),
   "calls and results in order": (count) =>
@@ -92,20 +76,13 @@ const bodies: Record<string, Shape["body"]> = {
   "results of a call with a long name": (count) =>
     request([
       user,
-      calling([
-        { ...call("call_1"), function: { name: "n".repeat(Math.floor(count) * 50), arguments: "{}" } },
-      ]),
+      calling([call("call_1", "{}", "n".repeat(Math.floor(count) * 50))]),
       ...times(count, () => result("call_1")),
     ]),
   "calls of past tools": (count) =>
     request([
       user,
-      calling(
-        times(count, (index) => ({
-          ...call(`call_${index}`),
-          function: { name: `tool_${index}`, arguments: "{}" },
-        })),
-      ),
+      calling(times(count, (index) => call(`call_${index}`, "{}", `tool_${index}`))),
       ...times(count, (index) => result(`call_${index}`)),
     ]),
   "names in the arguments of a call": (count) =>
@@ -119,12 +96,10 @@ const bodies: Record<string, Shape["body"]> = {
   "thoughts of many places": (count) =>
     request([
       user,
-      {
-        ...calling(
-          times(count, (index) => call(`call_${index}`)),
-          { reasoning_details: times(count, (id) => thought(count - id, id)) },
-        ),
-      },
+      calling(
+        times(count, (index) => call(`call_${index}`)),
+        { reasoning_details: times(count, (id) => thought(count - id, id)) },
+      ),
     ]),
   "thoughts of places beyond the end": (count) =>
     request([
@@ -132,12 +107,7 @@ const bodies: Record<string, Shape["body"]> = {
       calling([call("call_1")], { reasoning_details: times(count, (id) => thought(id + 1, id)) }),
     ]),
   "cache marks": (count) =>
-    request([
-      {
-        role: "user",
-        content: times(count, () => ({ type: "text", text: "a", cache_control: { type: "ephemeral" } })),
-      },
-    ]),
+    parts(count, () => ({ type: "text", text: "a", cache_control: { type: "ephemeral" } })),
   tools: (count) => request([user], { tools: times(count, (index) => tool(`tool_${index}`)) }),
   "tools of one name": (count) => request([user], { tools: times(count, () => tool("tool")) }),
   "allowed tools": (count) =>
@@ -163,23 +133,10 @@ function file(filename: string): object {
   return { type: "file", file: { filename, file_data: "data:application/pdf;base64,JVBERi0=" } };
 }
 
-const dialects = ["chat"] as const;
-
-export const chatShapes: Shape[] = [
-  ...Object.entries(bodies).map(([name, body]) => ({ name, dialects, body })),
-  ...Object.entries(schemaShapes).flatMap(([name, schema]): Shape[] => [
-    {
-      name: `${name} of a tool`,
-      dialects,
-      body: (count) => request([user], { tools: [tool("a", schema(count))] }),
-    },
-    {
-      name: `${name} of the answer`,
-      dialects,
-      body: (count) => {
-        const json_schema = { name: "a", strict: true, schema: schema(count) };
-        return request([user], { response_format: { type: "json_schema", json_schema } });
-      },
-    },
-  ]),
-];
+export const chatShapes = withSchemas(["chat"], bodies, {
+  tool: (schema) => request([user], { tools: [tool("a", schema)] }),
+  answer(schema) {
+    const json_schema = { name: "a", strict: true, schema };
+    return request([user], { response_format: { type: "json_schema", json_schema } });
+  },
+});

@@ -1,4 +1,4 @@
-import { schemaShapes } from "./schema-shapes.ts";
+import { withSchemas } from "./schema-shapes.ts";
 import { members, type Shape, times } from "./shape.ts";
 
 const user = { role: "user", content: "Hello" };
@@ -10,6 +10,10 @@ function request(messages: object[], more: object = {}): object {
 
 function said(role: string, blocks: object[]): object {
   return { role, content: blocks };
+}
+
+function many(role: string, count: number, block: (index: number) => object): object {
+  return said(role, times(count, block));
 }
 
 function text(index: number): object {
@@ -40,6 +44,10 @@ function seal(index: number): string {
   return `gateway-thought-v1.${Buffer.from(JSON.stringify(detail)).toString("base64url")}`;
 }
 
+function thinking(count: number, thought: (index: number) => object): object {
+  return request([user, said("assistant", [...times(count, thought), use(1)])]);
+}
+
 const bodies: Record<string, Shape["body"]> = {
   "messages of one role": (count) => request(times(count, () => user)),
   "alternating roles": (count) =>
@@ -54,7 +62,7 @@ const bodies: Record<string, Shape["body"]> = {
       ...times(count, () => ({ role: "system", content: "a", clear_at: "next_user_message" })),
       user,
     ]),
-  "parts of one message": (count) => request([said("user", times(count, text))]),
+  "parts of one message": (count) => request([many("user", count, text)]),
   "system blocks": (count) => request([user], { system: times(count, text) }),
   "calls and results in order": (count) =>
     request([
@@ -62,26 +70,9 @@ const bodies: Record<string, Shape["body"]> = {
       ...times(count, (index) => [said("assistant", [use(index)]), said("user", [result(index)])]).flat(),
     ]),
   "results in reverse": (count) =>
-    request([
-      user,
-      said("assistant", times(count, use)),
-      said(
-        "user",
-        times(count, (index) => result(count - 1 - index)),
-      ),
-    ]),
+    request([user, many("assistant", count, use), many("user", count, (index) => result(count - 1 - index))]),
   "calls of one id": (count) =>
-    request([
-      user,
-      said(
-        "assistant",
-        times(count, () => use(1)),
-      ),
-      said(
-        "user",
-        times(count, () => result(1)),
-      ),
-    ]),
+    request([user, many("assistant", count, () => use(1)), many("user", count, () => result(1))]),
   "names in the input of a call": (count) =>
     request([
       user,
@@ -95,81 +86,45 @@ const bodies: Record<string, Shape["body"]> = {
       said("user", [{ ...result(1), content: times(count, text) }]),
     ]),
   thoughts: (count) =>
-    request([
-      user,
-      said("assistant", [
-        ...times(count, (index) => ({ type: "thinking", thinking: `Hm ${index}`, signature: "c2ln" })),
-        use(1),
-      ]),
-    ]),
+    thinking(count, (index) => ({ type: "thinking", thinking: `Hm ${index}`, signature: "c2ln" })),
   "sealed thoughts": (count) =>
-    request([
-      user,
-      said("assistant", [
-        ...times(count, (index) => ({ type: "redacted_thinking", data: seal(index) })),
-        use(1),
-      ]),
-    ]),
+    thinking(count, (index) => ({ type: "redacted_thinking", data: seal(index) })),
   "sealed thoughts in reverse": (count) =>
-    request([
-      user,
-      said("assistant", [
-        ...times(count, (index) => ({
-          type: "thinking",
-          thinking: "Hm",
-          signature: seal(count - index),
-        })),
-        use(1),
-      ]),
-    ]),
+    thinking(count, (index) => ({ type: "thinking", thinking: "Hm", signature: seal(count - index) })),
   documents: (count) =>
     request([
-      said(
-        "user",
-        times(count, (index) => ({
-          type: "document",
-          title: index % 2 ? "a.pdf" : `a ${index}.pdf`,
-          source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" },
-        })),
-      ),
+      many("user", count, (index) => ({
+        type: "document",
+        title: index % 2 ? "a.pdf" : `a ${index}.pdf`,
+        source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" },
+      })),
     ]),
   images: (count) =>
     request([
-      said(
-        "user",
-        times(count, () => ({
-          type: "image",
-          source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" },
-        })),
-      ),
+      many("user", count, () => ({
+        type: "image",
+        source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" },
+      })),
     ]),
   "results of a search": (count) =>
     request([
       said("user", [
-        {
-          type: "search_result",
-          title: "a",
-          source: "https://a.example",
-          content: times(count, text),
-        },
+        { type: "search_result", title: "a", source: "https://a.example", content: times(count, text) },
       ]),
     ]),
   "blocks of Anthropic's servers": (count) =>
     request([
       user,
-      said(
-        "assistant",
-        times(count, (index) => ({ type: "server_tool_use", id: `srvtoolu_${index}`, name: "a", input: {} })),
-      ),
+      many("assistant", count, (index) => ({
+        type: "server_tool_use",
+        id: `srvtoolu_${index}`,
+        name: "a",
+        input: {},
+      })),
       user,
     ]),
   "cache marks": (count) =>
-    request([
-      said(
-        "user",
-        times(count, () => ({ type: "text", text: "a", cache_control: { type: "ephemeral" } })),
-      ),
-    ]),
+    request([many("user", count, () => ({ type: "text", text: "a", cache_control: { type: "ephemeral" } }))]),
   tools: (count) => request([user], { tools: times(count, (index) => tool(`tool_${index}`)) }),
   "tools of one name": (count) => request([user], { tools: times(count, () => tool("tool")) }),
   "tools with long names": (count) =>
@@ -179,54 +134,20 @@ const bodies: Record<string, Shape["body"]> = {
       tools: times(count, (index) => ({ type: "bash_20250124", name: `bash_${index}` })),
     }),
   "added tools": (count) =>
-    request([
-      user,
-      said(
-        "system",
-        times(count, (index) => change("tool_addition", `tool_${index}`, true)),
-      ),
-    ]),
+    request([user, many("system", count, (index) => change("tool_addition", `tool_${index}`, true))]),
   "added tools of one name": (count) =>
-    request(
-      [
-        user,
-        said(
-          "system",
-          times(count, () => change("tool_addition", "tool_1", true)),
-        ),
-      ],
-      { tools: times(count, (index) => tool(`tool_${index}`)) },
-    ),
+    request([user, many("system", count, () => change("tool_addition", "tool_1", true))], {
+      tools: times(count, (index) => tool(`tool_${index}`)),
+    }),
   "removed tools": (count) =>
-    request(
-      [
-        user,
-        said(
-          "system",
-          times(count, (index) => change("tool_removal", `tool_${index}`, false)),
-        ),
-      ],
-      { tools: times(count, (index) => tool(`tool_${index}`)) },
-    ),
+    request([user, many("system", count, (index) => change("tool_removal", `tool_${index}`, false))], {
+      tools: times(count, (index) => tool(`tool_${index}`)),
+    }),
   "stop sequences": (count) => request([user], { stop_sequences: times(count, (index) => `${index}`) }),
   metadata: (count) => request([user], { metadata: members(count, (index) => `${index}`) }),
 };
 
-const dialects = ["messages", "count_tokens"] as const;
-
-export const messagesShapes: Shape[] = [
-  ...Object.entries(bodies).map(([name, body]) => ({ name, dialects, body })),
-  ...Object.entries(schemaShapes).flatMap(([name, large]): Shape[] => [
-    {
-      name: `${name} of a tool`,
-      dialects,
-      body: (count) => request([user], { tools: [{ name: "a", input_schema: large(count) }] }),
-    },
-    {
-      name: `${name} of the answer`,
-      dialects: ["messages"],
-      body: (count) =>
-        request([user], { output_config: { format: { type: "json_schema", schema: large(count) } } }),
-    },
-  ]),
-];
+export const messagesShapes = withSchemas(["messages", "count_tokens"], bodies, {
+  tool: (large) => request([user], { tools: [{ name: "a", input_schema: large }] }),
+  answer: (large) => request([user], { output_config: { format: { type: "json_schema", schema: large } } }),
+});

@@ -1,4 +1,4 @@
-import { schemaShapes } from "./schema-shapes.ts";
+import { withSchemas } from "./schema-shapes.ts";
 import { members, type Shape, times } from "./shape.ts";
 
 const user = { type: "message", role: "user", content: "Hello" };
@@ -163,23 +163,8 @@ const bodies: Record<string, Shape["body"]> = {
   metadata: (count) => request([user], { metadata: members(count, (index) => `${index}`) }),
 };
 
-const dialects = ["responses"] as const;
-
-export const responsesShapes: Shape[] = [
-  ...Object.entries(bodies).map(([name, body]) => ({ name, dialects, body })),
-  ...Object.entries(schemaShapes).flatMap(([name, schema]): Shape[] => [
-    {
-      name: `${name} of a tool`,
-      dialects,
-      body: (count) => request([user], { tools: [tool("a", schema(count))] }),
-    },
-    {
-      name: `${name} of the answer`,
-      dialects,
-      body: (count) => {
-        const format = { type: "json_schema", name: "a", strict: true, schema: schema(count) };
-        return request([user], { text: { format } });
-      },
-    },
-  ]),
-];
+export const responsesShapes = withSchemas(["responses"], bodies, {
+  tool: (schema) => request([user], { tools: [tool("a", schema)] }),
+  answer: (schema) =>
+    request([user], { text: { format: { type: "json_schema", name: "a", strict: true, schema } } }),
+});

@@ -1,6 +1,6 @@
-import { members, times } from "./shape.ts";
+import { members, type Shape, times } from "./shape.ts";
 
-export const schemaShapes: Record<string, (count: number) => Record<string, unknown>> = {
+const schemaShapes: Record<string, (count: number) => Record<string, unknown>> = {
   properties: (count) => closed(members(count, () => ({ type: "string" }))),
   "required names": (count) => {
     const properties = members(count, () => ({ type: "string", minLength: 1 }));
@@ -28,4 +28,23 @@ function closed(properties: Record<string, unknown>): Record<string, unknown> {
     required: Object.keys(properties).slice(0, 1),
     additionalProperties: false,
   };
+}
+
+/** Adds shapes with a large schema in a tool and in the answer's format, which only the first dialect has. */
+export function withSchemas(
+  dialects: Shape["dialects"],
+  bodies: Record<string, Shape["body"]>,
+  { tool, answer }: Record<"tool" | "answer", (schema: object) => object>,
+): Shape[] {
+  return [
+    ...Object.entries(bodies).map(([name, body]) => ({ name, dialects, body })),
+    ...Object.entries(schemaShapes).flatMap(([name, schema]): Shape[] => [
+      { name: `${name} of a tool`, dialects, body: (count) => tool(schema(count)) },
+      {
+        name: `${name} of the answer`,
+        dialects: dialects.slice(0, 1),
+        body: (count) => answer(schema(count)),
+      },
+    ]),
+  ];
 }
