@@ -111,12 +111,11 @@ const zstdOf = (windowLog: number, body: Buffer) =>
   zstdCompressSync(body, { params: { [constants.ZSTD_c_windowLog]: windowLog } });
 
 test("windows beyond 4 MB are refused, smaller ones are answered, nothing stays held", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { value } = await createKey(gateway);
+  const { value } = await createKey(gateway());
   const body = Buffer.from(JSON.stringify(chatBody("demo/echo")));
   const post = (encoding: string, bytes: Buffer) => {
     const headers = { authorization: `Bearer ${value}`, "content-encoding": encoding };
-    return postTo(gateway, "/v1/chat/completions", headers, bytes);
+    return postTo(gateway(), "/v1/chat/completions", headers, bytes);
   };
   for (const [encoding, bytes] of [
     ["br", brotliOf(24, spaces)],
@@ -136,7 +135,7 @@ test("windows beyond 4 MB are refused, smaller ones are answered, nothing stays 
     t.is((await post(encoding, bytes)).status, 200, encoding);
   const second = zstdOf(24, spaces);
   t.is((await post("zstd", Buffer.concat([zstdOf(21, body), second]))).status, 400, "a second frame");
-  const { bodyBudget } = gateway.services;
+  const { bodyBudget } = gateway().services;
   await eventually(() => bodyBudget.bytes === 0 && bodyBudget.decoders.atWork === 0);
 });
 
@@ -189,21 +188,19 @@ test("decoders wait in turns of their holders, and leave on every path", async (
 
 for (const path of ["/trpc/auth.signIn", "/graphql"]) {
   test(`${path} decompresses nothing`, async (t) => {
-    const gateway = await startTestGateway(t);
-    const headers = { authorization: `Bearer ${gateway.accessToken}`, "content-encoding": "gzip" };
-    const { status, text } = await postTo(gateway, path, headers, gzipSync("{}"));
+    const headers = { authorization: `Bearer ${gateway().accessToken}`, "content-encoding": "gzip" };
+    const { status, text } = await postTo(gateway(), path, headers, gzipSync("{}"));
     t.is(status, 415, text);
-    await eventually(() => gateway.services.bodyBudget.bytes === 0);
+    await eventually(() => gateway().services.bodyBudget.bytes === 0);
   });
 }
 
 test("a WebSocket message of more than 64 fragments closes the connection", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { value } = await createKey(gateway);
-  const { socket, closed } = await openSocket(t, gateway, value);
+  const { value } = await createKey(gateway());
+  const { socket, closed } = await openSocket(t, gateway(), value);
   for (let fragment = 0; fragment < 65; fragment++) socket.send("x", { fin: false });
   t.is(await closed(), 1008);
-  await eventually(() => gateway.services.bodyBudget.bytes === 0);
+  await eventually(() => gateway().services.bodyBudget.bytes === 0);
 });
 
 test("a person's keys have RESPONSES_SOCKETS_PER_PERSON_MAX connections together", async (t) => {
@@ -216,12 +213,11 @@ test("a person's keys have RESPONSES_SOCKETS_PER_PERSON_MAX connections together
 });
 
 test("an upgrade with two Host headers gets 400", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { value } = await createKey(gateway);
+  const { value } = await createKey(gateway());
   const head = ["GET /v1/responses HTTP/1.1", "Host: a", "Host: b", `Authorization: Bearer ${value}`];
   head.push("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13");
   head.push("Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==");
-  const answer = await sendRaw(gateway.url, `${head.join("\r\n")}\r\n\r\n`);
+  const answer = await sendRaw(gateway().url, `${head.join("\r\n")}\r\n\r\n`);
   t.is(answer.status, 400);
 });
 

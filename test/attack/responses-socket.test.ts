@@ -3,7 +3,7 @@ import { once } from "node:events";
 import test, { type ExecutionContext } from "ava";
 import { WebSocket } from "ws";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
-import { eventually, hangMs } from "../helpers/eventually.ts";
+import { eventually, hangMs, succeeds } from "../helpers/eventually.ts";
 import { openSocket, responseOf } from "../helpers/responses-socket.ts";
 import {
   beginStream,
@@ -17,26 +17,31 @@ import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 const limits = { REQUEST_BODY_BYTES_MAX: "1000000", REQUEST_BODIES_BYTES_MAX: "4000000" };
 const model = "demo/echo";
 
+/** Starts a gateway with a key. `open` connects with this key or another. */
+async function start(t: ExecutionContext, environment: Record<string, string> = {}) {
+  const gateway = await startTestGateway(t, { environment });
+  const { id, value } = await createKey(gateway);
+  return { gateway, id, value, open: (key = value) => openSocket(t, gateway, key) };
+}
+
 test("a message beyond REQUEST_BODY_BYTES_MAX closes the connection", async (t) => {
-  const gateway = await startTestGateway(t, { environment: limits });
-  const { value } = await createKey(gateway);
-  const socket = await openSocket(t, gateway, value);
+  const { gateway, open } = await start(t, limits);
+  const socket = await open();
   socket.send("x".repeat(1_000_001));
   t.is(await socket.closed(), 1009);
   await eventually(() => gateway.services.bodyBudget.bytes === 0);
 });
 
 test("unfinished messages count against the memory of their key, and are freed", async (t) => {
-  const gateway = await startTestGateway(t, { environment: limits });
-  const { value } = await createKey(gateway);
+  const { gateway, open } = await start(t, limits);
   const { value: other } = await createKey(gateway);
   const { bodyBudget } = gateway.services;
-  const sockets = await Promise.all([1, 2, 3].map(() => openSocket(t, gateway, value)));
+  const sockets = await Promise.all([1, 2, 3].map(() => open()));
   // One key may use at most half of REQUEST_BODIES_BYTES_MAX, so the third message does not fit.
   for (const { socket } of sockets) socket.send("x".repeat(900_000), { fin: false });
   await eventually(() => sockets.some(({ socket }) => socket.readyState === WebSocket.CLOSED));
   t.true(bodyBudget.bytes <= 2_000_000);
-  const neighbour = await openSocket(t, gateway, other);
+  const neighbour = await open(other);
   t.is(responseOf(await neighbour.turn({ model, input: "Hi" })).status, "completed");
   for (const { socket } of sockets) socket.terminate();
   neighbour.socket.terminate();
@@ -45,50 +50,31 @@ test("unfinished messages count against the memory of their key, and are freed",
 });
 
 test("a key has RESPONSES_SOCKETS_PER_KEY_MAX connections, and others are not affected", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { RESPONSES_SOCKETS_PER_KEY_MAX: "2" } });
-  const { value } = await createKey(gateway);
-  const first = await openSocket(t, gateway, value);
-  await openSocket(t, gateway, value);
-  const refused = await t.throwsAsync(openSocket(t, gateway, value));
-  t.is(refused?.message, "Unexpected server response: 429");
-  await openSocket(t, gateway, (await createKey(gateway)).value);
+  const { gateway, open } = await start(t, { RESPONSES_SOCKETS_PER_KEY_MAX: "2" });
+  const first = await open();
+  await open();
+  t.is((await t.throwsAsync(open()))?.message, "Unexpected server response: 429");
+  await open((await createKey(gateway)).value);
   first.socket.terminate();
-  await eventually(() =>
-    openSocket(t, gateway, value).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await eventually(() => succeeds(open()));
   t.pass();
 });
 
 test("a process has RESPONSES_SOCKETS_MAX connections over all keys", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { RESPONSES_SOCKETS_MAX: "2" } });
-  const [first, second, third] = await Promise.all([
-    createKey(gateway),
-    createKey(gateway),
-    createKey(gateway),
-  ]);
-  const { socket } = await openSocket(t, gateway, first.value);
-  await openSocket(t, gateway, second.value);
-  const refused = await t.throwsAsync(openSocket(t, gateway, third.value));
-  t.is(refused?.message, "Unexpected server response: 429");
+  const { gateway, open } = await start(t, { RESPONSES_SOCKETS_MAX: "2" });
+  const [second, third] = await Promise.all([createKey(gateway), createKey(gateway)]);
+  const { socket } = await open();
+  await open(second.value);
+  t.is((await t.throwsAsync(open(third.value)))?.message, "Unexpected server response: 429");
   socket.terminate();
-  await eventually(() =>
-    openSocket(t, gateway, third.value).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await eventually(() => succeeds(open(third.value)));
 });
 
 test("more than RESPONSES_SOCKET_TURNS_MAX open turns are refused", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { RESPONSES_SOCKET_TURNS_MAX: "2" } });
-  const { value } = await createKey(gateway);
-  const socket = await openSocket(t, gateway, value);
-  const send = (stream_id: string) =>
+  const { open } = await start(t, { RESPONSES_SOCKET_TURNS_MAX: "2" });
+  const socket = await open();
+  for (const stream_id of ["a", "b", "b"])
     socket.send({ type: "response.create", model, input: "/hang", stream_id });
-  for (const streamId of ["a", "b", "b"]) send(streamId);
   const error = await socket.until(() => socket.frames.find(({ type }) => type === "error"));
   t.like(error, { status: 429, headers: { "retry-after": "1" } });
 });
@@ -116,14 +102,13 @@ test("a client that sends turns and reads nothing is cut off, with bounded memor
 
 test.serial("a client that does not answer pings is cut off", async (t) => {
   const environment = { CLIENT_STALL_TIMEOUT_MS: "20000", STREAM_PING_INTERVAL_MS: "50" };
-  const gateway = await startTestGateway(t, { environment });
-  const { value } = await createKey(gateway);
+  const { gateway, value, open } = await start(t, environment);
   const advance = controlClock(t);
   const headers = { authorization: `Bearer ${value}` };
   const url = `${gateway.url.replace("http", "ws")}/v1/responses`;
   const silent = new WebSocket(url, { headers, autoPong: false });
   await once(silent, "open");
-  const live = await openSocket(t, gateway, value);
+  const live = await open();
   advance(15_000);
   await live.turn({ model, input: "Hi" });
   t.is(silent.readyState, WebSocket.OPEN);
@@ -171,18 +156,16 @@ function controlClock(t: ExecutionContext): (ms: number) => void {
 }
 
 test("a deactivated key's idle connection is closed", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { STREAM_PING_INTERVAL_MS: "50" } });
-  const key = await createKey(gateway);
-  const socket = await openSocket(t, gateway, key.value);
-  await gateway.admin.keys.deactivate.mutate({ id: key.id });
+  const { gateway, id, open } = await start(t, { STREAM_PING_INTERVAL_MS: "50" });
+  const socket = await open();
+  await gateway.admin.keys.deactivate.mutate({ id });
   t.is(await socket.closed(), 1008);
 });
 
 test("a shutdown closes idle connections at once and others after their turn", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { DRAIN_TIMEOUT_MS: String(hangMs) } });
-  const { value } = await createKey(gateway);
-  const idle = await openSocket(t, gateway, value);
-  const busy = await openSocket(t, gateway, value);
+  const { gateway, open } = await start(t, { DRAIN_TIMEOUT_MS: String(hangMs) });
+  const idle = await open();
+  const busy = await open();
   busy.send({ type: "response.create", model, input: "/slow 100 one two three" });
   await busy.until(() => busy.frames[0]);
   const closing = gateway.close();
@@ -197,8 +180,7 @@ for (const [title, lines] of [
   ["another version", ["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 7"]],
 ] as const) {
   test(`a handshake with ${title} gets 400 in the usual form`, async (t) => {
-    const gateway = await startTestGateway(t);
-    const { value } = await createKey(gateway);
+    const { gateway, value } = await start(t);
     const { port } = new URL(gateway.url);
     const socket = connect(Number(port), "127.0.0.1");
     const head = ["GET /v1/responses HTTP/1.1", "Host: x", `Authorization: Bearer ${value}`];

@@ -3,7 +3,7 @@ import mysql from "mysql2/promise";
 import test, { type ExecutionContext } from "ava";
 import { Database, type DatabaseLimits } from "../../db/database.ts";
 import { DatabaseUnavailableError } from "../../db/database-errors.ts";
-import { eventually } from "../helpers/eventually.ts";
+import { eventually, succeeds } from "../helpers/eventually.ts";
 import { openDatabaseAt, userRow } from "../helpers/open-test-database.ts";
 import { type OwnServer, ownServers, startOwnServer } from "../helpers/own-server.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
@@ -97,12 +97,7 @@ for (const own of ownServers) {
     proxy.swallow();
     swallowed.resolve();
     await t.throwsAsync(writing, { instanceOf: DatabaseUnavailableError });
-    await eventually(() =>
-      count().then(
-        () => true,
-        () => false,
-      ),
-    );
+    await eventually(() => succeeds(count()));
     t.is(await count(), 0);
   });
 
@@ -156,12 +151,7 @@ for (const own of ownServers) {
       t.like(refused, { data: { httpStatus: 503 } });
       t.is((await fetch(`${gateway.url}/readyz`)).status, 200, "known keys are served");
       await server.start();
-      await eventually(() =>
-        gateway.admin.keys.list.query({}).then(
-          () => true,
-          () => false,
-        ),
-      );
+      await eventually(() => succeeds(gateway.admin.keys.list.query({})));
       await more(20);
       isLoaded = false;
       await Promise.all(clients);

@@ -16,3 +16,10 @@ export async function eventually<Value>(
     await sleep(10);
   }
 }
+
+export function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
+}
