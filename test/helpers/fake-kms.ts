@@ -1,6 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import type { ExecutionContext } from "ava";
 
 /**
@@ -72,13 +74,10 @@ export async function startFakeKms(t: Pick<ExecutionContext, "teardown">): Promi
   }
 
   let port = 0;
-  const start = () =>
-    new Promise<void>((resolve) => {
-      server.listen(port, "127.0.0.1", () => {
-        ({ port } = server.address() as AddressInfo);
-        resolve();
-      });
-    });
+  const start = async () => {
+    await once(server.listen(port, "127.0.0.1"), "listening");
+    ({ port } = server.address() as AddressInfo);
+  };
   const stop = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
@@ -128,14 +127,12 @@ export function awsEnvironment({ url }: FakeKms): Record<string, string> {
 }
 
 async function readCall(request: IncomingMessage): Promise<Call> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
   const [service, operation = ""] = String(request.headers["x-amz-target"]).split(".");
   if (service !== "TrentService") throw new Error(`KMS is not called ${service}`);
   return {
     operation,
     authorization: request.headers.authorization ?? "",
-    input: JSON.parse(Buffer.concat(chunks).toString()) as Call["input"],
+    input: (await json(request)) as Call["input"],
   };
 }
 

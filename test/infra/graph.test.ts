@@ -13,7 +13,7 @@ import type { Check, Others } from "./helpers/check.ts";
 import { isFull } from "../helpers/scale.ts";
 import { describeGraph } from "./helpers/describe-graph.ts";
 import type { Graph } from "./helpers/graph.ts";
-import { goodRelease, reaching, startFakeAws } from "./helpers/fake-aws.ts";
+import { createFakeAws, goodRelease, reaching } from "./helpers/fake-aws.ts";
 import { exampleConfig, runProgram } from "./helpers/run-program.ts";
 
 /** Configures a production stack with unusual options. */
@@ -33,8 +33,8 @@ const wide = {
 };
 
 /** Answers the AWS requests of the release hook in the production update. */
-const aws = await startFakeAws(goodRelease);
-test.after.always(() => aws.close());
+const owner = { teardown: (stop: () => unknown) => test.after.always(async () => void (await stop())) };
+const aws = await createFakeAws(owner, goodRelease);
 
 /** Pulumi's language host runs once per stack and phase. All checks share the graphs. */
 const recorded = new Map(

@@ -115,46 +115,25 @@ export const accessChecks: Record<number, Check> = {
       });
     },
     mutants: {
-      "no context asked for": (graph) =>
-        edit(graph, keyType, "provider-keys", { Condition: {} }, "SealAndOpen"),
-      "no stack asked for": (graph) =>
-        edit(
-          graph,
-          keyType,
-          "provider-keys",
-          { Condition: { StringEquals: { "kms:EncryptionContext:app": "gateway" } } },
-          "SealAndOpen",
-        ),
-      "an administrator opens": (graph) =>
-        edit(graph, keyType, "provider-keys", { Action: ["kms:Decrypt", "kms:PutKeyPolicy"] }, "Administer"),
-      "an administrator makes grants": (graph) =>
-        edit(
-          graph,
-          keyType,
-          "provider-keys",
-          { Action: ["kms:CreateGrant", "kms:PutKeyPolicy"] },
-          "Administer",
-        ),
-      "nobody administers": (graph) =>
-        edit(graph, keyType, "provider-keys", { Action: "kms:DescribeKey" }, "Administer"),
-      "the task cannot open": (graph) =>
-        edit(graph, keyType, "provider-keys", { Action: "kms:GenerateDataKey" }, "SealAndOpen"),
-      "the task administers": (graph) =>
-        edit(
-          graph,
-          keyType,
-          "provider-keys",
-          { Action: ["kms:DescribeKey", "kms:PutKeyPolicy"] },
-          "Describe",
-        ),
-      "the execution role opens": (graph) =>
-        edit(
-          graph,
-          keyType,
-          "provider-keys",
-          { Principal: { AWS: `arn:aws:iam::${accountId}:root` }, Condition: {} },
-          "SealAndOpen",
-        ),
+      "no context asked for": editProviderKey("SealAndOpen", { Condition: {} }),
+      "no stack asked for": editProviderKey("SealAndOpen", {
+        Condition: { StringEquals: { "kms:EncryptionContext:app": "gateway" } },
+      }),
+      "an administrator opens": editProviderKey("Administer", {
+        Action: ["kms:Decrypt", "kms:PutKeyPolicy"],
+      }),
+      "an administrator makes grants": editProviderKey("Administer", {
+        Action: ["kms:CreateGrant", "kms:PutKeyPolicy"],
+      }),
+      "nobody administers": editProviderKey("Administer", { Action: "kms:DescribeKey" }),
+      "the task cannot open": editProviderKey("SealAndOpen", { Action: "kms:GenerateDataKey" }),
+      "the task administers": editProviderKey("Describe", {
+        Action: ["kms:DescribeKey", "kms:PutKeyPolicy"],
+      }),
+      "the execution role opens": editProviderKey("SealAndOpen", {
+        Principal: { AWS: `arn:aws:iam::${accountId}:root` },
+        Condition: {},
+      }),
       "storage without a service": (graph) =>
         edit(graph, keyType, "storage", { Condition: {} }, "ThroughServices"),
     },
@@ -190,4 +169,8 @@ function edit(graph: Graph, type: string, name: string, changes: Partial<Stateme
     if (!found) throw new Error(`There is no statement ${sid} in ${name}.`);
     Object.assign(found, changes);
   });
+}
+
+function editProviderKey(sid: string, changes: Partial<Statement>): (graph: Graph) => void {
+  return (graph) => edit(graph, keyType, "provider-keys", changes, sid);
 }

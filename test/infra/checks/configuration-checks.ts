@@ -1,6 +1,6 @@
 import { readConfig } from "../../../gateway/config/config.ts";
 import { variables } from "../../../gateway/config/variables.ts";
-import { change, type Check, problems } from "../helpers/check.ts";
+import { changing, type Check, problems } from "../helpers/check.ts";
 import {
   changeContainer,
   changeVariable,
@@ -53,15 +53,13 @@ export const configurationChecks: Record<number, Check> = {
       ];
     },
     mutants: {
-      "a password of the database": (graph) =>
-        change(find(graph, instanceType, "database"), { password: "hunter2" }),
-      "a password in a URL": (graph) =>
-        changeVariable(graph, "DATABASE_URL", "mysql://root:hunter2@host/gateway"),
-      "a password in the environment": (graph) => changeVariable(graph, "ADMIN_PASSWORD", "hunter2hunter2"),
-      "a key in a tag": (graph) =>
-        change(find(graph, instanceType, "database"), { tags: { note: "AKIAIOSFODNN7EXAMPLE" } }),
-      "a secret that is a value": (graph) =>
-        changeContainer(graph, { secrets: [{ name: "JWT_SECRET", valueFrom: "hunter2" }] }),
+      "a password of the database": changing(instanceType, "database", { password: "hunter2" }),
+      "a password in a URL": changeVariable("DATABASE_URL", "mysql://root:hunter2@host/gateway"),
+      "a password in the environment": changeVariable("ADMIN_PASSWORD", "hunter2hunter2"),
+      "a key in a tag": changing(instanceType, "database", { tags: { note: "AKIAIOSFODNN7EXAMPLE" } }),
+      "a secret that is a value": changeContainer({
+        secrets: [{ name: "JWT_SECRET", valueFrom: "hunter2" }],
+      }),
       "a value of a secret": (graph) => {
         const type = "aws:secretsmanager/secretVersion:SecretVersion";
         const secret = find(graph, "aws:secretsmanager/secret:Secret", "signing");
@@ -85,11 +83,12 @@ export const configurationChecks: Record<number, Check> = {
           ];
         }),
     mutants: {
-      "a name that is not one": (graph) => changeVariable(graph, "DRAIN_TIMEOUT", "1"),
-      "given twice": (graph) => changeVariable(graph, "PORT", "8080"),
-      "a value that is refused": (graph) => changeVariable(graph, "LOG_LEVEL", "loud"),
-      "a secret that is not one": (graph) =>
-        changeContainer(graph, { secrets: [{ name: "SIGNING_KEY", valueFrom: "arn:aws:secretsmanager:" }] }),
+      "a name that is not one": changeVariable("DRAIN_TIMEOUT", "1"),
+      "given twice": changeVariable("PORT", "8080"),
+      "a value that is refused": changeVariable("LOG_LEVEL", "loud"),
+      "a secret that is not one": changeContainer({
+        secrets: [{ name: "SIGNING_KEY", valueFrom: "arn:aws:secretsmanager:" }],
+      }),
     },
   },
 };

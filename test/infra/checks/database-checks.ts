@@ -1,4 +1,4 @@
-import { change, type Check, field, problems } from "../helpers/check.ts";
+import { changing, type Check, field, problems } from "../helpers/check.ts";
 import { find, type Graph, type GraphResource, type Inputs, isUnknown, ofType } from "../helpers/graph.ts";
 
 const instanceType = "aws:rds/instance:Instance";
@@ -34,19 +34,19 @@ export const databaseChecks: Record<number, Check> = {
       });
     },
     mutants: {
-      public: (graph) => change(databaseOf(graph), { publiclyAccessible: true }),
-      "not sealed": (graph) => change(databaseOf(graph), { storageEncrypted: false }),
+      public: changing(instanceType, "database", { publiclyAccessible: true }),
+      "not sealed": changing(instanceType, "database", { storageEncrypted: false }),
       "sealed with Amazon's key": (graph) => delete databaseOf(graph).propertyDependencies["kmsKeyId"],
-      "a password of ours": (graph) => change(databaseOf(graph), { manageMasterUserPassword: false }),
-      "one zone": (graph) => change(databaseOf(graph), { multiAz: false }),
-      "six backups": (graph) => change(databaseOf(graph), { backupRetentionPeriod: 6 }),
-      "no deletion protection": (graph) => change(databaseOf(graph), { deletionProtection: false }),
+      "a password of ours": changing(instanceType, "database", { manageMasterUserPassword: false }),
+      "one zone": changing(instanceType, "database", { multiAz: false }),
+      "six backups": changing(instanceType, "database", { backupRetentionPeriod: 6 }),
+      "no deletion protection": changing(instanceType, "database", { deletionProtection: false }),
       "no protect": (graph) => {
         databaseOf(graph).isProtected = false;
       },
-      "no last snapshot": (graph) => change(databaseOf(graph), { skipFinalSnapshot: true }),
-      "no tokens": (graph) => change(databaseOf(graph), { iamDatabaseAuthenticationEnabled: false }),
-      "at once": (graph) => change(databaseOf(graph), { applyImmediately: true }),
+      "no last snapshot": changing(instanceType, "database", { skipFinalSnapshot: true }),
+      "no tokens": changing(instanceType, "database", { iamDatabaseAuthenticationEnabled: false }),
+      "at once": changing(instanceType, "database", { applyImmediately: true }),
       "a way out": (graph) => {
         const route = structuredClone(find(graph, "aws:ec2/route:Route", "app-0"));
         route.propertyDependencies["routeTableId"] = [

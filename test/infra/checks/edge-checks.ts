@@ -1,5 +1,5 @@
 import { variables } from "../../../gateway/config/variables.ts";
-import { change, type Check, field, problems } from "../helpers/check.ts";
+import { changing, type Check, field, problems } from "../helpers/check.ts";
 import { changeContainer, changeVariable, containersOf, environmentOf } from "../helpers/containers-of.ts";
 import { find, type Graph, ofType, type Value } from "../helpers/graph.ts";
 
@@ -37,15 +37,13 @@ export const edgeChecks: Record<number, Check> = {
       return [...findings, ...rules.map(({ name }) => `${name} is an exception to the listeners`)];
     },
     mutants: {
-      "plain HTTP forwards": (graph) =>
-        change(listener(graph, "http"), { defaultActions: [{ type: "forward" }] }),
-      "a redirect to plain HTTP": (graph) =>
-        change(listener(graph, "http"), {
-          defaultActions: [{ type: "redirect", redirect: { protocol: "HTTP" } }],
-        }),
-      "old TLS": (graph) => change(listener(graph, "https"), { sslPolicy: "ELBSecurityPolicy-2016-08" }),
-      "no TLS": (graph) => change(listener(graph, "https"), { protocol: "HTTP" }),
-      "another port": (graph) => change(listener(graph, "https"), { port: 8443 }),
+      "plain HTTP forwards": changing(listenerType, "http", { defaultActions: [{ type: "forward" }] }),
+      "a redirect to plain HTTP": changing(listenerType, "http", {
+        defaultActions: [{ type: "redirect", redirect: { protocol: "HTTP" } }],
+      }),
+      "old TLS": changing(listenerType, "https", { sslPolicy: "ELBSecurityPolicy-2016-08" }),
+      "no TLS": changing(listenerType, "https", { protocol: "HTTP" }),
+      "another port": changing(listenerType, "https", { port: 8443 }),
       "no redirect": (graph) => {
         graph.resources = graph.resources.filter((each) => each !== listener(graph, "http"));
       },
@@ -88,17 +86,14 @@ export const edgeChecks: Record<number, Check> = {
       });
     },
     mutants: {
-      "idle as long as keep-alive": (graph) =>
-        change(find(graph, balancerType, "edge"), { idleTimeout: 140 }),
-      "idle as long as the upstream": (graph) =>
-        change(find(graph, balancerType, "edge"), { idleTimeout: 120 }),
-      "few pings": (graph) => changeVariable(graph, "STREAM_PING_INTERVAL_MS", "90000"),
-      "little draining": (graph) => change(find(graph, targetsType, "app"), { deregistrationDelay: 300 }),
-      "long streams": (graph) => changeVariable(graph, "UPSTREAM_TOTAL_TIMEOUT_MS", "1000000"),
-      "a long drain": (graph) => changeVariable(graph, "DRAIN_TIMEOUT_MS", "120000"),
-      "an early SIGKILL": (graph) => changeContainer(graph, { stopTimeout: 30 }),
-      "another health check": (graph) =>
-        change(find(graph, targetsType, "app"), { healthCheck: { path: "/" } }),
+      "idle as long as keep-alive": changing(balancerType, "edge", { idleTimeout: 140 }),
+      "idle as long as the upstream": changing(balancerType, "edge", { idleTimeout: 120 }),
+      "few pings": changeVariable("STREAM_PING_INTERVAL_MS", "90000"),
+      "little draining": changing(targetsType, "app", { deregistrationDelay: 300 }),
+      "long streams": changeVariable("UPSTREAM_TOTAL_TIMEOUT_MS", "1000000"),
+      "a long drain": changeVariable("DRAIN_TIMEOUT_MS", "120000"),
+      "an early SIGKILL": changeContainer({ stopTimeout: 30 }),
+      "another health check": changing(targetsType, "app", { healthCheck: { path: "/" } }),
     },
   },
 };

@@ -1,4 +1,4 @@
-import { change, type Check, field, problems, remove } from "../helpers/check.ts";
+import { changing, type Check, field, problems } from "../helpers/check.ts";
 import { describeGraph } from "../helpers/describe-graph.ts";
 import {
   find,
@@ -57,7 +57,7 @@ export const graphChecks: Record<number, Check> = {
       "a second provider": (graph) =>
         graph.resources.push({ ...find(graph, providerType, "aws"), name: "other", urn: "other" }),
       "any account": (graph) => delete find(graph, providerType, "aws").inputs["allowedAccountIds"],
-      "another region": (graph) => change(find(graph, providerType, "aws"), { region: "us-east-1" }),
+      "another region": changing(providerType, "aws", { region: "us-east-1" }),
       "no tags": (graph) => delete find(graph, providerType, "aws").inputs["defaultTags"],
     },
   },
@@ -116,7 +116,8 @@ export const graphChecks: Record<number, Check> = {
       return difference.map((urn) => `${urn} is in one of preview and update`);
     },
     mutants: {
-      "not in this phase": (graph) => remove(graph, find(graph, instanceType, "database")),
+      "not in this phase": (graph) =>
+        graph.resources.splice(graph.resources.indexOf(find(graph, instanceType, "database")), 1),
       "in this phase only": (graph) =>
         graph.resources.push({ ...find(graph, instanceType, "database"), urn: "urn:pulumi:inside-an-apply" }),
     },
@@ -133,17 +134,14 @@ export const graphChecks: Record<number, Check> = {
         ),
       ]),
     mutants: {
-      "an output in a text": (graph) =>
-        change(find(graph, instanceType, "database"), {
-          identifier: "x-Calling [toString] on an [Output<T>]",
-        }),
+      "an output in a text": changing(instanceType, "database", {
+        identifier: "x-Calling [toString] on an [Output<T>]",
+      }),
       "an unknown in a name": (graph) => {
         find(graph, instanceType, "database").urn += "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
       },
-      undefined: (graph) =>
-        change(find(graph, instanceType, "database"), { identifier: "gateway-undefined" }),
-      "an object": (graph) =>
-        change(find(graph, instanceType, "database"), { identifier: "[object Object]" }),
+      undefined: changing(instanceType, "database", { identifier: "gateway-undefined" }),
+      "an object": changing(instanceType, "database", { identifier: "[object Object]" }),
     },
   },
   18: {
@@ -181,7 +179,7 @@ export const graphChecks: Record<number, Check> = {
         const database = find(graph, instanceType, "database");
         find(graph, "aws:kms/key:Key", "storage").dependencies.push(database.urn);
       },
-      "another size": (graph) => change(find(graph, instanceType, "database"), { allocatedStorage: 21 }),
+      "another size": changing(instanceType, "database", { allocatedStorage: 21 }),
     },
   },
 };

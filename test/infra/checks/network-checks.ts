@@ -1,9 +1,10 @@
-import { change, type Check, problems } from "../helpers/check.ts";
+import { changing, type Check, problems } from "../helpers/check.ts";
 import { find, type Graph, type GraphResource, ofType } from "../helpers/graph.ts";
 
 const ingressType = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule";
 const egressType = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule";
 const groupType = "aws:ec2/securityGroup:SecurityGroup";
+const defaultGroupType = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup";
 
 export const networkChecks: Record<number, Check> = {
   1: {
@@ -31,10 +32,9 @@ export const networkChecks: Record<number, Check> = {
       "and by IPv6": (graph) => addRule(graph, "app", { cidrIpv6: "::/0" }, 443),
       "the edge open on another port": (graph) => addRule(graph, "edge", { cidrIpv4: "0.0.0.0/0" }, 22),
       "half of the world": (graph) => addRule(graph, "app", { cidrIpv4: "128.0.0.0/1" }, 8080),
-      "all ports out": (graph) =>
-        change(find(graph, egressType, "app-internet"), { fromPort: 0, toPort: 65_535 }),
-      "all protocols out": (graph) => change(find(graph, egressType, "app-internet"), { ipProtocol: "-1" }),
-      "a rule in a group": (graph) => change(find(graph, groupType, "app"), { ingress: [{ fromPort: 0 }] }),
+      "all ports out": changing(egressType, "app-internet", { fromPort: 0, toPort: 65_535 }),
+      "all protocols out": changing(egressType, "app-internet", { ipProtocol: "-1" }),
+      "a rule in a group": changing(groupType, "app", { ingress: [{ fromPort: 0 }] }),
     },
   },
   2: {
@@ -58,7 +58,7 @@ export const networkChecks: Record<number, Check> = {
           ofType(graph, egressType).filter(ofDatabase),
           ({ name }) => `${name} leads out of the database`,
         ),
-        ...problems(ofType(graph, "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"), ({ inputs }) => {
+        ...problems(ofType(graph, defaultGroupType), ({ inputs }) => {
           const isEmpty = JSON.stringify([inputs["ingress"], inputs["egress"]]) === "[[],[]]";
           return !isEmpty && "the default group is not empty";
         }),
@@ -70,7 +70,7 @@ export const networkChecks: Record<number, Check> = {
         rule.propertyDependencies["referencedSecurityGroupId"] = [find(graph, groupType, "edge").urn];
       },
       "an address block may ask": (graph) => addRule(graph, "database", { cidrIpv4: "10.0.0.0/8" }, 3306),
-      "all ports": (graph) => change(find(graph, ingressType, "app-database"), { fromPort: 0 }),
+      "all ports": changing(ingressType, "app-database", { fromPort: 0 }),
       "a second group": (graph) => {
         const [database] = ofType(graph, "aws:rds/instance:Instance");
         database?.propertyDependencies["vpcSecurityGroupIds"]?.push(find(graph, groupType, "edge").urn);
@@ -79,8 +79,7 @@ export const networkChecks: Record<number, Check> = {
         const rule = find(graph, egressType, "app-internet");
         rule.propertyDependencies["securityGroupId"] = [find(graph, groupType, "database").urn];
       },
-      "rules in the default group": (graph) =>
-        change(find(graph, "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup", "default"), { egress: [{}] }),
+      "rules in the default group": changing(defaultGroupType, "default", { egress: [{}] }),
     },
   },
 };

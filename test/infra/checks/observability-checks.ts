@@ -1,4 +1,4 @@
-import { change, changeJson, type Check, field, problems } from "../helpers/check.ts";
+import { changeJson, changing, type Check, field, problems } from "../helpers/check.ts";
 import { find, type Graph, type Inputs, json, ofType, texts } from "../helpers/graph.ts";
 
 const alarmType = "aws:cloudwatch/metricAlarm:MetricAlarm";
@@ -46,14 +46,13 @@ export const observabilityChecks: Record<number, Check> = {
       ];
     },
     mutants: {
-      "an alarm about another service": (graph) =>
-        change(find(graph, alarmType, "tasks-missing"), {
-          dimensions: { ClusterName: "gateway-prod", ServiceName: "gone" },
-        }),
-      "an alarm about no load balancer": (graph) =>
-        change(find(graph, alarmType, "edge-errors"), { dimensions: { LoadBalancer: "app/gone/1" } }),
-      "a metric nobody counts": (graph) =>
-        change(find(graph, alarmType, "logged-errors"), { metricName: "Gone" }),
+      "an alarm about another service": changing(alarmType, "tasks-missing", {
+        dimensions: { ClusterName: "gateway-prod", ServiceName: "gone" },
+      }),
+      "an alarm about no load balancer": changing(alarmType, "edge-errors", {
+        dimensions: { LoadBalancer: "app/gone/1" },
+      }),
+      "a metric nobody counts": changing(alarmType, "logged-errors", { metricName: "Gone" }),
       "an alarm nobody hears": (graph) =>
         delete find(graph, alarmType, "database-cpu").propertyDependencies["alarmActions"],
       "a graph of another database": (graph) =>

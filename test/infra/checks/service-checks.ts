@@ -1,6 +1,6 @@
-import { change, type Check, field, problems } from "../helpers/check.ts";
+import { changing, type Check, field, problems } from "../helpers/check.ts";
 import { changeContainer, containersOf } from "../helpers/containers-of.ts";
-import { find, type Graph, ofType } from "../helpers/graph.ts";
+import { find, type Inputs, ofType } from "../helpers/graph.ts";
 
 const serviceType = "aws:ecs/service:Service";
 const logGroupType = "aws:cloudwatch/logGroup:LogGroup";
@@ -45,19 +45,16 @@ export const serviceChecks: Record<number, Check> = {
         return rules.filter(([holds]) => !holds).map(([, problem]) => problem);
       }),
     mutants: {
-      "one task": (graph) => change(serviceOf(graph), { desiredCount: 1 }),
-      "scaling to one": (graph) => change(find(graph, scalingType, "service"), { minCapacity: 1 }),
-      "no one ignores": (graph) => serviceOf(graph).ignoreChanges.pop(),
+      "one task": changeService({ desiredCount: 1 }),
+      "scaling to one": changing(scalingType, "service", { minCapacity: 1 }),
+      "no one ignores": (graph) => find(graph, serviceType, "service").ignoreChanges.pop(),
       "one zone": (graph) =>
-        ofType(graph, subnetType).forEach((subnet) => change(subnet, { availabilityZone: "eu-central-1a" })),
-      "a gap": (graph) => change(serviceOf(graph), { deploymentMinimumHealthyPercent: 50 }),
-      "no circuit breaker": (graph) =>
-        change(serviceOf(graph), { deploymentCircuitBreaker: { enable: true, rollback: false } }),
-      "no alarms": (graph) =>
-        change(serviceOf(graph), { alarms: { enable: true, rollback: true, alarmNames: [] } }),
-      "nobody waits": (graph) => change(serviceOf(graph), { waitForSteadyState: false }),
-      "public addresses": (graph) =>
-        change(serviceOf(graph), { networkConfiguration: { assignPublicIp: true } }),
+        ofType(graph, subnetType).forEach(({ inputs }) => (inputs["availabilityZone"] = "eu-central-1a")),
+      "a gap": changeService({ deploymentMinimumHealthyPercent: 50 }),
+      "no circuit breaker": changeService({ deploymentCircuitBreaker: { enable: true, rollback: false } }),
+      "no alarms": changeService({ alarms: { enable: true, rollback: true, alarmNames: [] } }),
+      "nobody waits": changeService({ waitForSteadyState: false }),
+      "public addresses": changeService({ networkConfiguration: { assignPublicIp: true } }),
     },
   },
   10: {
@@ -70,9 +67,9 @@ export const serviceChecks: Record<number, Check> = {
     },
     mutants: {
       "a tag": (graph) => {
-        for (const task of ["service", "migrate"]) changeContainer(graph, { image: otherImage }, task);
+        for (const task of ["service", "migrate"]) changeContainer({ image: otherImage }, task)(graph);
       },
-      "another image migrates": (graph) => changeContainer(graph, { image: otherImage }, "migrate"),
+      "another image migrates": changeContainer({ image: otherImage }, "migrate"),
     },
   },
   12: {
@@ -105,27 +102,23 @@ export const serviceChecks: Record<number, Check> = {
       ];
     },
     mutants: {
-      "can write": (graph) => changeContainer(graph, { readonlyRootFilesystem: false }),
-      "the migration can write": (graph) =>
-        changeContainer(graph, { readonlyRootFilesystem: false }, "migrate"),
-      root: (graph) => changeContainer(graph, { user: "0" }),
-      "root by group": (graph) => changeContainer(graph, { user: "1000:0" }),
-      privileged: (graph) => changeContainer(graph, { privileged: true }),
-      capabilities: (graph) => changeContainer(graph, { linuxParameters: {} }),
-      "two ports": (graph) =>
-        changeContainer(graph, { portMappings: [{ containerPort: 8080 }, { containerPort: 9464 }] }),
-      "logs to nowhere": (graph) =>
-        changeContainer(graph, {
-          logConfiguration: { logDriver: "awslogs", options: { mode: "non-blocking" } },
-        }),
-      "logs without an expiry": (graph) =>
-        change(find(graph, logGroupType, "service"), { retentionInDays: 0 }),
+      "can write": changeContainer({ readonlyRootFilesystem: false }),
+      "the migration can write": changeContainer({ readonlyRootFilesystem: false }, "migrate"),
+      root: changeContainer({ user: "0" }),
+      "root by group": changeContainer({ user: "1000:0" }),
+      privileged: changeContainer({ privileged: true }),
+      capabilities: changeContainer({ linuxParameters: {} }),
+      "two ports": changeContainer({ portMappings: [{ containerPort: 8080 }, { containerPort: 9464 }] }),
+      "logs to nowhere": changeContainer({
+        logConfiguration: { logDriver: "awslogs", options: { mode: "non-blocking" } },
+      }),
+      "logs without an expiry": changing(logGroupType, "service", { retentionInDays: 0 }),
       "logs in the clear": (graph) =>
         delete find(graph, logGroupType, "flow").propertyDependencies["kmsKeyId"],
     },
   },
 };
 
-function serviceOf(graph: Graph) {
-  return find(graph, serviceType, "service");
+function changeService(inputs: Inputs) {
+  return changing(serviceType, "service", inputs);
 }

@@ -1,4 +1,4 @@
-import type { Graph, GraphResource, Inputs, Value } from "./graph.ts";
+import { find, type Graph, type GraphResource, type Inputs, type Value } from "./graph.ts";
 
 /** A condition for graphs, with changes that violate it. */
 export type Check = {
@@ -16,8 +16,9 @@ export type Others = {
   agreed: string | null;
 };
 
-export function change(resource: GraphResource, inputs: Inputs): void {
-  Object.assign(resource.inputs, inputs);
+/** Returns a mutant that changes inputs of a resource. */
+export function changing(type: string, name: string, inputs: Inputs): (graph: Graph) => void {
+  return (graph) => void Object.assign(find(graph, type, name).inputs, inputs);
 }
 
 export function changeJson<Shape>(
@@ -36,8 +37,4 @@ export function problems<Item>(items: Item[], problem: (item: Item) => string | 
 
 export function field(value: Value | undefined, name: string): Value | undefined {
   return value !== null && typeof value === "object" && !Array.isArray(value) ? value[name] : undefined;
-}
-
-export function remove(graph: Graph, resource: GraphResource): void {
-  graph.resources.splice(graph.resources.indexOf(resource), 1);
 }

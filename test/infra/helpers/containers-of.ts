@@ -28,14 +28,16 @@ export function environmentOf({ environment }: Container): Record<string, string
   return Object.fromEntries(environment.map(({ name, value }) => [name, value]));
 }
 
-export function changeContainer(graph: Graph, changes: Partial<Container>, task = "service"): void {
-  changeJson<Container[]>(find(graph, taskType, task), "containerDefinitions", ([container]) => {
-    Object.assign(container ?? {}, changes);
-  });
+export function changeContainer(changes: Partial<Container>, task = "service"): (graph: Graph) => void {
+  return (graph) =>
+    changeJson<Container[]>(find(graph, taskType, task), "containerDefinitions", ([container]) => {
+      Object.assign(container ?? {}, changes);
+    });
 }
 
-export function changeVariable(graph: Graph, name: string, value: string): void {
-  changeJson<Container[]>(find(graph, taskType, "service"), "containerDefinitions", ([container]) => {
-    container?.environment.push({ name, value });
-  });
+export function changeVariable(name: string, value: string): (graph: Graph) => void {
+  return (graph) =>
+    changeJson<Container[]>(find(graph, taskType, "service"), "containerDefinitions", ([container]) => {
+      container?.environment.push({ name, value });
+    });
 }

@@ -1,39 +1,31 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import type { ExecutionContext } from "ava";
+import { listen } from "../../helpers/listen.ts";
 
 type Input = Record<string, unknown>;
 /** A body with status 200, an error with its status, or no response. */
 type Answer = object | { status: number; error: string } | "hang";
 type Answers = Record<string, (input: Input, attempt: number) => Answer>;
 
-export type FakeAws = {
+type FakeAws = {
   url: string;
   requests: { operation: string; input: Input; isSigned: boolean }[];
   operations(): string[];
-  close(): void;
 };
-
-export async function createFakeAws(
-  t: Pick<ExecutionContext, "teardown">,
-  answers: Answers,
-): Promise<FakeAws> {
-  const aws = await startFakeAws(answers);
-  t.teardown(() => aws.close());
-  return aws;
-}
 
 /**
  * Starts a fake AWS service with the JSON protocol: `x-amz-target` ends with the operation name, and `__type`
  * names the error.
  */
-export async function startFakeAws(answers: Answers): Promise<FakeAws> {
+export async function createFakeAws(
+  t: Pick<ExecutionContext, "teardown">,
+  answers: Answers,
+): Promise<FakeAws> {
   const requests: FakeAws["requests"] = [];
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const input = (await json(request)) as Input;
     const operation = String(request.headers["x-amz-target"]).split(".").at(-1) ?? "";
-    const input = JSON.parse(Buffer.concat(chunks).toString()) as Input;
     const isSigned = String(request.headers.authorization).startsWith("AWS4-HMAC-SHA256 ");
     const attempt = requests.filter((each) => each.operation === operation).length + 1;
     requests.push({ operation, input, isSigned });
@@ -46,16 +38,10 @@ export async function startFakeAws(answers: Answers): Promise<FakeAws> {
     response.writeHead(isError ? answer.status : 200, { "content-type": "application/x-amz-json-1.1" });
     response.end(JSON.stringify(isError ? { __type: answer.error, message: answer.error } : answer));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${await listen(t, server)}`,
     requests,
     operations: () => requests.map(({ operation }) => operation),
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
   };
 }
 
