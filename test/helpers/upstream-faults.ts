@@ -32,6 +32,18 @@ export function isSlow({ error }: Partial<Fault>): boolean {
   return error === tooSlow;
 }
 
+/** Returns a fault that sends the body in place of the rest of the response. */
+function sends(what: string, body: (scene: Scene) => string | Buffer): Fault {
+  return {
+    what,
+    error: broken,
+    play(scene) {
+      scene.begin();
+      scene.response.end(body(scene));
+    },
+  };
+}
+
 /** Faults in any format. */
 const faults: Fault[] = [
   {
@@ -62,14 +74,7 @@ const faults: Fault[] = [
     error: broken,
     play: ({ response }) => void response.socket?.end("this is not HTTP\r\n\r\n"),
   },
-  {
-    what: "ends before it is complete",
-    error: broken,
-    play({ begin, response }) {
-      begin();
-      response.end();
-    },
-  },
+  sends("ends before it is complete", () => ""),
   {
     what: "sends one byte at a time",
     error: null,
@@ -91,28 +96,18 @@ const faults: Fault[] = [
     },
   },
   {
-    what: "compresses without permission",
+    ...sends("compresses without permission", ({ rest }) => gzipSync(rest)),
     isFirst: true,
     headers: { "content-encoding": "gzip" },
-    error: broken,
-    play({ begin, response, rest }) {
-      begin();
-      response.end(gzipSync(rest));
-    },
   },
 ];
 
 /** Faults of an upstream with chat completions, before or in the middle of a response. */
 export const chatFaults: Fault[] = [
   ...faults,
-  {
-    what: "sends something else than completions",
-    error: broken,
-    play({ begin, response, stream }) {
-      begin();
-      response.end(stream ? "data: <html>\n\ndata: [DONE]\n\n" : "<html></html>");
-    },
-  },
+  sends("sends something else than completions", ({ stream }) =>
+    stream ? "data: <html>\n\ndata: [DONE]\n\n" : "<html></html>",
+  ),
   {
     what: "cuts every character of several bytes in two",
     error: null,
@@ -153,22 +148,10 @@ export const chatFaults: Fault[] = [
       }
     },
   },
-  {
-    what: "sends an error where the answer should be",
-    error: broken,
-    play({ begin, response, stream, errorBody }) {
-      begin();
-      response.end(stream ? `data: ${errorBody}\n\ndata: [DONE]\n\n` : errorBody);
-    },
-  },
-  {
-    what: "sends an error as an event with a name",
-    error: broken,
-    play({ begin, response, errorBody }) {
-      begin();
-      response.end(`event: error\ndata: ${errorBody}\n\n`);
-    },
-  },
+  sends("sends an error where the answer should be", ({ stream, errorBody }) =>
+    stream ? `data: ${errorBody}\n\ndata: [DONE]\n\n` : errorBody,
+  ),
+  sends("sends an error as an event with a name", ({ errorBody }) => `event: error\ndata: ${errorBody}\n\n`),
 ];
 
 /** Faults of an upstream with another API, instead of a response. */
@@ -183,14 +166,7 @@ export const nativeFaults: Fault[] = [
       response.write(rest.subarray(0, rest.length / 2));
     },
   },
-  {
-    what: "sends noise",
-    error: broken,
-    play({ begin, response }) {
-      begin();
-      response.end(Buffer.from("\x00\xff\xfe{]data: \n\n\n\n\x12".repeat(20), "latin1"));
-    },
-  },
+  sends("sends noise", () => Buffer.from("\x00\xff\xfe{]data: \n\n\n\n\x12".repeat(20), "latin1")),
   ...[
     "{}",
     "[]",
@@ -198,14 +174,11 @@ export const nativeFaults: Fault[] = [
     "7",
     '{"choices":[]}',
     '{"candidates":5,"content":null,"output":[],"type":"message_stop"}',
-  ].map((json): Fault => ({
-    what: `sends ${json.replaceAll('"', "'")}`,
-    error: broken,
-    play({ begin, response, stream }) {
-      begin();
-      response.end(stream ? `event: message_start\ndata: ${json}\n\ndata: ${json}\n\n` : json);
-    },
-  })),
+  ].map((json) =>
+    sends(`sends ${json.replaceAll('"', "'")}`, ({ stream }) =>
+      stream ? `event: message_start\ndata: ${json}\n\ndata: ${json}\n\n` : json,
+    ),
+  ),
   {
     what: "answers with a web page",
     error: broken,
