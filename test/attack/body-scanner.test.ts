@@ -96,7 +96,7 @@ function valueText(random: SeededRandom, depth: number): string {
 
 /** The lengths cluster around the thresholds of the scanner. */
 function stringText(random: SeededRandom): string {
-  if (random.chance(0.3)) return random.pick(names);
+  if (random.chance(0.3)) return `"${random.pick(names)}"`;
   const pieces = Array.from({ length: random.upTo(6) }, () => random.pick(characters));
   const middle = random.chance(0.3) ? "y".repeat(550 + random.upTo(8)) : "";
   const end = random.chance(0.3) ? random.pick(characters) : "";
@@ -120,16 +120,7 @@ function mutate(text: string, random: SeededRandom): string {
 
 const noMembers = new RequestMembers([], []);
 
-const names = [
-  '"text"',
-  '"content"',
-  '"model"',
-  '"a"',
-  '""',
-  '"\\u006dodel"',
-  '"__proto__x"',
-  '"constructor"',
-] as const;
+const names = ["text", "content", "model", "a", "", "\\u006dodel", "__proto__x", "constructor"] as const;
 const scalars = [
   "0",
   "-1.5e+10",
@@ -142,44 +133,5 @@ const scalars = [
   "{}",
   "[]",
 ] as const;
-const characters = [
-  "a",
-  "é",
-  "😀",
-  "\\\\",
-  '\\"',
-  "\\/",
-  "\\n",
-  "\\u0041",
-  "\\ud83d",
-  "{",
-  "}",
-  "[",
-  "]",
-  ",",
-  ":",
-  " ",
-] as const;
-const mistakes = [
-  '"',
-  "\\",
-  "{",
-  "}",
-  "[",
-  "]",
-  ",",
-  ":",
-  "0",
-  "-",
-  ".",
-  "e",
-  " ",
-  "\u0000",
-  "\n",
-  "\ufeff",
-  "'",
-  "//",
-  "nul",
-  "\\x",
-  "\\u12",
-] as const;
+const characters = ["a", "é", "😀", "\\\\", '\\"', "\\/", "\\n", "\\u0041", "\\ud83d", ..."{}[],: "] as const;
+const mistakes = ["//", "nul", "\\x", "\\u12", '"', "\\", ..."{}[],:0-.e \u0000\n\ufeff'"] as const;
