@@ -1,14 +1,13 @@
 import test, { type ExecutionContext } from "ava";
 import { hangMs } from "../helpers/eventually.ts";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
-import { openTestDatabase, usageRow, userRow } from "../helpers/open-test-database.ts";
+import { openDatabaseAt, openTestDatabase, usageRow, userRow } from "../helpers/open-test-database.ts";
 import {
   allDatabaseKinds,
   createMigratedDatabase,
   createTestDatabase,
   type DatabaseKind,
 } from "../helpers/test-database.ts";
-import { Database } from "../../db/database.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
@@ -131,7 +130,6 @@ for (const kind of allDatabaseKinds) {
   });
 }
 
-const limits = { connectionsMax: 10, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
 const world = { keys: 5, models: 4, providers: 2, owners: 3 };
 
 for (const kind of allDatabaseKinds) {
@@ -140,13 +138,10 @@ for (const kind of allDatabaseKinds) {
     t.log({ seed });
     const random = seededRandom(seed);
     const url = await createMigratedDatabase(t, kind);
-    const first = await Database.open(url, limits);
-    await first.migrate();
     // SQLite supports one writer at a time.
-    const databases = [first];
+    const databases = [await openDatabaseAt(t, url)];
     if (kind !== "sqlite")
-      for (let more = 0; more < 3; more++) databases.push(await Database.open(url, limits));
-    t.teardown(() => Promise.all(databases.map((database) => database.close())));
+      for (let more = 0; more < 3; more++) databases.push(await openDatabaseAt(t, url));
 
     const moments: [string, ...string[]] = [
       "2026-10-31T23:59:59.999Z",
@@ -180,9 +175,7 @@ for (const kind of allDatabaseKinds) {
 
   test(`${kind}: a rolled back batch counts nowhere and does not affect the next`, async (t) => {
     const url = await createMigratedDatabase(t, kind);
-    const database = await Database.open(url, limits);
-    t.teardown(() => database.close());
-    await database.migrate();
+    const database = await openDatabaseAt(t, url);
 
     const undone = database.write(async ({ usageRecords }) => {
       await usageRecords.insertAll([usageRow("req_1"), usageRow("req_2")]);
