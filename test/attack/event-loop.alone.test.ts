@@ -136,10 +136,8 @@ async function checkBlocks(
     }),
   );
   t.deepEqual(slow, []);
-  t.deepEqual(
-    [...statuses.keys()].filter((status) => status >= 500),
-    [],
-  );
+  const failures = [...statuses.keys()].filter((status) => status >= 500);
+  t.deepEqual(failures, []);
 }
 
 /** The same bodies as frames of a WebSocket. */

@@ -36,10 +36,8 @@ test("a warm-up has the parameter checks of any turn, and never fails inside", a
       t.deepEqual(warm?.error, turn?.error);
     }
   }
-  t.deepEqual(
-    gateway.log.filter((line) => line.includes("internal error")),
-    [],
-  );
+  const faults = gateway.log.filter((line) => line.includes("internal error"));
+  t.deepEqual(faults, []);
 });
 
 test("a frame is the HTTP request with its members, in any spelling and order", async (t) => {

@@ -213,10 +213,8 @@ for (const title of ["messages", "count_tokens"]) {
     const [, path = "", body] = ways.find(([name]) => name === title) ?? [];
     const before = upstream.requests.length;
     const image = { type: "image_generation", name: "image", model: "dear" };
-    t.is(
-      (await send(path, { ...body, tools: [advisor, image, { ...advisor, type: "Advisor_x" }] })).status,
-      200,
-    );
+    const tools = [advisor, image, { ...advisor, type: "Advisor_x" }];
+    t.is((await send(path, { ...body, tools })).status, 200);
     for (const request of upstream.requests.slice(before)) t.notRegex(request.body, /advisor_|dear/i);
   });
 }

@@ -177,10 +177,8 @@ for (const kind of lockingKinds) {
     const [late, ...tabs] = Array.from({ length: 5 }, () => browser.copy());
 
     const answers = await Promise.all(tabs.map((tab) => tab.refresh()));
-    t.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 200, 200, 200],
-    );
+    const statuses = answers.map(({ status }) => status);
+    t.deepEqual(statuses, [200, 200, 200, 200]);
     clock.now += 10_000;
     t.is((await late?.refresh())?.status, 200);
 
@@ -293,10 +291,8 @@ for (const kind of lockingKinds) {
         if (outcome.status === "rejected")
           codes.add((outcome.reason as { data: { code: string } }).data.code);
     }
-    t.true(
-      [...codes].every((code) => code === "BAD_REQUEST"),
-      [...codes].join(),
-    );
+    codes.delete("BAD_REQUEST");
+    t.deepEqual([...codes], []);
   });
 }
 

@@ -181,8 +181,6 @@ test.serial("a running process loads the new data key and needs no KMS afterward
   await connectUpstream(gateway, upstream, { name: "another" });
   t.is((await postChat(gateway, value, chatBody(model))).status, 200);
   const credentials = await database.read(({ providers }) => providers.listCredentials());
-  t.deepEqual(
-    credentials.map(({ sealed }) => sealingKeyIdOf(sealed)),
-    [newest?.id, newest?.id],
-  );
+  const sealingKeyIds = credentials.map(({ sealed }) => sealingKeyIdOf(sealed));
+  t.deepEqual(sealingKeyIds, [newest?.id, newest?.id]);
 });

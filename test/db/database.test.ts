@@ -155,10 +155,8 @@ for (const kind of allDatabaseKinds) {
       await users.find("usr_Ab"),
     ]);
 
-    t.deepEqual(
-      found.map((row) => row?.id ?? null),
-      ["usr_AB", "usr_ab", null],
-    );
+    const foundIds = found.map((row) => row?.id ?? null);
+    t.deepEqual(foundIds, ["usr_AB", "usr_ab", null]);
     t.is(found[1]?.name, name);
   });
 

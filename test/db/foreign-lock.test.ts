@@ -22,10 +22,8 @@ test.serial("sqlite: a write that times out at a foreign lock never happens late
   const other = lockSqlite(t, url);
   const insert = (id: string) => database.write(({ users }) => users.insert(userRow(id)));
   const results = await Promise.allSettled([insert("usr_1"), insert("usr_2")]);
-  t.deepEqual(
-    results.map((result) => result.status === "rejected" && (result.reason as Error).name),
-    ["DatabaseUnavailableError", "DatabaseUnavailableError"],
-  );
+  const errors = results.map((result) => result.status === "rejected" && (result.reason as Error).name);
+  t.deepEqual(errors, ["DatabaseUnavailableError", "DatabaseUnavailableError"]);
   t.not(database.writeHealth.trouble, null);
   other.exec("ROLLBACK");
   await insert("usr_3");

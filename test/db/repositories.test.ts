@@ -62,13 +62,11 @@ for (const kind of allDatabaseKinds) {
     await append("mdl_3", "2026-01-01T02:00:00.000Z");
 
     const rows = await database.read(({ changes }) => changes.after(0, 10));
-    t.deepEqual(
-      rows.map(({ number, entityId }) => [number, entityId]),
-      [
-        [2, "mdl_2"],
-        [3, "mdl_3"],
-      ],
-    );
+    const left = rows.map(({ number, entityId }) => [number, entityId]);
+    t.deepEqual(left, [
+      [2, "mdl_2"],
+      [3, "mdl_3"],
+    ]);
   });
 }
 
@@ -140,8 +138,7 @@ for (const kind of allDatabaseKinds) {
     const url = await createMigratedDatabase(t, kind);
     // SQLite supports one writer at a time.
     const databases = [await openDatabaseAt(t, url)];
-    if (kind !== "sqlite")
-      for (let more = 0; more < 3; more++) databases.push(await openDatabaseAt(t, url));
+    if (kind !== "sqlite") for (let more = 0; more < 3; more++) databases.push(await openDatabaseAt(t, url));
 
     const moments: [string, ...string[]] = [
       "2026-10-31T23:59:59.999Z",

@@ -16,10 +16,8 @@ test("an invalid configuration creates nothing, and the message names every key"
   const run = await runProgram({ stack: "prod", phase: "preview", config });
   // The language host exits with 32 after an error that it has logged for the user.
   t.is(run.exitCode, 32);
-  t.deepEqual(
-    run.graph.resources.map(({ type }) => type),
-    ["pulumi:pulumi:Stack"],
-  );
+  const types = run.graph.resources.map(({ type }) => type);
+  t.deepEqual(types, ["pulumi:pulumi:Stack"]);
   const said = run.messages.join("\n");
   t.regex(said, /gateway:image is .*, without a digest. In production, append @sha256/);
   t.regex(said, /gateway:certificateArn is missing/);

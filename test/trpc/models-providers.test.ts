@@ -16,10 +16,8 @@ for (const kind of databaseKinds) {
     const made = await providers.create.mutate({ ...input, timeouts: { idleTimeoutMs: 5_000 } });
     t.like(made, { name: "crud", kind: "openai-compatible", baseUrl, timeouts: { idleTimeoutMs: 5_000 } });
     t.deepEqual(made.credentials, []);
-    t.deepEqual(
-      (await providers.list.query()).find(({ id }) => id === made.id),
-      made,
-    );
+    const find = async (id: string) => (await providers.list.query()).find((each) => each.id === id);
+    t.deepEqual(await find(made.id), made);
 
     const { id } = made;
     const moved = await providers.update.mutate({ id, baseUrl: "https://eu.example.com/v1" });
@@ -27,10 +25,7 @@ for (const kind of databaseKinds) {
     t.deepEqual((await providers.update.mutate({ id, timeouts: {} })).timeouts, {});
 
     await providers.delete.mutate({ id });
-    t.is(
-      (await providers.list.query()).find((each) => each.id === id),
-      undefined,
-    );
+    t.is(await find(id), undefined);
     const absent = await Promise.all([
       t.throwsAsync(providers.update.mutate({ id, timeouts: {} })),
       t.throwsAsync(providers.delete.mutate({ id })),
@@ -57,10 +52,8 @@ for (const kind of databaseKinds) {
     t.deepEqual(made.prices, { input: null, cachedInput: null, cacheWrite: null, output: null });
     t.deepEqual(await models.get.query({ id }), made);
     t.deepEqual(await models.get.query({ slug }), made);
-    t.deepEqual(
-      (await models.list.query()).find((each) => each.id === id),
-      made,
-    );
+    const listed = (await models.list.query()).find((each) => each.id === id);
+    t.deepEqual(listed, made);
 
     const changed = await models.update.mutate({ slug, upstreamModel: "model-2", contextWindow: null });
     t.deepEqual(changed, { ...made, upstreamModel: "model-2", contextWindow: null, revision: 2 });
@@ -152,10 +145,8 @@ for (const kind of databaseKinds) {
       await t.throwsAsync(admin.providers.discoverModels.query({ id })),
     ];
     const { credentials } = await admin.providers.addCredential.mutate({ id, apiKey: "short" });
-    t.deepEqual(
-      credentials.map(({ lastFour }) => lastFour),
-      ["ABCD", "EFGH", ""],
-    );
+    const lastFours = credentials.map(({ lastFour }) => lastFour);
+    t.deepEqual(lastFours, ["ABCD", "EFGH", ""]);
 
     const removed = await admin.providers.removeCredential.mutate({
       id,
@@ -180,10 +171,8 @@ for (const kind of databaseKinds) {
     });
     t.like(await t.throwsAsync(removal), { data: { code: "NOT_FOUND", param: "credentialId" } });
     const after = (await providers.list.query()).filter(({ name }) => name === "mine" || name === "other");
-    t.deepEqual(
-      after.map(({ credentials }) => credentials.length),
-      [1, 1],
-    );
+    const counts = after.map(({ credentials }) => credentials.length);
+    t.deepEqual(counts, [1, 1]);
   });
 
   test(`${kind}: an invalid base URL is rejected on input`, async (t) => {

@@ -78,15 +78,11 @@ test("keys that expire, spend their budget or were never used are found, own one
   await gateway.services.lastUsed.flush();
 
   const all = await gateway.admin.overview.keys.query();
-  t.deepEqual(
-    all.expiring.keys.map((key) => key.id),
-    [sooner.id, soon.id],
-  );
+  const expiring = all.expiring.keys.map((key) => key.id);
+  t.deepEqual(expiring, [sooner.id, soon.id]);
   t.is(all.expiring.count, 2);
-  t.deepEqual(
-    all.budgets.keys.map((key) => [key.id, key.spentPercent]),
-    [[spent, 100]],
-  );
+  const budgets = all.budgets.keys.map((key) => [key.id, key.spentPercent]);
+  t.deepEqual(budgets, [[spent, 100]]);
   t.true(all.unused.keys.some(({ name }) => name === "In a month"));
   t.false(all.unused.keys.some((key) => key.id === off.id));
   for (const attention of ["expiring", "unused"] as const) {
@@ -175,13 +171,11 @@ test.serial("the consequences of a deletion are listed before it", async (t) => 
   await keys.create.mutate({ name: "None", models: ["staying/c"] });
 
   const whole = await providers.impact.query({ id });
-  t.deepEqual(
-    whole.models.map(({ slug, keyCount }) => [slug, keyCount]),
-    [
-      ["going/a", 1],
-      ["going/b", 2],
-    ],
-  );
+  const counts = whole.models.map(({ slug, keyCount }) => [slug, keyCount]);
+  t.deepEqual(counts, [
+    ["going/a", 1],
+    ["going/b", 2],
+  ]);
   t.like(whole, { keyCount: 2, activeKeyCount: 1, fallbackOf: ["staying/c"] });
   t.deepEqual(whole.keys.map(({ name, status }) => [name, status]).toSorted(), [
     ["Both", "active"],

@@ -113,26 +113,19 @@ test("a missing but required key is reported", async (t) => {
 });
 
 test("a closed port and an unknown host are reported", async (t) => {
+  const messageFor = async (baseUrl: string) => {
+    const { id } = await addProvider(baseUrl);
+    return (await shared().admin.providers.test.mutate({ id })).message;
+  };
   const closed = await createUpstream(t, () => {});
   const { port } = new URL(closed.url);
   const free = await freePort();
-  const nothing = await addProvider(`http://127.0.0.1:${free}/v1`);
-  t.regex(
-    (await shared().admin.providers.test.mutate({ id: nothing.id })).message,
-    new RegExp(`^The connection to 127\\.0\\.0\\.1:${free} was refused\\. Check the base URL`),
-  );
-  const nowhere = await addProvider("https://nowhere.invalid/v1");
-  t.regex(
-    (await shared().admin.providers.test.mutate({ id: nowhere.id })).message,
-    /^The host nowhere\.invalid (was not found|could not be resolved)/,
-  );
-  const plain = await addProvider(`https://127.0.0.1:${port}/v1`);
-  t.regex(
-    (await shared().admin.providers.test.mutate({ id: plain.id })).message,
-    new RegExp(
-      `127\\.0\\.0\\.1:${port} does not speak TLS\\. Check whether the URL should start with http://`,
-    ),
-  );
+  const refused = new RegExp(`^The connection to 127\\.0\\.0\\.1:${free} was refused\\. Check the base URL`);
+  t.regex(await messageFor(`http://127.0.0.1:${free}/v1`), refused);
+  const unknown = /^The host nowhere\.invalid (was not found|could not be resolved)/;
+  t.regex(await messageFor("https://nowhere.invalid/v1"), unknown);
+  const plain = `127\\.0\\.0\\.1:${port} does not speak TLS\\. Check whether the URL should start with http://`;
+  t.regex(await messageFor(`https://127.0.0.1:${port}/v1`), new RegExp(plain));
 });
 
 test("a private address is rejected with the setting that allows it", async (t) => {
@@ -166,13 +159,11 @@ test("each key is tested, and the summary counts the working ones", async (t) =>
   const { admin } = shared();
   const { id } = await addProvider(upstream.url, ["sk-good-0123456789-AAAA", "sk-bad-0123456789-BBBB"]);
   const mixed = await admin.providers.test.mutate({ id });
-  t.deepEqual(
-    mixed.credentials.map(({ lastFour, ok }) => [lastFour, ok]),
-    [
-      ["AAAA", true],
-      ["BBBB", false],
-    ],
-  );
+  const verdicts = mixed.credentials.map(({ lastFour, ok }) => [lastFour, ok]);
+  t.deepEqual(verdicts, [
+    ["AAAA", true],
+    ["BBBB", false],
+  ]);
   t.like(mixed, {
     ok: false,
     modelCount: 2,
@@ -197,10 +188,8 @@ test("models are discovered with the first working key", async (t) => {
     "sk-unused-0123456789",
   ]);
   const { models } = await shared().admin.providers.discoverModels.query({ id });
-  t.deepEqual(
-    models.map(({ upstreamModel }) => upstreamModel),
-    ["one", "two"],
-  );
+  const names = models.map(({ upstreamModel }) => upstreamModel);
+  t.deepEqual(names, ["one", "two"]);
   t.is(upstream.requests.length, 2);
 });
 
