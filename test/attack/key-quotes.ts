@@ -38,20 +38,15 @@ export const keyQuotes: Record<string, (key: string) => string> = {
   "HTML twice": (key) => key.replaceAll(/\W/g, (sign) => `&amp;#${sign.charCodeAt(0)};`),
   "HTML in JSON": (key) => key.replaceAll(/\W/g, (sign) => `\\u0026#${sign.charCodeAt(0)};`),
   "HTML in a URL": (key) => encodeURIComponent(key.replaceAll(/\W/g, (sign) => `&#${sign.charCodeAt(0)};`)),
-  base64: (key) => Buffer.from(key).toString("base64"),
-  "base64 of a header": (key) => Buffer.from(`Bearer ${key}`).toString("base64"),
-  "base64 of a user's": (key) => Buffer.from(`user:${key}@`).toString("base64"),
-  "base64 behind one byte": (key) => Buffer.from(`x${key}`).toString("base64"),
-  "base64 in a word": (key) => `x${Buffer.from(key).toString("base64")}`,
-  "base64, its beginning": (key) => `${Buffer.from(key).toString("base64").slice(0, 14)}***`,
-  "base64, in lines": (key) =>
-    (
-      Buffer.from(key)
-        .toString("base64")
-        .match(/.{1,9}/g) ?? []
-    ).join("\r\n"),
-  "base64, URL-encoded": (key) => encodeURIComponent(Buffer.from(key).toString("base64")),
-  "base64, slashes escaped": (key) => Buffer.from(`??>${key}`).toString("base64").replaceAll("/", "\\/"),
+  base64,
+  "base64 of a header": (key) => base64(`Bearer ${key}`),
+  "base64 of a user's": (key) => base64(`user:${key}@`),
+  "base64 behind one byte": (key) => base64(`x${key}`),
+  "base64 in a word": (key) => `x${base64(key)}`,
+  "base64, its beginning": (key) => `${base64(key).slice(0, 14)}***`,
+  "base64, in lines": (key) => (base64(key).match(/.{1,9}/g) ?? []).join("\r\n"),
+  "base64, URL-encoded": (key) => encodeURIComponent(base64(key)),
+  "base64, slashes escaped": (key) => base64(`??>${key}`).replaceAll("/", "\\/"),
   base64url: (key) => Buffer.from(`??>${key}`).toString("base64url"),
   hexadecimals: (key) => Buffer.from(key).toString("hex"),
   "hexadecimals, capital": (key) => Buffer.from(key).toString("hex").toUpperCase(),
@@ -65,4 +60,8 @@ function hexOf(sign: string): string {
 
 function unicode(sign: string): string {
   return `\\u00${hexOf(sign)}`;
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
 }

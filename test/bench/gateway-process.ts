@@ -1,5 +1,6 @@
+import { writeFileSync } from "node:fs";
+import { Session } from "node:inspector/promises";
 import { queryDatabase } from "../helpers/query-database.ts";
-import { CpuProfiler } from "./cpu-profiler.ts";
 import { answerParent, cpuMicroseconds } from "./measured-process.ts";
 import { type OwnGateway, startOwnGateway } from "./own-gateway.ts";
 import { createUndiciCall } from "./undici-call.ts";
@@ -7,7 +8,8 @@ import { createUndiciCall } from "./undici-call.ts";
 let gateway: OwnGateway | undefined;
 /** The number of requests that ended while usage records were off. */
 let left = 0;
-const profiler = new CpuProfiler();
+const profiler = new Session();
+const samplingIntervalUs = 200;
 const undiciCall = createUndiciCall();
 
 const answers = {
@@ -49,8 +51,20 @@ const answers = {
     else Reflect.deleteProperty(upstreams, "call");
   },
 
-  startProfile: () => profiler.start(),
-  stopProfile: (file: string) => profiler.stop(file),
+  /** `--cpu-prof` would include the startup and all cases. */
+  async startProfile() {
+    profiler.connect();
+    await profiler.post("Profiler.enable");
+    await profiler.post("Profiler.setSamplingInterval", { interval: samplingIntervalUs });
+    await profiler.post("Profiler.start");
+  },
+
+  /** Writes a `.cpuprofile` for Chrome's developer tools, VS Code or speedscope. */
+  async stopProfile(file: string) {
+    const { profile } = await profiler.post("Profiler.stop");
+    profiler.disconnect();
+    writeFileSync(file, JSON.stringify(profile));
+  },
 
   async stopAndCount() {
     await gateway?.close();

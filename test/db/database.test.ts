@@ -209,16 +209,10 @@ for (const kind of allDatabaseKinds) {
     const database = await openTestDatabase(t, kind);
     await database.write(({ users }) => users.insert(userRow("usr_1", { email: "ada@example.com" })));
 
-    const sameEmail = userRow("usr_2", { email: "ada@example.com" });
-    await t.throwsAsync(
-      database.write(({ users }) => users.insert(sameEmail)),
-      { instanceOf: DuplicateError },
-    );
-    const sameId = userRow("usr_1");
-    await t.throwsAsync(
-      database.write(({ users }) => users.insert(sameId)),
-      { instanceOf: DuplicateError },
-    );
+    for (const row of [userRow("usr_2", { email: "ada@example.com" }), userRow("usr_1")]) {
+      const inserting = database.write(({ users }) => users.insert(row));
+      await t.throwsAsync(inserting, { instanceOf: DuplicateError });
+    }
   });
 
   test(`${kind}: a dangling reference throws a StillReferencedError`, async (t) => {
