@@ -1,12 +1,11 @@
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import test, { type ExecutionContext } from "ava";
 import type { Stage } from "../chaos/stage.ts";
-import { linkToken } from "../helpers/link-token.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { openSocket } from "../helpers/send-raw.ts";
-import { createConsoleClient } from "../helpers/test-gateway.ts";
 import { memoryOf, startWithSmallHeap, write } from "./small-heap.ts";
 
 /** Each needs a minute or more, so they are part of the full run only. */
@@ -169,16 +168,9 @@ async function start(t: ExecutionContext, attackers: number) {
   return { hostile, victim };
 }
 
-async function addMember({ url, console, model }: Stage, name: string): Promise<Person> {
-  const { link } = await console.users.invite.mutate({ name, email: `${name}@example.com`, role: "member" });
-  const password = `password of ${name}`;
-  const { accessToken } = await createConsoleClient(url).auth.join.mutate({
-    token: linkToken(link),
-    name,
-    password,
-  });
-  const own = createConsoleClient(url, accessToken);
-  const { value } = await own.keys.create.mutate({ name: "Key", models: [model] });
+async function addMember({ url, console: admin, model }: Stage, name: string): Promise<Person> {
+  const { console, accessToken } = await addPerson({ url, admin }, `${name}@example.com`);
+  const { value } = await console.keys.create.mutate({ name: "Key", models: [model] });
   return { key: value, accessToken };
 }
 

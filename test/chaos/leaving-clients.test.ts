@@ -1,6 +1,6 @@
-import { request as httpRequest } from "node:http";
 import test, { type ExecutionContext } from "ava";
 import { eventually, hangMs } from "../helpers/eventually.ts";
+import { openChat } from "../helpers/open-chat.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { beginStream, chunkEvent, createUpstream } from "../helpers/scripted-upstream.ts";
 import { createMigratedDatabase } from "../helpers/test-database.ts";
@@ -91,27 +91,12 @@ function placeOf(client: number): Place {
 }
 
 /** Resolves when the client should disconnect, with a function that disconnects it. */
-async function openRequest({ url, key, model }: Stage, client: number, hasArrived: Promise<void>) {
+async function openRequest(stage: Stage, client: number, hasArrived: Promise<void>) {
   const { stream, words } = placeOf(client);
-  const request = httpRequest(`${url}/v1/chat/completions`, {
-    method: "POST",
-    agent: false,
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-  });
-  request.on("error", () => {});
-  const hasCome = new Promise<void>((resolve) => {
-    let text = "";
-    request.on("response", (response) => {
-      response.on("error", () => {});
-      response.setEncoding("utf8").on("data", (piece: string) => {
-        text += piece;
-        if (text.split(" word").length > words) resolve();
-      });
-    });
-  });
-  request.end(JSON.stringify(chatBody(model, `I am client ${client}`, { stream })));
+  const body = chatBody(stage.model, `I am client ${client}`, { stream });
+  const { request, text } = openChat(stage, stage.key, body);
   await hasArrived;
-  if (words > 0) await hasCome;
+  await eventually(() => words === 0 || text().split(" word").length > words);
   return () => request.destroy();
 }
 

@@ -146,8 +146,7 @@ test("the context is listed explicitly and contains all copied files", (t) => {
   t.false(let_in.some((path) => /^(data|test|infra|\.git|\.env)/.test(path)));
 });
 
-const readFile = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
-const [, gateway = ""] = /^ {2}gateway:\n((?: {4}.*\n)+)/m.exec(readFile("infra/compose.yaml")) ?? [];
+const [, gateway = ""] = /^ {2}gateway:\n((?: {4}.*\n)+)/m.exec(read("infra/compose.yaml")) ?? [];
 
 test("compose.yaml sets the database's address, and a file sets the other variables", (t) => {
   t.true(gateway.includes("    env_file:\n      - path: .env\n"));
@@ -160,7 +159,7 @@ test("compose.yaml sets the database's address, and a file sets the other variab
   t.deepEqual(names, ["DATABASE_URL", "PUBLIC_URL"]);
   const config = readConfig(Object.fromEntries(variables) as Record<string, string>);
   t.is(config.databaseUrl, "mysql://gateway:password@mysql:3306/gateway");
-  for (const name of names) t.true(readFile("gateway/config/README.md").includes(`| \`${name}\` `), name);
+  for (const name of names) t.true(read("gateway/config/README.md").includes(`| \`${name}\` `), name);
 });
 
 test("the container has minimal rights and a stop timeout above the drain time", (t) => {

@@ -1,6 +1,5 @@
 import { execFile, spawn } from "node:child_process";
-import { chown, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chown, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
@@ -8,6 +7,7 @@ import { eventually } from "../helpers/eventually.ts";
 import { openStream } from "../helpers/open-chat.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
 import { baseNameIn, fillBaseImage, npmVolumes } from "./base-image.ts";
 
 const repository = path.join(import.meta.dirname, "../..");
@@ -30,8 +30,7 @@ type ImageConfig = {
 if (process.env["TEST_IMAGE"] === "build")
   test.serial.before("build", async (t) => {
     t.timeout(600_000);
-    const folder = await mkdtemp(path.join(tmpdir(), "gateway-image-"));
-    owner.teardown(() => rm(folder, { recursive: true, force: true }));
+    const folder = await createTestFolder(owner);
     const storage = ["--root", path.join(folder, "storage"), "--runroot", path.join(folder, "run")];
     const buildah = async (...parameters: string[]) => {
       const options = { cwd: repository, maxBuffer: 64 * 1024 * 1024 };
@@ -89,13 +88,9 @@ async function runImage(
   t: ExecutionContext,
   command: string[] = image.config.Cmd,
   environment: string[] = [],
+  folder?: string,
 ) {
-  const data = await mkdtemp(path.join(tmpdir(), "gateway-data-"));
-  t.teardown(() => rm(data, { recursive: true, force: true }));
-  return runImageOn(t, data, command, environment);
-}
-
-async function runImageOn(t: ExecutionContext, data: string, command: string[], environment: string[] = []) {
+  const data = folder ?? (await createTestFolder(t));
   const { config, root } = image;
   await chown(data, 1000, 1000);
   const script = `mount --bind "$ROOT" "$ROOT" && mount -o remount,bind,ro "$ROOT" && mount -t proc proc "$ROOT/proc" &&
@@ -237,12 +232,10 @@ suite("the root file system is read-only, and the data folder is writable", asyn
 });
 
 suite("the image migrates as a separate task and reports pending migrations", async (t) => {
-  const data = await mkdtemp(path.join(tmpdir(), "gateway-data-"));
-  t.teardown(() => rm(data, { recursive: true, force: true }));
-  await mkdir(data, { recursive: true });
+  const data = await createTestFolder(t);
   const exitCodes: (number | null)[] = [];
   for (const parameters of [["migrate", "--check"], ["migrate"], ["migrate", "--check"]]) {
-    const running = await runImageOn(t, data, ["node", "gateway/main.ts", ...parameters]);
+    const running = await runImage(t, ["node", "gateway/main.ts", ...parameters], [], data);
     exitCodes.push(await running.exited);
   }
   t.deepEqual(exitCodes, [1, 0, 0]);
