@@ -84,6 +84,7 @@ test("Anthropic receives only the headers of its own API, unchanged", async (t) 
   const about = {
     "anthropic-version": "2026-10-21",
     "anthropic-beta": "claude-code-20250219,context-1m-2025-08-07, interleaved-thinking-2025-05-14",
+    "anthropic-of-tomorrow": "on",
   };
   const { seen, key } = await send("messages?beta=true", spelled("claude/model", false), {
     ...about,
@@ -109,6 +110,7 @@ const neededNames = new Set([
   "accept",
   "accept-encoding",
   "anthropic-beta",
+  "anthropic-of-tomorrow",
   "anthropic-version",
   "connection",
   "content-length",
