@@ -176,22 +176,14 @@ for (const dialect of clientDialects) {
 
   test(`${dialect.name}, native: line ends and spaces pass unchanged`, async (t) => {
     const events = dialect.events(upstreamName).join("");
-    const key = await createKey(gateway, [`${dialect.name}/model`]);
-    for (const [index, spelled] of [
+    const model = `${dialect.name}/model`;
+    for (const spelled of [
       events.replaceAll("\n", "\r\n"),
       events.replaceAll(/^(event|data): /gm, "$1:"),
       events.replaceAll("\n\n", "\n\n: a comment\n\n"),
-    ].entries()) {
-      const prompt = `${t.title} ${index}`;
-      upstream.scripts.set(prompt, (response) => {
-        beginStream(response);
-        response.end(spelled);
-      });
-      const body = dialect.body(`${dialect.name}/model`, prompt, { stream: true });
-      const authorization = `Bearer ${key.value}`;
-      const answer = await postTo(gateway, `/v1/${dialect.name}`, { authorization }, body);
-      const expected = received(spelled, `${dialect.name}/model`);
-      t.is(answer.text, expected.slice(0, answer.text.length));
+    ]) {
+      const { answer } = await send(dialect.name, { model, stream: true }, spelled);
+      t.is(answer.text, received(spelled, model).slice(0, answer.text.length));
       t.true(answer.text.includes(dialect.endEvent));
     }
   });
@@ -208,32 +200,21 @@ function assertRegularEnd(t: ExecutionContext, { endEvent }: ClientDialect, { te
   t.false(names.includes("error"));
 }
 
-let oddUpstreamsGateway: TestGateway;
-let oddUpstreamsUpstream: PromptedUpstream;
-
-test.before(async () => {
-  oddUpstreamsUpstream = await createPromptedUpstream(shared);
-  oddUpstreamsGateway = await startTestGateway(shared);
-  await connectUpstream(oddUpstreamsGateway, oddUpstreamsUpstream, { name: "chat", idleTimeoutMs });
-  for (const { name, provider } of clientDialects)
-    await connectUpstream(oddUpstreamsGateway, oddUpstreamsUpstream, { name, ...provider, idleTimeoutMs });
-});
-
 /** Sends a request that the upstream answers with `sent`. */
-async function send(path: "messages" | "responses", body: object, sent: string) {
+async function send(path: "messages" | "responses", body: object, sent: string, status = 200) {
   const prompt = `prompt ${(promptCount += 1)}`;
-  oddUpstreamsUpstream.scripts.set(prompt, (response) => {
-    if (sent.startsWith("data:")) beginStream(response);
-    else response.writeHead(200, { "content-type": "application/json" });
+  upstream.scripts.set(prompt, (response) => {
+    if (/^(data|event):/.test(sent)) beginStream(response);
+    else response.writeHead(status, { "content-type": "application/json" });
     response.end(sent);
   });
   const { model, ...more } = body as { model: string };
-  const key = await createKey(oddUpstreamsGateway, [model]);
+  const key = await createKey(gateway, [model]);
   const dialect = path === "messages" ? messages : responses;
   const headers = { authorization: `Bearer ${key.value}` };
-  const answer = await postTo(oddUpstreamsGateway, `/v1/${path}`, headers, dialect.body(model, prompt, more));
-  const [record] = await usageOf(oddUpstreamsGateway, key.id);
-  return { answer, record, seen: oddUpstreamsUpstream.seen(prompt) };
+  const answer = await postTo(gateway, `/v1/${path}`, headers, dialect.body(model, prompt, more));
+  const [record] = await usageOf(gateway, key.id);
+  return { answer, record, seen: upstream.seen(prompt) };
 }
 let promptCount = 0;
 
@@ -255,13 +236,13 @@ for (const [title, values] of [
 
 test("a probability of -Infinity passes, as does the requested usage", async (t) => {
   const chunk = `{"id":"x","model":"x","choices":[{"index":0,"delta":{"content":"Hi"},"logprobs":{"content":[{"logprob":-Infinity}]}}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`;
-  oddUpstreamsUpstream.scripts.set("-Infinity", (response) => {
+  upstream.scripts.set("-Infinity", (response) => {
     beginStream(response);
     response.end(`data: ${chunk}\n\n${doneEvent}`);
   });
-  const key = await createKey(oddUpstreamsGateway, ["chat/model"]);
+  const key = await createKey(gateway, ["chat/model"]);
   const asked = { stream: true, stream_options: { include_usage: true } };
-  const answer = await postChat(oddUpstreamsGateway, key.value, chatBody("chat/model", "-Infinity", asked));
+  const answer = await postChat(gateway, key.value, chatBody("chat/model", "-Infinity", asked));
   const [first, usage, ...rest] = answer.text.split("\n\n");
   t.is(first, `data: ${chunk.replace('"model":"x"', '"model":"chat/model"')}`);
   t.deepEqual(JSON.parse(usage?.slice("data: ".length) ?? ""), {
@@ -271,7 +252,7 @@ test("a probability of -Infinity passes, as does the requested usage", async (t)
     usage: { prompt_tokens: 1, completion_tokens: 2 },
   });
   t.deepEqual(rest, ["data: [DONE]", ""]);
-  t.like((await usageOf(oddUpstreamsGateway, key.id))[0], {
+  t.like((await usageOf(gateway, key.id))[0], {
     status: "SUCCEEDED",
     inputTokens: 1,
     outputTokens: 2,
@@ -289,19 +270,8 @@ for (const dialect of clientDialects) {
 }
 
 test("an error whose message is not a text is handled", async (t) => {
-  const prompt = "an error whose message is no text";
-  oddUpstreamsUpstream.scripts.set(prompt, (response) => {
-    response.writeHead(400, { "content-type": "application/json" });
-    response.end('{"type":"error","error":{"type":"invalid_request_error","message":{"toString":null}}}');
-  });
-  const key = await createKey(oddUpstreamsGateway, ["messages/model"]);
-  const headers = { authorization: `Bearer ${key.value}` };
-  const answer = await postTo(
-    oddUpstreamsGateway,
-    "/v1/messages",
-    headers,
-    messages.body("messages/model", prompt),
-  );
+  const sent = '{"type":"error","error":{"type":"invalid_request_error","message":{"toString":null}}}';
+  const { answer } = await send("messages", { model: "messages/model" }, sent, 400);
   messages.assertError(t, answer, clientError(400, null));
 });
 

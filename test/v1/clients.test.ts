@@ -20,11 +20,26 @@ const shared = sharedByFile();
 let gateway: TestGateway;
 let key: { id: string; value: string };
 let openai: OpenAI;
+let upstream: ScriptedUpstream;
+let authorization: string;
 
 test.before(async () => {
+  upstream = await createUpstream(shared, ({ url, body }, response) => {
+    if (url.includes("generateContent")) return sendJson(response, twoGeminiCalls);
+    if (url.startsWith("/v1/messages")) return sendJson(response, refusedThread, 400);
+    if (body.includes('"role":"tool"')) return sendCompletion(response, "It is sunny.");
+    const { tools } = JSON.parse(body) as { tools?: { function: { name: string } }[] };
+    const name = tools?.[0]?.function.name;
+    return name === undefined ? sendCompletion(response) : sendJson(response, callOf(name));
+  });
   gateway = await startTestGateway(shared);
   key = await createKey(gateway);
   openai = createClient(key.value);
+  await connectUpstream(gateway, upstream, { name: "chat" });
+  await connectUpstream(gateway, upstream, { name: "claude", kind: "anthropic" });
+  await connectUpstream(gateway, upstream, { name: "gemini", kind: "gemini" });
+  const { value } = await createKey(gateway, ["chat/model", "claude/model", "gemini/model"]);
+  authorization = `Bearer ${value}`;
 });
 
 function createClient(apiKey: string): OpenAI {
@@ -157,27 +172,6 @@ test("a broken stream throws an APIError after the received chunks", async (t) =
   t.like(error, { status: undefined, code: "upstream_error", type: "server_error" });
 });
 
-let todaysClientsGateway: TestGateway;
-let upstream: ScriptedUpstream;
-let authorization: string;
-
-test.before(async () => {
-  upstream = await createUpstream(shared, ({ url, body }, response) => {
-    if (url.includes("generateContent")) return sendJson(response, twoGeminiCalls);
-    if (url.startsWith("/v1/messages")) return sendJson(response, refusedThread, 400);
-    if (body.includes('"role":"tool"')) return sendCompletion(response, "It is sunny.");
-    const { tools } = JSON.parse(body) as { tools?: { function: { name: string } }[] };
-    const name = tools?.[0]?.function.name;
-    return name === undefined ? sendCompletion(response) : sendJson(response, callOf(name));
-  });
-  todaysClientsGateway = await startTestGateway(shared);
-  await connectUpstream(todaysClientsGateway, upstream, { name: "chat" });
-  await connectUpstream(todaysClientsGateway, upstream, { name: "claude", kind: "anthropic" });
-  await connectUpstream(todaysClientsGateway, upstream, { name: "gemini", kind: "gemini" });
-  const { value } = await createKey(todaysClientsGateway, ["chat/model", "claude/model", "gemini/model"]);
-  authorization = `Bearer ${value}`;
-});
-
 const refusedThread = {
   type: "error",
   error: {
@@ -218,14 +212,14 @@ function sendJson(response: ServerResponse, body: object, status = 200): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-async function post(path: string, body: object, headers: Record<string, string> = {}) {
-  const { status, text } = await postTo(todaysClientsGateway, path, { authorization, ...headers }, body);
+async function post(path: string, body: object) {
+  const { status, text } = await postTo(gateway, path, { authorization }, body);
   return { status, body: JSON.parse(text) as Record<string, unknown> };
 }
 
 test("Anthropic's tool runner continues without a thread where the upstream has none", async (t) => {
   const client = new Anthropic({
-    baseURL: todaysClientsGateway.url,
+    baseURL: gateway.url,
     apiKey: null,
     authToken: authorization.slice("Bearer ".length),
     maxRetries: 0,
@@ -332,7 +326,7 @@ test("a tool within the input that names another model is refused", async (t) =>
 test("an upgrade to another protocol gets 426 at once", async (t) => {
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const headers = { authorization, connection: "Upgrade", upgrade: "h2c" };
-    const request = sendRequest(`${todaysClientsGateway.url}/v1/responses`, { headers });
+    const request = sendRequest(`${gateway.url}/v1/responses`, { headers });
     request.on("response", (response) => {
       response.resume();
       resolve(response.statusCode);
@@ -344,7 +338,7 @@ test("an upgrade to another protocol gets 426 at once", async (t) => {
 });
 
 test("an unknown path below /v1/messages answers in Anthropic's format", async (t) => {
-  const response = await fetch(`${todaysClientsGateway.url}/v1/messages/batches`, {
+  const response = await fetch(`${gateway.url}/v1/messages/batches`, {
     headers: { authorization },
   });
   t.is(response.status, 404);
@@ -352,9 +346,9 @@ test("an unknown path below /v1/messages answers in Anthropic's format", async (
 });
 
 test("Codex's catalog lists the key's models with their context windows", async (t) => {
-  const model = await todaysClientsGateway.admin.models.get.query({ slug: "chat/model" });
-  await todaysClientsGateway.admin.models.update.mutate({ id: model.id, contextWindow: 200_000 });
-  const response = await fetch(`${todaysClientsGateway.url}/v1/models?client_version=0.169.0`, {
+  const model = await gateway.admin.models.get.query({ slug: "chat/model" });
+  await gateway.admin.models.update.mutate({ id: model.id, contextWindow: 200_000 });
+  const response = await fetch(`${gateway.url}/v1/models?client_version=0.169.0`, {
     headers: { authorization },
   });
   t.is(response.status, 200);

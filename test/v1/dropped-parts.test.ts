@@ -2,54 +2,25 @@ import test from "ava";
 import OpenAI from "openai";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { postTo } from "../helpers/post-chat.ts";
-import {
-  answerChat,
-  beginStream,
-  createUpstream,
-  type ScriptedUpstream,
-  sendCompletion,
-} from "../helpers/scripted-upstream.ts";
+import { answerChat, createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { anthropicAnswer, sendAnswer } from "../helpers/vendor-answers.ts";
 
 const shared = sharedByFile();
 let gateway: TestGateway;
-/** Tests run at the same time, so each finds its own body. */
-const claudeBodies: string[] = [];
-const claudeAnswer = {
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  model: "upstream-model",
-  content: [{ type: "text", text: "Hi" }],
-  stop_reason: "end_turn",
-  stop_sequence: null,
-  usage: { input_tokens: 3, output_tokens: 2 },
-};
-
-const claudeStream = [
-  { type: "message_start", message: { ...claudeAnswer, content: [], stop_reason: null } },
-  { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } },
-  { type: "message_stop" },
-]
-  .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-  .join("");
+let upstream: ScriptedUpstream;
 
 test.before(async () => {
-  const upstream = await createUpstream(shared, (request, response) => {
-    const { url, body } = request;
-    if (url === "/v1/messages") {
-      claudeBodies.push(body);
-      if (body.includes('"stream":true')) {
-        beginStream(response);
-        return void response.end(claudeStream);
-      }
-      response.writeHead(200, { "content-type": "application/json" });
-      return void response.end(JSON.stringify(claudeAnswer));
-    }
-    answerChat(request, response, "Hi");
+  upstream = await createUpstream(shared, (request, response) => {
+    const { url } = request;
+    if (url === "/v1/chat/completions") return answerChat(request, response, "Paris is sunny.");
+    if (url === "/v1/messages") return sendAnswer(request, response, anthropicAnswer("end_turn"));
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify(answers[url] ?? nativeResponse));
   });
   gateway = await startTestGateway(shared);
+  await connectUpstream(gateway, upstream, { name: "openai", preset: "openai" });
   await connectUpstream(gateway, upstream, { name: "chat" });
   await connectUpstream(gateway, upstream, { name: "claude", kind: "anthropic" });
   await connectUpstream(gateway, upstream, {
@@ -133,8 +104,8 @@ test("a native request keeps a new tool type and loses a tool that calls a model
   });
   t.is(status, 200);
   t.is(headers.get("x-gateway-dropped"), "tools.advisor_20260301");
-  const sent = claudeBodies.find((each) => each.includes(futureTool.name)) ?? "{}";
-  t.deepEqual((JSON.parse(sent) as { tools?: unknown }).tools, [search, futureTool]);
+  const sent = upstream.requests.find(({ body: each }) => each.includes(futureTool.name));
+  t.deepEqual((JSON.parse(sent?.body ?? "{}") as { tools?: unknown }).tools, [search, futureTool]);
   const [record] = await usageOf(gateway, key.id);
   t.is(record?.dropped, "tools.advisor_20260301");
 });
@@ -181,20 +152,6 @@ function post(keyValue: string, path: string, body: object) {
   return postTo(gateway, path, { authorization: `Bearer ${keyValue}` }, body);
 }
 
-let compactionGateway: TestGateway;
-let upstream: ScriptedUpstream;
-
-test.before(async () => {
-  upstream = await createUpstream(shared, ({ url }, response) => {
-    if (url === "/v1/chat/completions") return sendCompletion(response, "Paris is sunny.");
-    response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify(answers[url] ?? nativeResponse));
-  });
-  compactionGateway = await startTestGateway(shared);
-  await connectUpstream(compactionGateway, upstream, { name: "openai", preset: "openai" });
-  await connectUpstream(compactionGateway, upstream, { name: "chat" });
-});
-
 const usage = { input_tokens: 7, output_tokens: 3, total_tokens: 10 };
 const nativeCompaction = {
   id: "resp_1",
@@ -235,7 +192,7 @@ test.serial("a translated conversation becomes its user messages and a summary",
   ]);
   const sent = upstream.requests.at(-1)?.body ?? "";
   for (const text of ["get_weather", "sunny"]) t.true(sent.includes(text));
-  t.like(await usageOf(compactionGateway, id), [
+  t.like(await usageOf(gateway, id), [
     { endpoint: "responses/compact", status: "SUCCEEDED", inputTokens: 5 },
   ]);
 });
@@ -257,7 +214,7 @@ test.serial("an upstream that compacts gets the request, and its answer passes u
   t.like(compacted, nativeCompaction);
   t.is(upstream.requests.at(-1)?.url, "/v1/responses/compact");
   t.is(JSON.parse(upstream.requests.at(-1)?.body ?? "{}").model, "upstream-model");
-  t.like(await usageOf(compactionGateway, id), [{ inputTokens: 7, outputTokens: 3 }]);
+  t.like(await usageOf(gateway, id), [{ inputTokens: 7, outputTokens: 3 }]);
 });
 
 test.serial("an earlier response can be compacted", async (t) => {
@@ -274,10 +231,10 @@ test.serial("input tokens are counted by OpenAI, and estimated for other provide
   const estimated = await client.responses.inputTokens.count({ model: "chat/model", input: conversation });
   t.is(estimated.object, "response.input_tokens");
   t.true(estimated.input_tokens > 10);
-  t.deepEqual(await usageOf(compactionGateway, id), []);
+  t.deepEqual(await usageOf(gateway, id), []);
 });
 
 async function createClient(): Promise<{ client: OpenAI; id: string }> {
-  const { id, value } = await createKey(compactionGateway, ["chat/model", "openai/model"]);
-  return { id, client: new OpenAI({ baseURL: `${compactionGateway.url}/v1`, apiKey: value, maxRetries: 0 }) };
+  const { id, value } = await createKey(gateway, ["chat/model", "openai/model"]);
+  return { id, client: new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: value, maxRetries: 0 }) };
 }
