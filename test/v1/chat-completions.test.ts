@@ -16,24 +16,29 @@ import {
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
+const shared = sharedByFile();
+let gateway: TestGateway;
+let key: { id: string; value: string };
+
+test.before(async () => {
+  gateway = await startTestGateway(shared);
+  key = await createKey(gateway);
+});
+
 test("a response returns as the upstream wrote it except for the model's name", async (t) => {
   const upstream = await createUpstream(t, (_request, response) => sendCompletion(response));
-  const gateway = await startTestGateway(t);
-  const key = await connectUpstream(gateway, upstream);
+  const key = await connectUpstream(gateway, upstream, { name: "whole" });
 
-  const answer = await postChat(gateway, key.value, {
-    model: "test/model",
-    messages: [{ role: "user", content: "Hello" }],
-  });
+  const answer = await postChat(gateway, key.value, chatBody("whole/model"));
 
   t.is(answer.status, 200);
-  t.like(JSON.parse(answer.text), { model: "test/model", choices: [{ message: { content: "Hi!" } }] });
+  t.like(JSON.parse(answer.text), { model: "whole/model", choices: [{ message: { content: "Hi!" } }] });
   t.regex(answer.headers.get("x-gateway-overhead-ms") ?? "", /^\d+\.\d\d$/);
   const [record] = await usageOf(gateway, key.id);
   t.like(record, {
     id: answer.headers.get("x-request-id"),
-    model: "test/model",
-    provider: "test",
+    model: "whole/model",
+    provider: "whole",
     upstreamModel: "upstream-model",
     status: "SUCCEEDED",
     httpStatus: 200,
@@ -45,7 +50,6 @@ test("a response returns as the upstream wrote it except for the model's name", 
 
 test("the request reaches the upstream byte for byte except for the model", async (t) => {
   const upstream = await createUpstream(t, (_request, response) => sendCompletion(response));
-  const gateway = await startTestGateway(t);
   const key = await connectUpstream(gateway, upstream);
   const body = `{ "seed":12345678901234567890, "temperature":1.0,\n"messages":[{"role":"user","content":"\\u00e9 é"}], "model" : "test/model" ,"unknown_field":{"model":"x"}}`;
 
@@ -61,19 +65,13 @@ for (const includeUsage of [false, true]) {
       beginStream(response);
       response.end(chunkEvent("Hel") + chunkEvent("lo") + usageEvent + doneEvent);
     });
-    const gateway = await startTestGateway(t);
-    const key = await connectUpstream(gateway, upstream);
-    const options = includeUsage ? { stream_options: { include_usage: true } } : {};
+    const key = await connectUpstream(gateway, upstream, { name: `usage-${includeUsage}` });
+    const options = { stream: true, ...(includeUsage && { stream_options: { include_usage: true } }) };
 
-    const answer = await postChat(gateway, key.value, {
-      model: "test/model",
-      messages: [{ role: "user", content: "Hello" }],
-      stream: true,
-      ...options,
-    });
+    const answer = await postChat(gateway, key.value, chatBody(key.model, "Hello", options));
 
     const expected = chunkEvent("Hel") + chunkEvent("lo") + (includeUsage ? usageEvent : "") + doneEvent;
-    t.is(answer.text, expected.replaceAll("upstream-model-2026", "test/model"));
+    t.is(answer.text, expected.replaceAll("upstream-model-2026", key.model));
     t.is(answer.headers.get("content-type"), "text/event-stream; charset=utf-8");
     t.is(JSON.parse(upstream.requests[0]?.body ?? "{}").stream_options.include_usage, true);
     t.like((await usageOf(gateway, key.id))[0], {
@@ -84,15 +82,6 @@ for (const includeUsage of [false, true]) {
     });
   });
 }
-
-const shared = sharedByFile();
-let gateway: TestGateway;
-let key: { id: string; value: string };
-
-test.before(async () => {
-  gateway = await startTestGateway(shared);
-  key = await createKey(gateway);
-});
 
 const user = { role: "user", content: "Hello" };
 
@@ -188,8 +177,6 @@ type Report = { results: { id: string; status: string; summary: string }[] };
 // The profile `chat` tests only chat completions, and `modern` also tests responses.
 for (const profile of ["modern", "chat"]) {
   test(`compatcanary, a scanner of OpenAI-style APIs, passes profile ${profile}`, async (t) => {
-    const gateway = await startTestGateway(t);
-    const key = await createKey(gateway);
     const target = ["--base-url", `${gateway.url}/v1`, "--model", "demo/echo"];
     const scan = ["scan", ...target, "--profile", profile, "--format", "json"];
     const { stdout } = await promisify(execFile)(process.execPath, [canary, ...scan], {

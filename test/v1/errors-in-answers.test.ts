@@ -16,6 +16,7 @@ type Kind = { kind: string; basePath: string; secret: string };
 const shared = sharedByFile();
 let gateway: TestGateway;
 let fallback: string;
+let upstreamUrl: string;
 
 const kinds: Kind[] = [
   { kind: "openai-compatible", basePath: "/v1", secret: "openai-secret-0123456789" },
@@ -47,6 +48,10 @@ let count = 0;
 
 test.before(async () => {
   gateway = await startTestGateway(shared, { environment: { UPSTREAM_RETRY_PERCENT_MAX: "100" } });
+  ({ url: upstreamUrl } = await createUpstream(shared, (_request, response) => {
+    const { status = 200, type, body, headers } = send;
+    response.writeHead(status, { "content-type": type, ...headers }).end(body);
+  }));
   const good = await createUpstream(shared, (request, response) =>
     sendAnswer(request, response, chatAnswer("stop", {}, ["FALLBACK"])),
   );
@@ -62,6 +67,22 @@ async function addTo(url: string, { kind, basePath, secret }: Kind, fallbacks: s
   return (await createModel(gateway, { url }, settings)).model;
 }
 
+async function ask(
+  endpoint: keyof typeof bodies,
+  kind: Kind,
+  next: Sent,
+  { stream = false, fallbacks = [] }: { stream?: boolean; fallbacks?: string[] } = {},
+) {
+  send = next;
+  const model = await addTo(upstreamUrl, kind, fallbacks);
+  const key = await createKey(gateway, [model, ...fallbacks]);
+  const headers = { authorization: `Bearer ${key.value}`, "anthropic-version": "2023-06-01" };
+  const body = { ...bodies[endpoint], model, stream };
+  const answer = await postTo(gateway, `/v1/${endpoint}`, headers, body);
+  const [record] = await usageOf(gateway, key.id);
+  return { answer, record };
+}
+
 for (const kind of kinds) {
   const names = {
     429: ["rate_limit_error", "throttlingException"],
@@ -75,20 +96,6 @@ for (const kind of kinds) {
       const turn = combination++;
 
       test.serial(`${how}: an error inside a 200 is an error of its code`, async (t) => {
-        const upstream = await createUpstream(shared, (_request, response) => {
-          const { status = 200, type, body, headers } = send;
-          response.writeHead(status, { "content-type": type, ...headers }).end(body);
-        });
-        const ask = async (next: Sent, fallbacks: string[]) => {
-          send = next;
-          const model = await addTo(upstream.url, kind, fallbacks);
-          const key = await createKey(gateway, fallbacks.length > 0 ? [model, fallback] : [model]);
-          const headers = { authorization: `Bearer ${key.value}`, "anthropic-version": "2023-06-01" };
-          const body = { ...bodies[endpoint], model, stream };
-          const answer = await postTo(gateway, `/v1/${endpoint}`, headers, body);
-          const [record] = await usageOf(gateway, key.id);
-          return { answer, record };
-        };
         for (const [row, [status, [name, awsName = ""]]] of Object.entries(names).entries()) {
           for (const code of some([Number(status), name], row + turn)) {
             const error = { error: { type: name, message: `No, said ${kind.secret}.`, code } };
@@ -104,11 +111,11 @@ for (const kind of kinds) {
               ({ body }) => kind.kind !== "anthropic" || !body.includes('data: {"error'),
             );
             for (const each of some(forms, row)) {
-              const diverted = await ask(each, [fallback]);
+              const diverted = await ask(endpoint, kind, each, { stream, fallbacks: [fallback] });
               t.is(diverted.answer.status, 200, diverted.answer.text);
               t.regex(diverted.answer.text, /FALLBACK/);
               t.like(diverted.record, { status: "SUCCEEDED", attempts: 2 });
-              const { answer, record } = await ask(each, []);
+              const { answer, record } = await ask(endpoint, kind, each, { stream });
               t.is(answer.status, Number(status), answer.text);
               t.regex(answer.text, /No, said/);
               t.false(answer.text.includes(kind.secret.split(":").at(-1) ?? ""));
@@ -123,17 +130,6 @@ for (const kind of kinds) {
     test.serial(
       `${endpoint} × ${kind.kind}: the provider's reason and its wait reach the client`,
       async (t) => {
-        const upstream = await createUpstream(shared, (_request, response) => {
-          const { status = 200, type, body, headers } = send;
-          response.writeHead(status, { "content-type": type, ...headers }).end(body);
-        });
-        const ask = async (next: Sent) => {
-          send = next;
-          const model = await addTo(upstream.url, kind, []);
-          const key = await createKey(gateway, [model]);
-          const headers = { authorization: `Bearer ${key.value}` };
-          return postTo(gateway, `/v1/${endpoint}`, headers, { ...bodies[endpoint], model });
-        };
         const place = [{ type: "extra_forbidden", loc: ["body", "x"], msg: "The reason" }];
         const turn = combination++;
         const reasons = [
@@ -148,17 +144,20 @@ for (const kind of kinds) {
           { error: { message: "Provider returned error", metadata: { raw: '{"detail":"The reason"}' } } },
         ];
         for (const body of some(reasons, turn, 3)) {
-          const { status, text } = await ask({ ...json(body), status: 422 });
-          t.is(status, 422);
-          t.regex(text, /The reason/, JSON.stringify(body));
-          const failed = await ask({ ...json(body), status: 503 });
-          t.regex(failed.text, /returned HTTP status 503: .*The reason/, JSON.stringify(body));
+          const { answer } = await ask(endpoint, kind, { ...json(body), status: 422 });
+          t.is(answer.status, 422);
+          t.regex(answer.text, /The reason/, JSON.stringify(body));
+          const failed = await ask(endpoint, kind, { ...json(body), status: 503 });
+          t.regex(failed.answer.text, /returned HTTP status 503: .*The reason/, JSON.stringify(body));
         }
         for (const status of [400, 500]) {
-          const plain = await ask({ status, type: "text/plain", body: `The reason: ${kind.secret}` });
-          t.regex(plain.text, /The reason: /);
-          t.false(plain.text.includes(kind.secret.split(":").at(-1) ?? ""));
-          t.notRegex((await ask({ status, type: "text/html", body: "<p>The reason" })).text, /The reason/);
+          const text = { type: "text/plain", body: `The reason: ${kind.secret}` };
+          const plain = await ask(endpoint, kind, { status, ...text });
+          t.regex(plain.answer.text, /The reason: /);
+          t.false(plain.answer.text.includes(kind.secret.split(":").at(-1) ?? ""));
+          const html = { type: "text/html", body: "<p>The reason" };
+          const page = await ask(endpoint, kind, { status, ...html });
+          t.notRegex(page.answer.text, /The reason/);
         }
 
         const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "45.8s" }];
@@ -171,7 +170,7 @@ for (const kind of kinds) {
           [{ ...json({}), status: 503, headers: { "retry-after": inAnHour() } }, /^35\d\d$|^3600$/],
         ];
         for (const [sent, pattern] of some(waits, turn)) {
-          const answer = await ask(sent);
+          const { answer } = await ask(endpoint, kind, sent);
           t.regex(answer.headers.get("retry-after") ?? "", pattern, `${sent.status} ${String(sent.body)}`);
         }
       },

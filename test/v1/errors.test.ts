@@ -16,9 +16,11 @@ let clockAheadMs = 0;
 let gateway: TestGateway;
 let key: { id: string; value: string };
 let expired: string;
+const bodyBytesMax = 10_000;
 
 test.before(async () => {
   gateway = await startTestGateway(shared, {
+    environment: { REQUEST_BODY_BYTES_MAX: String(bodyBytesMax), DATABASE_TIMEOUT_MS: "15000" },
     runtime: { now: () => Date.now() + clockAheadMs },
   });
   key = await createKey(gateway);
@@ -210,54 +212,28 @@ function freeze({ services: { database } }: TestGateway): () => void {
   return resolve;
 }
 
-const bodyBytesMax = 10_000;
-let dialectErrorsGateway: TestGateway;
-let dialectErrorsKey: { id: string; value: string };
-
-test.before(async () => {
-  dialectErrorsGateway = await startTestGateway(shared, {
-    environment: { REQUEST_BODY_BYTES_MAX: String(bodyBytesMax), DATABASE_TIMEOUT_MS: "15000" },
-  });
-  dialectErrorsKey = await createKey(dialectErrorsGateway);
-});
-
 const foreignKey = "sk-ant-api03-somebody-elses";
 
 for (const dialect of errorDialects) {
   const path = `/v1/${dialect.name}`;
   const { body, conversation, assertError } = dialect;
   const send = (content: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
-    postTo(
-      dialectErrorsGateway,
-      path,
-      { authorization: `Bearer ${dialectErrorsKey.value}`, ...headers },
-      content,
-    );
+    postTo(gateway, path, { authorization: `Bearer ${key.value}`, ...headers }, content);
 
   for (const headers of [{}, { authorization: "Basic dXNlcjpwYXNz" }, { "x-api-key": "" }]) {
     test(`${path}: a missing key is reported: ${JSON.stringify(headers)}`, async (t) => {
-      const answer = await postTo(
-        dialectErrorsGateway,
-        path,
-        headers as Record<string, string>,
-        body("demo/echo"),
-      );
+      const answer = await postTo(gateway, path, headers as Record<string, string>, body("demo/echo"));
       assertError(t, answer, clientError(401, null));
     });
   }
 
   test(`${path}: invalid and deactivated keys receive the same response`, async (t) => {
-    const disabled = await createKey(dialectErrorsGateway);
-    await dialectErrorsGateway.admin.keys.deactivate.mutate({ id: disabled.id });
-    const values = [
-      disabled.value,
-      generateKeyValue(dialectErrorsGateway.services.runtime),
-      foreignKey,
-      "' OR '1'='1",
-    ];
+    const disabled = await createKey(gateway);
+    await gateway.admin.keys.deactivate.mutate({ id: disabled.id });
+    const values = [disabled.value, generateKeyValue(gateway.services.runtime), foreignKey, "' OR '1'='1"];
     const messages = new Set<string>();
     for (const value of values) {
-      const answer = await postTo(dialectErrorsGateway, path, { "x-api-key": value }, body("demo/echo"));
+      const answer = await postTo(gateway, path, { "x-api-key": value }, body("demo/echo"));
       messages.add(assertError(t, answer, clientError(401, "invalid_api_key")));
     }
     t.is(messages.size, 1);
@@ -265,29 +241,24 @@ for (const dialect of errorDialects) {
 
   test(`${path}: a key is accepted in either header, whatever the other contains`, async (t) => {
     for (const headers of [
-      { "x-api-key": dialectErrorsKey.value },
-      { "x-api-key": dialectErrorsKey.value, authorization: `Bearer ${foreignKey}` },
-      { "x-api-key": dialectErrorsKey.value, authorization: "Basic dXNlcjpwYXNz" },
-      { "x-api-key": foreignKey, authorization: `Bearer ${dialectErrorsKey.value}` },
-      { "x-api-key": dialectErrorsKey.value, authorization: `Bearer ${dialectErrorsKey.value}` },
+      { "x-api-key": key.value },
+      { "x-api-key": key.value, authorization: `Bearer ${foreignKey}` },
+      { "x-api-key": key.value, authorization: "Basic dXNlcjpwYXNz" },
+      { "x-api-key": foreignKey, authorization: `Bearer ${key.value}` },
+      { "x-api-key": key.value, authorization: `Bearer ${key.value}` },
     ]) {
-      const answer = await postTo(
-        dialectErrorsGateway,
-        path,
-        headers as Record<string, string>,
-        body("demo/echo"),
-      );
+      const answer = await postTo(gateway, path, headers as Record<string, string>, body("demo/echo"));
       t.is(answer.status, 200, answer.text);
     }
   });
 
   test(`${path}: missing and unconnected models receive the same response`, async (t) => {
-    const unconnected = await createKey(dialectErrorsGateway, []);
+    const unconnected = await createKey(gateway, []);
     const row = clientError(404, "model_not_found", "model");
     const absent = assertError(t, await send(body("demo/none")), row);
     const hidden = await send(body("demo/echo"), { authorization: `Bearer ${unconnected.value}` });
     t.is(assertError(t, hidden, row), absent.replace("demo/none", "demo/echo"));
-    const records = await usageOf(dialectErrorsGateway, unconnected.id);
+    const records = await usageOf(gateway, unconnected.id);
     t.like(records, [{ endpoint: dialect.name, status: "FAILED", httpStatus: hidden.status }]);
   });
 
@@ -389,7 +360,7 @@ for (const dialect of errorDialects) {
   test(`${path} allows POST and reports it to other methods`, async (t) => {
     const row: ErrorRow = { ...clientError(405, "method_not_allowed"), headers: { allow: "POST" } };
     for (const method of ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
-      const response = await fetch(dialectErrorsGateway.url + path, { method });
+      const response = await fetch(gateway.url + path, { method });
       const answer = { status: response.status, headers: response.headers, text: await response.text() };
       assertError(t, answer, row);
     }
@@ -397,18 +368,18 @@ for (const dialect of errorDialects) {
 
   for (const alias of [`/${dialect.name}`, `/v1/v1/${dialect.name}`, `${path}?beta=true`]) {
     test(`${alias} is an alias of ${path}`, async (t) => {
-      const authorization = `Bearer ${dialectErrorsKey.value}`;
-      t.is((await postTo(dialectErrorsGateway, alias, { authorization }, body("demo/echo"))).status, 200);
-      const refused = await postTo(dialectErrorsGateway, alias, { authorization }, body("demo/none"));
+      const authorization = `Bearer ${key.value}`;
+      t.is((await postTo(gateway, alias, { authorization }, body("demo/echo"))).status, 200);
+      const refused = await postTo(gateway, alias, { authorization }, body("demo/none"));
       assertError(t, refused, clientError(404, "model_not_found", "model"));
     });
   }
 
   // The test is serial, because it blocks the database that all tests share.
   test.serial(`${path}: an uncached key requires the database`, async (t) => {
-    const { value } = await createKey(dialectErrorsGateway);
+    const { value } = await createKey(gateway);
     const { promise, resolve } = Promise.withResolvers<void>();
-    dialectErrorsGateway.services.database.read(() => promise).catch(() => {});
+    gateway.services.database.read(() => promise).catch(() => {});
     const answer = await send(body("demo/echo"), { authorization: `Bearer ${value}` });
     resolve();
     assertError(t, answer, { ...serverError(503, "service_unavailable"), headers: { "retry-after": "1" } });

@@ -10,7 +10,7 @@ import {
   type SeenRequest,
   sendCompletion,
 } from "../helpers/scripted-upstream.ts";
-import { sharedByFile, shareGateway } from "../helpers/shared-by-file.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 const shared = sharedByFile();
@@ -208,7 +208,6 @@ test("/healthz and /readyz require no key", async (t) => {
   t.deepEqual(JSON.parse(ready.text), { status: "ready" });
 });
 
-const embeddingsGateway = shareGateway();
 const vectors = [
   [0.5, -0.25, 1],
   [0.125, 2, -8],
@@ -227,8 +226,8 @@ async function addModel(
   });
   const apiKey = kind === "bedrock" ? "bedrock-api-key-0123456789" : upstreamSecret;
   const settings = { name, kind, path, apiKey, upstreamModel, prices: { input: 0.02 } };
-  const { model: slug, ...key } = await connectUpstream(embeddingsGateway(), upstream, settings);
-  const client = new OpenAI({ baseURL: `${embeddingsGateway().url}/v1`, apiKey: key.value, maxRetries: 0 });
+  const { model: slug, ...key } = await connectUpstream(gateway, upstream, settings);
+  const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key.value, maxRetries: 0 });
   return { upstream, slug, key, client };
 }
 
@@ -266,7 +265,7 @@ for (const [kind, path, expectedUrl] of [
     t.is(upstream.requests[0]?.url, expectedUrl);
     t.like(JSON.parse(upstream.requests[0]?.body ?? ""), { model: "embedder", input: ["one", "two"] });
 
-    const [record] = await usageOf(embeddingsGateway(), key.id);
+    const [record] = await usageOf(gateway, key.id);
     // 7 tokens at $0.02 a million cost 140 nano-dollars. Embeddings have no output price.
     t.like(record, { endpoint: "embeddings", inputTokens: 7, outputTokens: 0, cost: 140, stream: false });
   });
@@ -305,7 +304,7 @@ test("bedrock: Titan accepts one text per request and reports it", async (t) => 
     instanceOf: OpenAI.BadRequestError,
   });
   t.is(error?.param, "input");
-  t.is((await usageOf(embeddingsGateway(), key.id)).length, 2);
+  t.is((await usageOf(gateway, key.id)).length, 2);
 });
 
 test("a response without embeddings is an upstream error", async (t) => {
@@ -327,8 +326,8 @@ test("fewer embeddings than texts are an upstream error", async (t) => {
   t.regex(error?.message ?? "", /missing an embedding for some inputs/);
 });
 
-const embeddingsPost = (keyValue: string, body: unknown) =>
-  postTo(embeddingsGateway(), "/v1/embeddings", { authorization: `Bearer ${keyValue}` }, body);
+const postEmbeddings = (keyValue: string, body: unknown) =>
+  postTo(gateway, "/v1/embeddings", { authorization: `Bearer ${keyValue}` }, body);
 
 for (const [what, body, { param, code }] of [
   ["no model", { input: "x" }, { param: "model", code: "missing_required_parameter" }],
@@ -350,14 +349,14 @@ for (const [what, body, { param, code }] of [
   ["a body that is no JSON", "{", { param: null, code: null }],
 ] as const) {
   test(`a request with ${what} is rejected`, async (t) => {
-    const key = await createKey(embeddingsGateway());
-    assertError(t, await embeddingsPost(key.value, body), clientError(400, code, param));
+    const key = await createKey(gateway);
+    assertError(t, await postEmbeddings(key.value, body), clientError(400, code, param));
   });
 }
 
 test("an unconnected model is not found", async (t) => {
-  const key = await createKey(embeddingsGateway());
-  const answer = await embeddingsPost(key.value, { model: "other/model", input: "x" });
+  const key = await createKey(gateway);
+  const answer = await postEmbeddings(key.value, { model: "other/model", input: "x" });
   assertError(t, answer, clientError(404, "model_not_found", "model"));
 });
 
@@ -370,7 +369,7 @@ test("a duplicated model cannot bypass the check", async (t) => {
       body: openAiList(request),
     }),
   );
-  const { status } = await embeddingsPost(key.value, `{"model":"expensive","input":"x","model":"${slug}"}`);
+  const { status } = await postEmbeddings(key.value, `{"model":"expensive","input":"x","model":"${slug}"}`);
   t.is(status, 200);
   t.is(upstream.requests[0]?.body, '{"model":"embedder","input":"x"}');
 });

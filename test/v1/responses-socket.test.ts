@@ -1,4 +1,4 @@
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import OpenAI from "openai";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { WebSocket } from "ws";
@@ -159,15 +159,21 @@ test("errors of a turn are frames, and the connection stays open", async (t) => 
   t.is(responseOf(await socket.turn({ model: "chat/model", input: "Hi" })).status, "completed");
 });
 
-test("a revoked key ends the open turn and the connection", async (t) => {
+/** Begins a turn that the upstream never ends. */
+async function openHanging(t: ExecutionContext, name: string) {
   const hanging = await createUpstream(t, (_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(`data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hm"}}]}\n\n`);
   });
-  const key = await connectUpstream(gateway, hanging, { name: "hanging" });
+  const key = await connectUpstream(gateway, hanging, { name });
   const socket = await openSocket(t, gateway, key.value);
   socket.send({ type: "response.create", model: key.model, input: "Hi" });
   await socket.until(() => socket.frames.find(({ delta }) => delta === "Hm"));
+  return { key, socket };
+}
+
+test("a revoked key ends the open turn and the connection", async (t) => {
+  const { key, socket } = await openHanging(t, "hanging");
   await gateway.admin.keys.deactivate.mutate({ id: key.id });
   const failed = await socket.until(() => socket.frames.find(({ type }) => type === "response.failed"));
   t.is(failed.response?.status, "failed");
@@ -177,14 +183,7 @@ test("a revoked key ends the open turn and the connection", async (t) => {
 });
 
 test("a client that closes the connection cancels its turn", async (t) => {
-  const hanging = await createUpstream(t, (_request, response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write(`data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hm"}}]}\n\n`);
-  });
-  const key = await connectUpstream(gateway, hanging, { name: "left" });
-  const socket = await openSocket(t, gateway, key.value);
-  socket.send({ type: "response.create", model: key.model, input: "Hi" });
-  await socket.until(() => socket.frames.find(({ delta }) => delta === "Hm"));
+  const { key, socket } = await openHanging(t, "left");
   socket.socket.terminate();
   const [record] = await eventually(async () => {
     const records = await usageOf(gateway, key.id);
@@ -233,7 +232,6 @@ test("OpenAI's SDK holds a conversation over a WebSocket", async (t) => {
 });
 
 test("a turn ends even if the upstream's last event is invalid JSON", async (t) => {
-  const gateway = await startTestGateway(t);
   const native = await createUpstream(t, (_request, response) => {
     const invalid = responses
       .events("gpt")

@@ -5,7 +5,7 @@ import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { sealThought } from "../helpers/native-upstreams/thought-seal.ts";
 import { responsesClient, weatherResultOf, weatherTool } from "../helpers/responses-client.ts";
 import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
-import { sharedByFile, shareGateway } from "../helpers/shared-by-file.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 import { connectWeather, createWeatherUpstream } from "../helpers/weather-upstream.ts";
 
@@ -200,12 +200,9 @@ test("a native upstream gets kept items, and unchanged ids of its own", async (t
   t.deepEqual(JSON.parse(native.requests[1]?.body ?? ""), { ...body, model: "upstream-model" });
 });
 
-const sdkGateway = shareGateway();
-
 test("OpenAI's SDK continues, reads, lists and deletes responses", async (t) => {
-  const models = await connectWeather(sdkGateway(), await createWeatherUpstream(t));
-  const { value } = await createKey(sdkGateway(), models);
-  const { responses } = new OpenAI({ baseURL: `${sdkGateway().url}/v1`, apiKey: value, maxRetries: 0 });
+  const { value } = await createKey(gateway, models);
+  const { responses } = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: value, maxRetries: 0 });
   for (const model of models) {
     const tools = [{ ...weatherTool, type: "function" as const, strict: false }];
     const first = await responses.create({ model, input: "The weather in Paris?", tools });
