@@ -200,16 +200,8 @@ test.serial("a private provider already in the database is refused on connect", 
     `http://${host}:${port}/v1`,
     `https://${host}:${port}/v1`,
   ]);
-  await gateway.services.database.write(async ({ providers, models, changes }) => {
-    for (const [index, baseUrl] of schemes.entries()) {
-      const [id, name] = [`prv_row${index}`, `row${index}`];
-      await providers.insert(providerRow(id, { name, kind: "openai-compatible", baseUrl }));
-      await models.insert(modelRow(`mdl_row${index}`, id, { slug: `${name}/model` }));
-    }
-    await changes.append("catalogue", "prv_row0", new Date());
-  });
+  await insertProviders(gateway, Object.fromEntries(schemes.map((url, index) => [`row${index}`, url])));
   const slugs = schemes.map((_, index) => `row${index}/model`);
-  await eventually(() => gateway.services.catalogue.find("row0/model"));
   const key = await createKey(gateway, slugs);
 
   const answers = await Promise.all(slugs.map((slug) => postChat(gateway, key.value, chatBody(slug))));

@@ -125,6 +125,8 @@ test(`${streams} randomly cut and broken streams all end correctly`, async (t) =
 const shared = sharedByFile();
 let upstream: PromptedUpstream;
 let gateway: TestGateway;
+/** Unlike `gateway`, it sends no pings. */
+let quietGateway: TestGateway;
 let key: Awaited<ReturnType<typeof connectUpstream>>;
 
 test.before(async () => {
@@ -134,6 +136,8 @@ test.before(async () => {
     firstByteTimeoutMs: 15_000,
     idleTimeoutMs: 15_000,
   });
+  quietGateway = await startTestGateway(shared);
+  await connectUpstream(quietGateway, upstream);
 });
 
 const ping = ": ping\n\n";
@@ -231,14 +235,6 @@ const MB = 1024 * 1024;
 const event = chunkEvent("x".repeat(64 * 1024));
 const events = 800;
 const totalBytes = event.length * events;
-let backPressureUpstream: PromptedUpstream;
-let backPressureGateway: TestGateway;
-
-test.before(async () => {
-  backPressureUpstream = await createPromptedUpstream(shared);
-  backPressureGateway = await startTestGateway(shared);
-  await connectUpstream(backPressureGateway, backPressureUpstream);
-});
 
 /** Sends the whole stream as fast as the gateway accepts it. `accepted` counts the bytes. */
 function pour(accepted: { bytes: number }) {
@@ -270,11 +266,11 @@ async function standstill(accepted: { bytes: number }): Promise<void> {
 
 test.serial("a client that pauses reading pauses the upstream and receives every byte", async (t) => {
   const accepted = { bytes: 0 };
-  backPressureUpstream.scripts.set(t.title, pour(accepted));
-  const key = await createKey(backPressureGateway, ["test/model"]);
+  upstream.scripts.set(t.title, pour(accepted));
+  const key = await createKey(quietGateway, ["test/model"]);
   collectGarbage();
   const memoryBefore = process.memoryUsage();
-  const chat = openChat(backPressureGateway, key.value, chatBody("test/model", t.title, { stream: true }));
+  const chat = openChat(quietGateway, key.value, chatBody("test/model", t.title, { stream: true }));
   const response = await chat.head;
   response.pause();
 
@@ -307,7 +303,7 @@ test.serial("a client that pauses reading pauses the upstream and receives every
   expected.update(doneEvent);
   t.is(bytes, ours.length * events + doneEvent.length);
   t.is(hash.digest("hex"), expected.digest("hex"));
-  t.like((await usageOf(backPressureGateway, key.id))[0], { status: "SUCCEEDED", httpStatus: 200 });
+  t.like((await usageOf(quietGateway, key.id))[0], { status: "SUCCEEDED", httpStatus: 200 });
   t.log(
     `${(totalBytes / MB).toFixed(0)} MB: paused after ${(stoppedAt / MB).toFixed(1)} MB, ` +
       `RSS + ${((rss - memoryBefore.rss) / MB).toFixed(0)} MB, buffers + ${(keptBytes / MB).toFixed(1)} MB`,
@@ -318,10 +314,10 @@ test.serial("a client that never reads is cut off, and its request is recorded a
   const impatient = await startTestGateway(t, {
     environment: { CLIENT_STALL_TIMEOUT_MS: "500", STREAM_PING_INTERVAL_MS: "500" },
   });
-  const key = await connectUpstream(impatient, backPressureUpstream);
+  const key = await connectUpstream(impatient, upstream);
   const accepted = { bytes: 0 };
   const answering = Promise.withResolvers<ServerResponse>();
-  backPressureUpstream.scripts.set(t.title, (response) => {
+  upstream.scripts.set(t.title, (response) => {
     answering.resolve(response);
     return pour(accepted)(response);
   });
@@ -347,8 +343,8 @@ test.serial("a slowly reading client is not cut off", async (t) => {
   const impatient = await startTestGateway(t, {
     environment: { CLIENT_STALL_TIMEOUT_MS: "10000", STREAM_PING_INTERVAL_MS: "300" },
   });
-  const key = await connectUpstream(impatient, backPressureUpstream, { idleTimeoutMs: 10_000 });
-  backPressureUpstream.scripts.set(t.title, pour({ bytes: 0 }));
+  const key = await connectUpstream(impatient, upstream, { idleTimeoutMs: 10_000 });
+  upstream.scripts.set(t.title, pour({ bytes: 0 }));
   const chat = openChat(impatient, key.value, chatBody(key.model, t.title, { stream: true }));
   const response = await chat.head;
   // Each pause is shorter than the stall timeout, but their sum exceeds it.

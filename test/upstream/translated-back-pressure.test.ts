@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import test, { type ExecutionContext } from "ava";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { anthropicForm, claudeHaiku } from "../helpers/native-upstreams/anthropic-upstream.ts";
 import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
@@ -15,7 +16,7 @@ import { chatBody } from "../helpers/post-chat.ts";
 import { isFull } from "../helpers/scale.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { createKey, usageOf } from "../helpers/test-gateway.ts";
+import { usageOf } from "../helpers/test-gateway.ts";
 
 // Garbage must not count as kept memory.
 setFlagsFromString("--expose-gc");
@@ -144,19 +145,17 @@ async function connectPouring(t: ExecutionContext, form: VendorForm, said: { pie
   });
   const { kind, credential: apiKey } = form;
   const name = `${kind}-${new URL(url).port}`;
-  const { providers, models } = gateway.admin;
-  const provider = await providers.create.mutate({ name, kind, baseUrl: form.baseUrl(url), apiKey });
-  const slug = `${name}/model`;
-  await models.create.mutate({ slug, providerId: provider.id, upstreamModel: form.model });
-  const { id: keyId, value } = await createKey(gateway, [slug]);
+  const settings = { name, kind, path: "", apiKey, upstreamModel: form.model };
+  const key = await connectUpstream(gateway, { url: form.baseUrl(url) }, settings);
 
   return {
-    keyId,
+    keyId: key.id,
     /** The upstream keeps the stream open until `mayEnd` resolves. */
     mayEnd,
     /** Returns an unread stream with all ends of its two connections. */
     async open(prompt: string) {
-      const chat = openChat(gateway, value, chatBody(slug, prompt, { stream: true, max_tokens: 1_000 }));
+      const body = chatBody(key.model, prompt, { stream: true, max_tokens: 1_000 });
+      const chat = openChat(gateway, key.value, body);
       const response = await chat.head;
       response.pause();
       response.removeAllListeners("data");
