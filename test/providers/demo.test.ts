@@ -2,7 +2,7 @@ import test from "ava";
 import { hostileSchemas } from "../attack/shapes/hostile-schemas.ts";
 import { assertError, assertErrorBody, clientError, serverError } from "../helpers/assert-error.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { sharedByFile, shareGateway } from "../helpers/shared-by-file.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const shared = sharedByFile();
@@ -10,7 +10,8 @@ let gateway: TestGateway;
 let key: { id: string; value: string };
 
 test.before(async () => {
-  gateway = await startTestGateway(shared, { environment: { UPSTREAM_IDLE_TIMEOUT_MS: "15000" } });
+  const environment = { UPSTREAM_IDLE_TIMEOUT_MS: "15000", UPSTREAM_TOTAL_TIMEOUT_MS: "20000" };
+  gateway = await startTestGateway(shared, { environment });
   key = await createKey(gateway);
 });
 
@@ -193,22 +194,10 @@ test("a JSON response format returns JSON", async (t) => {
   t.deepEqual(JSON.parse(choices[0]?.message.content ?? ""), { echo: "Hello" });
 });
 
-const demoGateway = shareGateway({
-  environment: { UPSTREAM_IDLE_TIMEOUT_MS: "15000", UPSTREAM_TOTAL_TIMEOUT_MS: "20000" },
-});
-let demoKey: string;
-test.before(async () => {
-  demoKey = (await createKey(demoGateway())).value;
-});
-
 for (const [name, schema] of Object.entries(hostileSchemas)) {
   test(`a schema with ${name} gets a small sample`, async (t) => {
     const format = { type: "json_schema", json_schema: { name: "deep", schema } };
-    const answer = await postChat(
-      demoGateway(),
-      demoKey,
-      chatBody("demo/echo", "Hi", { response_format: format }),
-    );
+    const answer = await post("Hi", { response_format: format });
     t.is(answer.status, 200, answer.text);
     t.true(answer.text.length < 400_000, `${answer.text.length} characters`);
     const values = answer.text.match(/\\"demo\\"|null/g)?.length ?? 0;
@@ -217,18 +206,16 @@ for (const [name, schema] of Object.entries(hostileSchemas)) {
 }
 
 test("a prompt beyond the demo's limit gets 400", async (t) => {
-  const answer = await postChat(demoGateway(), demoKey, chatBody("demo/echo", "word ".repeat(60_000)));
-  assertError(t, answer, clientError(400, "prompt_too_long", "messages"));
+  assertError(t, await post("word ".repeat(60_000)), clientError(400, "prompt_too_long", "messages"));
 });
 
 test("the demo obeys its provider's idle timeout", async (t) => {
-  const answer = await postChat(demoGateway(), demoKey, chatBody("demo/echo", "/slow 16000 one two"));
+  const answer = await post("/slow 16000 one two");
   t.is(answer.status, 504, answer.text);
 });
 
 test("the demo obeys its provider's total timeout", async (t) => {
-  const body = chatBody("demo/echo", `/slow 5000 ${"word ".repeat(20)}`, { stream: true });
-  const answer = await postChat(demoGateway(), demoKey, body);
-  t.regex(answer.text, /upstream_timeout/);
-  t.notRegex(answer.text, /\[DONE\]/);
+  const { text } = await post(`/slow 5000 ${"word ".repeat(20)}`, { stream: true });
+  t.regex(text, /upstream_timeout/);
+  t.notRegex(text, /\[DONE\]/);
 });

@@ -1,15 +1,16 @@
 import fc from "fast-check";
 import type { ChatMessage, ChatRequestBody } from "../../gateway/wire/chat-completion.ts";
 
-export function jsonOf(words: readonly string[]): fc.Arbitrary<unknown> {
+export function jsonOf(words: string): fc.Arbitrary<unknown> {
+  const word = anyOf(words);
   return fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 5 },
-      fc.constantFrom(...words),
+      word,
       fc.constantFrom(...oddValues),
       fc.jsonValue({ maxDepth: 1 }),
       fc.array(tie("value"), { maxLength: 4 }),
-      fc.dictionary(fc.constantFrom(...words), tie("value"), { maxKeys: 6 }),
+      fc.dictionary(word, tie("value"), { maxKeys: 6 }),
     ),
   })).value;
 }
@@ -19,16 +20,18 @@ const oddValues = [null, true, false, 0, 1, -1, 0.5, 1e300, "", " ", "{}", "{", 
   "https://a/b.png",
 );
 
-export function requestsOf(
-  words: readonly string[],
-  parameters: readonly string[],
-): fc.Arbitrary<ChatRequestBody> {
+/** One of the words that spaces separate. */
+export function anyOf(words: string): fc.Arbitrary<string> {
+  return fc.constantFrom(...words.split(" "));
+}
+
+export function requestsOf(words: string, parameters: string): fc.Arbitrary<ChatRequestBody> {
   const json = jsonOf(words);
   const message = fc.oneof({ weight: 3, arbitrary: plainMessages(json) }, hostileMessages(words, json));
   return fc
     .tuple(
       fc.array(message, { minLength: 1, maxLength: 4 }),
-      fc.dictionary(fc.constantFrom(...parameters), json, { maxKeys: 2 }),
+      fc.dictionary(anyOf(parameters), json, { maxKeys: 2 }),
       fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, fc.array(json, { maxLength: 2 })),
     )
     .map(([messages, rest, tools]) => ({ model: "m", messages, ...rest, tools }) as ChatRequestBody);
@@ -42,9 +45,9 @@ function plainMessages(json: fc.Arbitrary<unknown>): fc.Arbitrary<ChatMessage> {
   });
 }
 
-function hostileMessages(words: readonly string[], json: fc.Arbitrary<unknown>): fc.Arbitrary<ChatMessage> {
+function hostileMessages(words: string, json: fc.Arbitrary<unknown>): fc.Arbitrary<ChatMessage> {
   const part = fc
-    .tuple(fc.dictionary(fc.constantFrom(...words), json, { maxKeys: 4 }), fc.constantFrom(...partTypes))
+    .tuple(fc.dictionary(anyOf(words), json, { maxKeys: 4 }), fc.constantFrom(...partTypes))
     .map(([fields, type]) => ({ ...fields, type }));
   const call = fc.record({ id: fc.constant("a"), function: json });
   return fc.record(
