@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { messages } from "../../../gateway/dialects/messages/messages.ts";
 import { GatewayError } from "../../../gateway/errors.ts";
 import type { ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
+import { piece as call } from "../chunks.ts";
 import {
   envelope,
   readEvents,
@@ -14,17 +15,6 @@ import {
 } from "./messages-dialect.ts";
 import { putTogether } from "./put-together.ts";
 import { buildVia, content, results, signature, tools, translationOf } from "./vendor-forms.ts";
-
-const call = (index: number, args: string, first?: { id: string; name: string }) =>
-  says({
-    tool_calls: [
-      {
-        index,
-        ...(first && { id: first.id, type: "function" }),
-        function: { ...(first && { name: first.name }), arguments: args },
-      },
-    ],
-  });
 
 test("the stream starts with the first upstream chunk", (t) => {
   const writer = messages.createStreamWriter(envelope, requestFrom({}));

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { anyOf } from "../../providers/hostile-json.ts";
 
 /** Arbitrary JSON with many names and values that the Messages dialect interprets. */
 export const anyJson = fc.letrec((tie) => ({
@@ -15,10 +16,10 @@ export const anyJson = fc.letrec((tie) => ({
       "gateway-thought-v1.e30",
       "toolu_gateway_%",
     ),
-    wordOf("image base64 url tool_use tool_result thinking redacted_thinking json_schema bash_20250124"),
+    anyOf("image base64 url tool_use tool_result thinking redacted_thinking json_schema bash_20250124"),
     fc.array(tie("value"), { maxLength: 3 }),
     fc.dictionary(
-      wordOf(
+      anyOf(
         "type text source data media_type url content id name input tool_use_id thinking signature cache_control title context tool definition input_schema description budget_tokens format schema effort user_id is_error properties required __proto__",
       ),
       tie("value"),
@@ -30,7 +31,7 @@ export const anyJson = fc.letrec((tie) => ({
 const anyBlocks = fc.array(
   fc.record(
     {
-      type: wordOf(
+      type: anyOf(
         "text image document thinking redacted_thinking tool_use tool_result search_result web_search_tool_result bash_code_execution_tool_result tool_addition x",
       ),
       text: anyJson,
@@ -130,7 +131,3 @@ export const anyPiece = fc.record(
   },
   { requiredKeys: [] },
 );
-
-function wordOf(words: string): fc.Arbitrary<string> {
-  return fc.constantFrom(...words.split(" "));
-}

@@ -50,19 +50,8 @@ test("Gemini's signatures are returned to Gemini", (t) => {
     usage: null,
   };
   const whole = viaJson(messages.formatAnswer(chat, envelope, requestFrom({}))) as { content: object[] };
-  const streamed = putTogether(
-    readEvents(
-      writeStream(
-        [
-          says(
-            { reasoning_details: foreignDetails, tool_calls: [{ ...foreignCall, index: 0 }] },
-            "tool_calls",
-          ),
-        ],
-        null,
-      ),
-    ),
-  );
+  const delta = { reasoning_details: foreignDetails, tool_calls: [{ ...foreignCall, index: 0 }] };
+  const streamed = putTogether(readEvents(writeStream([says(delta, "tool_calls")], null)));
   for (const choice of [whole.content, streamed.content]) {
     const request = buildVia("gemini", "gemini-3-pro-preview", {
       tools,
@@ -77,33 +66,24 @@ test("Gemini's signatures are returned to Gemini", (t) => {
 });
 
 test("thoughts of any format are returned unchanged, in a stream, too", (t) => {
+  const format = "bedrock-converse-v1";
   const details = [
     {
       type: "reasoning.text" as const,
-      format: "bedrock-converse-v1",
+      format,
       index: 0,
       text: "One two",
       signature: "abc",
     },
     { type: "reasoning.summary" as const, format: "openai-responses-v1", index: 1, summary: "Three" },
   ];
+  const piece = (more: object) =>
+    says({ reasoning_details: [{ type: "reasoning.text", format, index: 0, ...more }] });
   const pieces = [
-    says({
-      reasoning_details: [{ type: "reasoning.text", format: "bedrock-converse-v1", index: 0, text: "One" }],
-    }),
-    says({
-      reasoning_details: [{ type: "reasoning.text", format: "bedrock-converse-v1", index: 0, text: " two" }],
-    }),
-    says({
-      reasoning_details: [
-        { type: "reasoning.text", format: "bedrock-converse-v1", index: 0, signature: "abc" },
-      ],
-    }),
-    says({
-      reasoning_details: [
-        { type: "reasoning.summary", format: "openai-responses-v1", index: 1, summary: "Three" },
-      ],
-    }),
+    piece({ text: "One" }),
+    piece({ text: " two" }),
+    piece({ signature: "abc" }),
+    says({ reasoning_details: details.slice(1) }),
     says({ content: "Hi" }, "stop"),
   ];
   const { content: choice } = putTogether(readEvents(writeStream(pieces, null)));

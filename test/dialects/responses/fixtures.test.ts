@@ -9,8 +9,9 @@ import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completi
 import { anySize, bodyLimits } from "../../helpers/body-limits.ts";
 import { cpuMsSince } from "../../helpers/cpu-ms-since.ts";
 import { loadOpenAiSchemas } from "../../helpers/openai-schemas.ts";
+import { anyOf } from "../../providers/hostile-json.ts";
+import { chunk, piece } from "../chunks.ts";
 import { envelopeFor, readEvents, requestFrom, writeStream } from "./read-events.ts";
-import { chunk, piece } from "./sample-stream.ts";
 
 type Fixture = {
   request: { model: string };
@@ -102,26 +103,11 @@ if (files.length > 0) {
   });
 }
 
-const words = fc.constantFrom(
-  ..."message user assistant developer reasoning function_call function_call_output custom_tool_call tool_search_call".split(
-    " ",
-  ),
-  ..."tool_search_output local_shell_call shell_call shell_call_output apply_patch_call web_search_call input_text".split(
-    " ",
-  ),
-  ..."output_text refusal input_image input_file function custom namespace tool_search shell grammar lark auto".split(
-    " ",
-  ),
-  ..."required allowed_tools json_schema text client call_1 f __proto__ constructor toString".split(" "),
+const words = anyOf(
+  "message user assistant developer reasoning function_call function_call_output custom_tool_call tool_search_call tool_search_output local_shell_call shell_call shell_call_output apply_patch_call web_search_call input_text output_text refusal input_image input_file function custom namespace tool_search shell grammar lark auto required allowed_tools json_schema text client call_1 f __proto__ constructor toString",
 );
-const names = fc.constantFrom(
-  ..."type role content text name namespace arguments input call_id output summary encrypted_content tools".split(
-    " ",
-  ),
-  ..."description parameters strict format syntax definition mode status action commands operation image_url".split(
-    " ",
-  ),
-  ..."detail file_data file_url refusal execution schema effort verbosity __proto__".split(" "),
+const names = anyOf(
+  "type role content text name namespace arguments input call_id output summary encrypted_content tools description parameters strict format syntax definition mode status action commands operation image_url detail file_data file_url refusal execution schema effort verbosity __proto__",
 );
 const { json } = fc.letrec((tie) => ({
   json: fc.oneof({ maxDepth: 5 }, words, words, fc.jsonValue(), tie("list"), tie("record"), tie("record")),

@@ -13,8 +13,29 @@ import type {
 } from "../../../gateway/wire/chat-completion.ts";
 import { cpuMsSince } from "../../helpers/cpu-ms-since.ts";
 import { loadOpenAiSchemas } from "../../helpers/openai-schemas.ts";
-import { envelopeFor, gatherItems, readEvents, writeStream, type WrittenEvent } from "./read-events.ts";
-import { chunk, piece, request } from "./sample-stream.ts";
+import { chunk, piece } from "../chunks.ts";
+import {
+  envelopeFor,
+  gatherItems,
+  readEvents,
+  requestFrom,
+  writeStream,
+  type WrittenEvent,
+} from "./read-events.ts";
+
+const request = requestFrom({
+  model: "a/b",
+  input: "x",
+  stream: true,
+  include: ["reasoning.encrypted_content", "message.output_text.logprobs"],
+  tools: [
+    { type: "function", name: "f", parameters: {} },
+    { type: "custom", name: "c" },
+    { type: "shell" },
+    { type: "namespace", name: "n", description: "", tools: [{ type: "function", name: "f" }] },
+  ],
+});
+const itemsOf = (choices: ChunkChoice[]) => gatherItems(readEvents(writeStream(request, choices)));
 
 const schema = loadOpenAiSchemas();
 const testWithSchema = schema === null ? test.skip : test;
@@ -147,7 +168,7 @@ function clientThatGets(text: string): OpenAI {
 test("calls may be interleaved or share an index", (t) => {
   const started = (index: number, id: string) => piece(index, "{", { id, name: "f" });
   const callsOf = (choices: ChunkChoice[]) =>
-    gatherItems(readEvents(writeStream(request, choices))).map((item) => {
+    itemsOf(choices).map((item) => {
       const { call_id, arguments: args } = item as Record<string, unknown>;
       return [call_id, args];
     });
@@ -162,11 +183,7 @@ test("calls may be interleaved or share an index", (t) => {
 });
 
 test("a call without an id receives an unused one", (t) => {
-  const [item] = gatherItems(
-    readEvents(
-      writeStream(request, [chunk({ tool_calls: [{ index: 0, function: { name: "f", arguments: "{}" } }] })]),
-    ),
-  );
+  const [item] = itemsOf([chunk({ tool_calls: [{ index: 0, function: { name: "f", arguments: "{}" } }] })]);
   t.like(item, { call_id: "call_01kahs6zxm8qv2c9d4r7tn5wbe_0", name: "f" });
 });
 
@@ -185,22 +202,12 @@ test("deltas of an OpenAI imitation may contain anything", (t) => {
         ),
       ),
       (odd) => {
-        t.notThrows(() =>
-          readEvents(
-            writeStream(
-              request,
-              odd.map((delta) => chunk(delta)),
-            ),
-          ),
-        );
+        const choices = odd.map((delta) => chunk(delta));
+        t.notThrows(() => readEvents(writeStream(request, choices)));
       },
     ),
   );
-  const [item] = gatherItems(
-    readEvents(
-      writeStream(request, [chunk({ tool_calls: [{ id: "a", function: { name: "f", arguments: null } }] })]),
-    ),
-  );
+  const [item] = itemsOf([chunk({ tool_calls: [{ id: "a", function: { name: "f", arguments: null } }] })]);
   t.like(item, { call_id: "a", arguments: "" });
 });
 
@@ -302,13 +309,7 @@ test("OpenAI's library throws the error with all its details", async (t) => {
     brokenAfter(2),
     writeStream(request, []).split("event: response.completed")[0] + responses.formatErrorEvent(broken, null),
   ]) {
-    const headers = { "content-type": "text/event-stream" };
-    const client = new OpenAI({
-      apiKey: "x",
-      maxRetries: 0,
-      fetch: async () => new Response(text, { headers }),
-    });
-    const stream = await client.responses.create({ model: "a/b", input: "x", stream: true });
+    const stream = await clientThatGets(text).responses.create({ model: "a/b", input: "x", stream: true });
     const error = await t.throwsAsync(async () => {
       for await (const _ of stream);
     });

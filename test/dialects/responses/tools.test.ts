@@ -15,6 +15,7 @@ import { countJsonTexts } from "../../../gateway/wire/parse-shallow-object.ts";
 import { anyCharacter } from "../../helpers/any-character.ts";
 import { bodyLimits } from "../../helpers/body-limits.ts";
 import { cpuMsSince } from "../../helpers/cpu-ms-since.ts";
+import { chunk, piece } from "../chunks.ts";
 import { envelopeFor, readEvents, requestFrom, writeStream } from "./read-events.ts";
 
 type Tool = { function: { name: string; description?: string } };
@@ -285,11 +286,8 @@ test("pieces of different details stay apart, even with the same index", (t) => 
 });
 
 const asked = { model: "a/b", include: ["reasoning.encrypted_content"] };
-const claude = (index: number, more: object): ChunkChoice => ({
-  index: 0,
-  delta: { reasoning_details: [{ type: "reasoning.text", format: "anthropic-claude-v1", index, ...more }] },
-  finish_reason: null,
-});
+const claude = (index: number, more: object) =>
+  chunk({ reasoning_details: [{ type: "reasoning.text", format: "anthropic-claude-v1", index, ...more }] });
 
 function itemsOf(choices: ChunkChoice[], request: object): unknown[] {
   return readEvents(writeStream(requestFrom({ ...request, input: "x" }), choices)).flatMap(({ type, item }) =>
@@ -298,22 +296,15 @@ function itemsOf(choices: ChunkChoice[], request: object): unknown[] {
 }
 
 test("signed thoughts survive a client that keeps only the items", (t) => {
-  const call: ChunkChoice = {
-    index: 0,
-    delta: {
-      tool_calls: [{ index: 0, id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
-    },
-    finish_reason: null,
-  };
   const items = itemsOf(
     [
-      { index: 0, delta: { reasoning_content: "First." }, finish_reason: null },
+      chunk({ reasoning_content: "First." }),
       claude(0, { text: "First.", signature: "s0" }),
-      { index: 0, delta: { content: "Now." }, finish_reason: null },
-      { index: 0, delta: { reasoning_content: "Second." }, finish_reason: null },
+      chunk({ content: "Now." }),
+      chunk({ reasoning_content: "Second." }),
       claude(2, { text: "Second." }),
       claude(2, { signature: "s2" }),
-      call,
+      piece(0, "{}", { id: "c", name: "f" }),
       claude(4, { signature: "late" }),
     ],
     asked,
@@ -344,8 +335,8 @@ test("a client that does not ask for them receives thoughts without sealed conte
 
 test("of two adjacent responses only the last one's thoughts are restored", (t) => {
   const answer = (choice: string) => {
-    const text: ChunkChoice = { index: 0, delta: { content: choice }, finish_reason: "stop" };
-    return itemsOf([claude(0, { text: `about ${choice}`, signature: "s" }), text], asked);
+    const thought = claude(0, { text: `about ${choice}`, signature: "s" });
+    return itemsOf([thought, chunk({ content: choice }, "stop")], asked);
   };
   const { messages } = responses.toChatRequest(
     requestFrom({ ...asked, input: [...answer("a"), ...answer("b")] }),
