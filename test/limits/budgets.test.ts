@@ -12,8 +12,7 @@ import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts"
 const quotaError = { status: 402, type: "insufficient_quota", param: null, code: "insufficient_quota" };
 
 async function priceEcho({ admin }: TestGateway, input: number, output: number): Promise<void> {
-  const { id } = await admin.models.get.query({ slug: "demo/echo" });
-  await admin.models.update.mutate({ id, prices: { input, output } });
+  await admin.models.update.mutate({ slug: "demo/echo", prices: { input, output } });
 }
 
 async function keyWithBudget(gateway: TestGateway, budgetsUsd: object) {
@@ -91,11 +90,7 @@ for (const [kind, variable] of [
     const one = await startPriced(t, environment, { ...(kind && { kind }), runtime });
     const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
     const other = await startTestGateway(t, { environment: { ...environment, DATABASE_URL }, runtime });
-    const { value } = await one.admin.keys.create.mutate({
-      name: "Own",
-      models: ["demo/echo"],
-      limits: { budgetsUsd: { day: variable ? 1 : 0.02 } },
-    });
+    const { value } = await keyWithBudget(one, { day: variable ? 1 : 0.02 });
     t.is((await spendCent(other, value)).status, 200);
     await other.services.recorder.flush();
     for (let second = 0; second < 100; second += 10) {
@@ -202,8 +197,7 @@ const asked = { max_tokens: 2 };
 test("100 parallel requests pass a budget by at most one of them", async (t) => {
   const upstream = await createUpstream(t, (_, response) => sendCompletion(response));
   const gateway = await startTestGateway(t);
-  const { value, id, model, modelId } = await connectUpstream(gateway, upstream);
-  await gateway.admin.models.update.mutate({ id: modelId, prices });
+  const { value, id, model } = await connectUpstream(gateway, upstream, { prices });
   await gateway.admin.keys.setLimits.mutate({ id, limits: { budgetsUsd: { day: 0.05 } } });
   const bodies = Array.from({ length: 100 }, () => chatBody(model, "Hello", asked));
   const answers = await Promise.all(bodies.map((body) => postChat(gateway, value, body)));
@@ -230,8 +224,7 @@ test("a request that waited too long gets 429 and succeeds afterwards", async (t
     else sendCompletion(response);
   });
   const gateway = await startTestGateway(t, { environment: { QUEUE_WAIT_MS_MAX: "1" } });
-  const { value, id, model, modelId } = await connectUpstream(gateway, upstream);
-  await gateway.admin.models.update.mutate({ id: modelId, prices });
+  const { value, id, model } = await connectUpstream(gateway, upstream, { prices });
   await gateway.admin.keys.setLimits.mutate({ id, limits: { budgetsUsd: { day: 0.15 } } });
   // It reserves 0.12 dollars, and costs 0.06.
   const large = postChat(gateway, value, chatBody(model, "Hello", { max_tokens: 4 }));
@@ -269,8 +262,8 @@ test("ten parallel requests of a tool do not wait while a budget has room", asyn
     QUEUED_REQUESTS_PER_KEY_MAX: "0",
   };
   const gateway = await startTestGateway(t, { environment });
-  const { value, id, model, modelId } = await connectUpstream(gateway, upstream);
-  await gateway.admin.models.update.mutate({ id: modelId, prices: { input: 3, output: 15 } });
+  const settings = { prices: { input: 3, output: 15 } };
+  const { value, id, model } = await connectUpstream(gateway, upstream, settings);
   await gateway.admin.keys.setLimits.mutate({ id, limits: { budgetsUsd: { day: 0.1 } } });
   // Coding tools ask for far more output than they use.
   const bodies = Array.from({ length: 10 }, () => chatBody(model, "Hello", { max_tokens: 64_000 }));

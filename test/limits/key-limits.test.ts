@@ -2,6 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import test from "ava";
 import OpenAI from "openai";
 import { assertError, serverError } from "../helpers/assert-error.ts";
+import { errorDialects } from "../helpers/client-dialects.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
@@ -154,18 +155,18 @@ test.serial("concurrent requests never exceed the limit, and every ending frees 
   held[3]?.();
 });
 
-for (const form of clientForms()) {
-  const { name, path, headers } = form;
+for (const { name, body } of errorDialects) {
   test.serial(`${name} receives its own form of each error`, async (t) => {
     const { gateway, upstream, model, keyWith } = shared();
     const key = await keyWith({ requestsPerMinute: 1, budgetsUsd: { total: 0 } });
-    const spent = await postTo(gateway, path, headers(key.value), form.body(model.slug));
+    const ask = () => postTo(gateway, `/v1/${name}`, { "x-api-key": key.value }, body(model.slug, "one"));
+    const spent = await ask();
     t.is(spent.status, 402, spent.text);
     t.regex(spent.text, name === "messages" ? /"billing_error"/ : /"code":"insufficient_quota"/);
     await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { total: null } } });
     upstream.scripts.set("one", (response) => sendCompletion(response));
-    t.is((await postTo(gateway, path, headers(key.value), form.body(model.slug))).status, 200);
-    const limited = await postTo(gateway, path, headers(key.value), form.body(model.slug));
+    t.is((await ask()).status, 200);
+    const limited = await ask();
     t.is(limited.status, 429);
     t.regex(
       limited.text,
@@ -174,31 +175,6 @@ for (const form of clientForms()) {
     t.regex(limited.headers.get("retry-after") ?? "", /^\d+$/);
     t.is(limited.headers.get("x-ratelimit-limit-requests"), "1");
   });
-}
-
-function clientForms() {
-  const messages = [{ role: "user", content: "one" }];
-  const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
-  return [
-    {
-      name: "chat",
-      path: "/v1/chat/completions",
-      headers: bearer,
-      body: (model: string) => ({ model, messages }),
-    },
-    {
-      name: "messages",
-      path: "/v1/messages",
-      headers: (value: string) => ({ "x-api-key": value, "anthropic-version": "2023-06-01" }),
-      body: (model: string) => ({ model, max_tokens: 9, messages }),
-    },
-    {
-      name: "responses",
-      path: "/v1/responses",
-      headers: bearer,
-      body: (model: string) => ({ model, input: "one" }),
-    },
-  ];
 }
 
 const atCapacity = shareLimits({

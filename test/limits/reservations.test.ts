@@ -29,6 +29,14 @@ type Asked = { request: LimitedRequest; holders: string[]; reserved: number; act
 /** A holder's budget, and what the test knows of its use. */
 type Account = { budget: number; spent: number; excess: number; largestAlone: number };
 
+function openLimiter(limits: ReturnType<typeof limitsOf>) {
+  const database = { read: async () => [] } as unknown as Database;
+  const clocks = { now: () => now, monotonicNow: () => 0 };
+  const readUndisturbed = (read: () => Promise<void>) => read();
+  const budgets = new Budgets({ ...clocks, database, limits, readUndisturbed, warn() {} });
+  return { budgets, limiter: new Limiter({ ...clocks, limits, budgets }) };
+}
+
 test("no holder's budget is exceeded by more than stated", async (t) => {
   await fc.assert(
     fc.asyncProperty(
@@ -42,11 +50,7 @@ test("no holder's budget is exceeded by more than stated", async (t) => {
           PERSON_BUDGET_USD_PER_DAY_MAX: (budget.person / 1e9).toFixed(9),
           GATEWAY_BUDGET_USD_PER_DAY_MAX: (budget.gateway / 1e9).toFixed(9),
         });
-        const database = { read: async () => [] } as unknown as Database;
-        const clocks = { now: () => now, monotonicNow: () => 0 };
-        const readUndisturbed = (read: () => Promise<void>) => read();
-        const budgets = new Budgets({ ...clocks, database, limits, readUndisturbed, warn() {} });
-        const limiter = new Limiter({ ...clocks, limits, budgets });
+        const { budgets, limiter } = openLimiter(limits);
         const keys = keyIds.map((id) => limitedKey(id, { dayBudget: budget.key }, owners[id]));
         for (const key of keys) await budgets.loadFor(key);
 
@@ -159,11 +163,7 @@ test("no holder's budget is exceeded by more than stated", async (t) => {
 
 test("a cancelled request makes way for the smaller ones that waited behind it", async (t) => {
   const limits = limitsOf({ QUEUE_WAIT_MS_MAX: "600000" });
-  const database = { read: async () => [] } as unknown as Database;
-  const clocks = { now: () => now, monotonicNow: () => 0 };
-  const readUndisturbed = (read: () => Promise<void>) => read();
-  const budgets = new Budgets({ ...clocks, database, limits, readUndisturbed, warn() {} });
-  const limiter = new Limiter({ ...clocks, limits, budgets });
+  const { budgets, limiter } = openLimiter(limits);
   const key = limitedKey("key_1", { dayBudget: 1_000 });
   await budgets.loadFor(key);
   const started: number[] = [];

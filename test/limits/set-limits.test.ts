@@ -79,10 +79,8 @@ test.serial("limits are set in part, shown, audited and enforced at once", async
 test.serial("the usage of each limit is visible to people who may see the key", async (t) => {
   const { gateway, upstream, model, keyWith } = shared();
   upstream.scripts.set("use it", (response) => sendCompletion(response));
-  await gateway.admin.models.update.mutate({
-    id: (await gateway.admin.models.get.query({ slug: model.slug })).id,
-    prices: { input: 100_000, output: 0 },
-  });
+  const prices = { input: 100_000, output: 0 };
+  await gateway.admin.models.update.mutate({ slug: model.slug, prices });
   const { id, value } = await keyWith({
     requestsPerMinute: 10,
     tokensPerMinute: 1_000,

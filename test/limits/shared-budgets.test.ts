@@ -86,9 +86,8 @@ test("unshipped spending counts, and parallel requests wait for it", async (t) =
   const { slug } = await addModel(t, gateway, (response) => {
     held.push(() => sendCompletion(response));
   });
-  const { id } = await gateway.admin.models.get.query({ slug });
   // The upstream reports five input tokens, so a request costs a cent.
-  await gateway.admin.models.update.mutate({ id, prices: { input: 2_000, output: 0 } });
+  await gateway.admin.models.update.mutate({ slug, prices: { input: 2_000, output: 0 } });
   const member = await addPerson(gateway, "grace@example.com");
   const criteria = { name: "Grace's", models: [slug], ownerId: member.id };
   const { value } = await gateway.admin.keys.create.mutate(criteria);
@@ -152,17 +151,13 @@ test("a key's own budget and shared ones all apply, and the first one spent refu
     GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0",
     GATEWAY_BUDGET_USD_PER_DAY_MAX: "",
   });
-  const { key, value } = await gateway.admin.keys.create.mutate({
-    name: "Own",
-    models: ["demo/echo"],
-    limits: { budgetsUsd: { week: 0.01 } },
-  });
+  const { id, value } = await keyWithBudget(gateway, "demo/echo", { week: 0.01 });
   t.is((await spendCent(gateway, value)).status, 200);
   t.regex(
     assertError(t, await spendCent(gateway, value), quotaError),
     /^The budget for this API key is exceeded: \$0\.01 .*sk the administrator for a higher budget\.$/,
   );
-  await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { week: 1 } } });
+  await gateway.admin.keys.setLimits.mutate({ id, limits: { budgetsUsd: { week: 1 } } });
   t.is((await spendCent(gateway, value)).status, 200);
   t.regex(
     assertError(t, await spendCent(gateway, value), quotaError),
@@ -186,8 +181,8 @@ async function addReporting(t: ExecutionContext, gateway: TestGateway, reported:
   return added;
 }
 
-async function keyWithBudget(gateway: TestGateway, slug: string, day: number) {
-  const criteria = { name: "Budgeted", models: [slug], limits: { budgetsUsd: { day } } };
+async function keyWithBudget(gateway: TestGateway, slug: string, budgetsUsd: object) {
+  const criteria = { name: "Budgeted", models: [slug], limits: { budgetsUsd } };
   const { key, value } = await gateway.admin.keys.create.mutate(criteria);
   return { id: key.id, value };
 }
@@ -218,7 +213,7 @@ for (const [what, reported, list, countedUsd] of unpriced) {
   test(`a budget counts the known parts of a request without a price for ${what}`, async (t) => {
     const gateway = await startTestGateway(t);
     const { slug } = await addReporting(t, gateway, reported, list);
-    const { id, value } = await keyWithBudget(gateway, slug, countedUsd * 2);
+    const { id, value } = await keyWithBudget(gateway, slug, { day: countedUsd * 2 });
     for (let request = 0; request < 2; request++)
       t.is((await postChat(gateway, value, chatBody(slug))).status, 200);
     assertError(t, await postChat(gateway, value, chatBody(slug)), quotaError);
@@ -236,12 +231,12 @@ for (const kind of lockingKinds) {
     const ask = (gateway: TestGateway, { value }: { value: string }) =>
       postChat(gateway, value, chatBody(echo, "one two three"));
     await one.admin.models.update.mutate({ slug: echo, prices: { input: 1, output: null } });
-    const first = await keyWithBudget(one, echo, 1);
+    const first = await keyWithBudget(one, echo, { day: 1 });
     await ask(one, first);
     const least = (await usageOf(one, first.id))[0]?.costDetails?.least ?? 0;
     t.true(least > 0);
 
-    const key = await keyWithBudget(one, echo, (least * 2) / 1e9);
+    const key = await keyWithBudget(one, echo, { day: (least * 2) / 1e9 });
     const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
     const other = await startTestGateway(t, { environment: { ...environment, DATABASE_URL } });
     t.is((await ask(other, key)).status, 200);

@@ -7,7 +7,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { keyOf, spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
-import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const secret = "a secret that is thirty-two bytes long, and more";
 
@@ -20,8 +20,7 @@ test("warnings at 80 % and 100 % are signed, sent once and retried", async (t) =
   const environment = { LIMIT_WEBHOOK_URL: `${receiver.url}/hook`, LIMIT_WEBHOOK_SECRET: secret };
   const runtime = { now: () => Date.now() + ahead };
   const gateway = await startTestGateway(t, { environment, runtime });
-  const { id: modelId } = await gateway.admin.models.get.query({ slug: "demo/echo" });
-  await gateway.admin.models.update.mutate({ id: modelId, prices: { input: 0, output: 1_000 } });
+  await gateway.admin.models.update.mutate({ slug: "demo/echo", prices: { input: 0, output: 1_000 } });
   const { key, value } = await gateway.admin.keys.create.mutate({
     name: "Warned",
     models: ["demo/echo"],
@@ -192,10 +191,8 @@ test("a budget that resets is warned about again", async (t) => {
   let now = Date.UTC(2027, 0, 30, 12);
   const environment = { PERSON_BUDGET_USD_PER_DAY_MAX: "0.01", GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.02" };
   const gateway = await startPriced(t, environment, { runtime: { now: () => now } });
-  const { ownerId, value } = await (async () => {
-    const { key, ...made } = await gateway.admin.keys.create.mutate({ name: "Own", models: ["demo/echo"] });
-    return { ...made, ownerId: key.owner?.id ?? "" };
-  })();
+  const { id: ownerId } = await gateway.admin.auth.me.query();
+  const { value } = await createKey(gateway);
   t.is((await spendCent(gateway, value)).status, 200);
   await eventually(async () => (await warningsOf(gateway)).join() === `${ownerId} 100 day`);
   now += 86_400_000;

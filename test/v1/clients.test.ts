@@ -346,8 +346,7 @@ test("an unknown path below /v1/messages answers in Anthropic's format", async (
 });
 
 test("Codex's catalog lists the key's models with their context windows", async (t) => {
-  const model = await gateway.admin.models.get.query({ slug: "chat/model" });
-  await gateway.admin.models.update.mutate({ id: model.id, contextWindow: 200_000 });
+  await gateway.admin.models.update.mutate({ slug: "chat/model", contextWindow: 200_000 });
   const response = await fetch(`${gateway.url}/v1/models?client_version=0.169.0`, {
     headers: { authorization },
   });
