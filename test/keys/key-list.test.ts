@@ -97,6 +97,7 @@ for (const kind of allDatabaseKinds) {
     t.deepEqual((await names("active")).toSorted(), ["One", "Three"]);
   });
 
+  const counted = (total: number, active: number, disabled: number) => ({ total, active, disabled });
   const addModel = async () => {
     const { id } = await makeEntity(shared().admin, "models.get");
     return (await shared().admin.models.get.query({ id })).slug;
@@ -125,33 +126,17 @@ for (const kind of allDatabaseKinds) {
     ]);
     for (const modelSlug of [unused, "demo/absent", "nonsense"]) {
       t.deepEqual(await ids(shared().admin, { modelSlug }), []);
-      t.deepEqual(await keys.counts.query({ modelSlug }), { total: 0, active: 0, disabled: 0 });
+      t.deepEqual(await keys.counts.query({ modelSlug }), counted(0, 0, 0));
     }
-    t.deepEqual(await keys.counts.query({ modelSlug: slug }), { total: 3, active: 2, disabled: 1 });
-    t.deepEqual(await keys.counts.query({ modelSlug: slug, search: "o" }), {
-      total: 3,
-      active: 2,
-      disabled: 1,
-    });
-    t.deepEqual(await keys.counts.query({ modelSlug: slug, search: "BOTH" }), {
-      total: 1,
-      active: 1,
-      disabled: 0,
-    });
+    t.deepEqual(await keys.counts.query({ modelSlug: slug }), counted(3, 2, 1));
+    t.deepEqual(await keys.counts.query({ modelSlug: slug, search: "o" }), counted(3, 2, 1));
+    t.deepEqual(await keys.counts.query({ modelSlug: slug, search: "BOTH" }), counted(1, 1, 0));
 
     t.deepEqual(await ids(member.console, { modelSlug: slug }), [own.key.id]);
-    t.deepEqual(await member.console.keys.counts.query({ modelSlug: slug }), {
-      total: 1,
-      active: 1,
-      disabled: 0,
-    });
+    t.deepEqual(await member.console.keys.counts.query({ modelSlug: slug }), counted(1, 1, 0));
     const ada = await shared().admin.auth.me.query();
     t.deepEqual(await ids(member.console, { ownerId: ada.id }), []);
-    t.deepEqual(await member.console.keys.counts.query({ ownerId: ada.id }), {
-      total: 0,
-      active: 0,
-      disabled: 0,
-    });
+    t.deepEqual(await member.console.keys.counts.query({ ownerId: ada.id }), counted(0, 0, 0));
 
     t.is((await models.get.query({ slug })).keyCount, 3);
     t.is((await models.get.query({ slug: unused })).keyCount, 0);

@@ -11,6 +11,8 @@ import { GatewayError } from "../../gateway/errors.ts";
 import { explainRefusal } from "../../gateway/models/test-provider.ts";
 import { explainFailure } from "../../gateway/upstream/upstream-failure.ts";
 
+const shared = shareGateway();
+
 async function healthOf({ admin }: TestGateway, id: string) {
   const health = (await admin.providers.health.query()).find((provider) => provider.id === id);
   if (!health) throw new Error("Every provider has a line");
@@ -64,7 +66,7 @@ test("an unreachable provider reports why, during and after its cool-down", asyn
 });
 
 test("a failing provider reports its first failure and codes, no messages", async (t) => {
-  const gateway = await startTestGateway(t);
+  const gateway = shared();
   const { database, runtime } = gateway.services;
   const { id } = await gateway.admin.providers.create.mutate({ name: "shaky", kind: "demo" });
   const now = Date.now();
@@ -91,8 +93,7 @@ test("a failing provider reports its first failure and codes, no messages", asyn
 });
 
 test("a provider without its required credential reports it", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { providers } = gateway.admin;
+  const { providers } = shared().admin;
   const states: Record<string, string> = {};
   for (const [name, provider] of Object.entries({
     openai: { kind: "openai-compatible", preset: "openai" },
@@ -102,7 +103,7 @@ test("a provider without its required credential reports it", async (t) => {
     local: { kind: "demo" },
   } as const)) {
     const { id } = await providers.create.mutate({ name, ...provider });
-    states[name] = (await healthOf(gateway, id)).state;
+    states[name] = (await healthOf(shared(), id)).state;
   }
   t.deepEqual(states, {
     openai: "no_credential",
@@ -112,8 +113,6 @@ test("a provider without its required credential reports it", async (t) => {
     local: "unused",
   });
 });
-
-const shared = shareGateway();
 
 function sendJson(response: ServerResponse, body: unknown, status = 200): void {
   response.writeHead(status, { "content-type": "application/json" });
