@@ -90,10 +90,8 @@ const refused: [title: string, prices: Prices][] = [
 ];
 for (const [index, [title, prices]] of refused.entries()) {
   test(title, async (t) => {
-    const { id, value, model, modelId } = await connectUpstream(gateway, upstream, {
-      name: `refusing-${index}`,
-    });
-    await gateway.admin.models.update.mutate({ id: modelId, prices });
+    const settings = { name: `refusing-${index}`, prices };
+    const { id, value, model } = await connectUpstream(gateway, upstream, settings);
     upstream.scripts.set(title, (response) => void response.writeHead(400).end());
     t.is((await postChat(gateway, value, chatBody(model, title))).status, 400);
     const [record] = await usageOf(gateway, id);
@@ -268,8 +266,7 @@ for (const [what, url, isGuarded] of places) {
     });
 
     const { database } = at.services;
-    const hour = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
-    t.like(await recomputeCosts(database, { ...hour, model: slug }), [
+    t.like(await recomputeCosts(database, { ...day(), model: slug }), [
       { records: 1, changed: 0, unknownAfter: 0 },
     ]);
   });

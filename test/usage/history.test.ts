@@ -219,28 +219,28 @@ for (const kind of allDatabaseKinds) {
 const { randomBytes } = systemRuntime(createLog("silent", { write: () => {} }));
 const hourMs = 3_600_000;
 
+function recordAt(createdAt: number, more: Partial<UsageRecordRow> = {}): UsageRecordRow {
+  const id = createId("req", { now: () => createdAt, randomBytes });
+  return usageRow(id, { createdAt: new Date(createdAt), ...more });
+}
+
 for (const kind of allDatabaseKinds) {
   test(`${kind}: the overview compares the last 24 hours with those of the day before`, async (t) => {
     const now = Math.floor(Date.now() / hourMs) * hourMs + 1_234_567;
     const gateway = await startTestGateway(t, { kind, runtime: { now: () => now } });
     const member = await addPerson(gateway, "member@example.com");
     const hour = Math.floor(now / hourMs) * hourMs;
-    const record = (createdAt: number, more: Partial<UsageRecordRow> = {}) =>
-      usageRow(createId("req", { now: () => createdAt, randomBytes }), {
-        createdAt: new Date(createdAt),
-        ...more,
-      });
     const records = [
-      record(hour, { cost: 2_000_000_000, latencyMs: 100, ownerId: member.id }),
-      record(hour - 1, { cost: 500_000_000, latencyMs: 300 }),
-      record(hour - 1, { status: "FAILED", latencyMs: 60_000, ownerId: member.id }),
-      record(hour - 1, { status: "CANCELLED", cost: 0, latencyMs: 60_000 }),
-      record(hour - 23 * hourMs, { cost: 1, latencyMs: 3_000 }),
+      recordAt(hour, { cost: 2_000_000_000, latencyMs: 100, ownerId: member.id }),
+      recordAt(hour - 1, { cost: 500_000_000, latencyMs: 300 }),
+      recordAt(hour - 1, { status: "FAILED", latencyMs: 60_000, ownerId: member.id }),
+      recordAt(hour - 1, { status: "CANCELLED", cost: 0, latencyMs: 60_000 }),
+      recordAt(hour - 23 * hourMs, { cost: 1, latencyMs: 3_000 }),
       // The comparison period is the same 24 hours one day earlier.
-      record(hour - 24 * hourMs - 1, { status: "INTERRUPTED" }),
-      record(now - 24 * hourMs + 1, { cost: 9 }),
-      record(hour - 47 * hourMs, { cost: 7 }),
-      record(hour - 47 * hourMs - 1, { cost: 1_000_000 }),
+      recordAt(hour - 24 * hourMs - 1, { status: "INTERRUPTED" }),
+      recordAt(now - 24 * hourMs + 1, { cost: 9 }),
+      recordAt(hour - 47 * hourMs, { cost: 7 }),
+      recordAt(hour - 47 * hourMs - 1, { cost: 1_000_000 }),
     ];
     await gateway.services.database.write(({ usageRecords }) => usageRecords.insertAll(records));
 
@@ -285,14 +285,8 @@ for (const kind of allDatabaseKinds) {
     const now = Date.UTC(2027, 10, 21);
     const gateway = await startTestGateway(t, { kind, runtime: { now: () => now } });
     const member = await addPerson(gateway, "member@example.com");
-    const record = (daysAgo: number, dollars: number, more: Partial<UsageRecordRow> = {}) => {
-      const createdAt = now - daysAgo * 24 * hourMs;
-      return usageRow(createId("req", { now: () => createdAt, randomBytes }), {
-        createdAt: new Date(createdAt),
-        cost: dollars * 1e9,
-        ...more,
-      });
-    };
+    const record = (daysAgo: number, dollars: number, more: Partial<UsageRecordRow> = {}) =>
+      recordAt(now - daysAgo * 24 * hourMs, { cost: dollars * 1e9, ...more });
     const records = [
       record(0, 1, { ownerId: member.id, model: "house/small" }),
       record(2, 6, { apiKeyId: "key_two", model: "house/large" }),
@@ -347,13 +341,8 @@ test("a percentile is null for too few requests", (t) => {
 
 test("a query receives percentiles through an alias and through a fragment", async (t) => {
   const gateway = await startTestGateway(t);
-  const now = Date.now();
-  const records = Array.from({ length: 30 }, () =>
-    usageRow(createId("req", { now: () => now, randomBytes }), {
-      createdAt: new Date(now - hourMs),
-      latencyMs: 3_000,
-    }),
-  );
+  const createdAt = Date.now() - hourMs;
+  const records = Array.from({ length: 30 }, () => recordAt(createdAt, { latencyMs: 3_000 }));
   await gateway.services.database.write(({ usageRecords }) => usageRecords.insertAll(records));
   const ask = async (query: string) => (await askHistory(gateway, gateway.accessToken, query)).data;
   const direct = await ask("{ usageSummary(groupBy: []) { slow: p95DurationMs } }");

@@ -17,15 +17,10 @@ import {
   type ServerKind,
   serverKinds,
 } from "../helpers/test-database.ts";
-import { readConfig } from "../../gateway/config/config.ts";
-import { createLog } from "../../gateway/log.ts";
-import { systemRuntime } from "../../gateway/runtime.ts";
-import { startGateway } from "../../gateway/start/start-gateway.ts";
 import { askHistory } from "../helpers/ask-history.ts";
 import { fillHistory } from "../helpers/fill-history.ts";
 import { isFull } from "../helpers/scale.ts";
-import { createTestFolder } from "../helpers/test-folder.ts";
-import { administrator, createConsoleClient, patience } from "../helpers/test-gateway.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const rows = 8_000;
 const limits = { connectionsMax: 4, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
@@ -119,8 +114,7 @@ for (const kind of allDatabaseKinds) {
 
 /** Makes queries of the history wait, because a fast server answers before it checks their time limit. */
 async function lockUsage(url: string): Promise<() => Promise<void>> {
-  const { createConnection } = await import("mysql2/promise");
-  const connection = await createConnection({ uri: url, connectTimeout: 120_000 });
+  const connection = await mysql.createConnection({ uri: url, connectTimeout: 120_000 });
   await connection.query("LOCK TABLES usage_records WRITE, usage_roll_ups WRITE");
   return () => connection.end();
 }
@@ -139,20 +133,24 @@ const documents = {
 };
 
 test("on SQLite, no question about the history runs in the thread that relays streams", async (t) => {
-  const { url, accessToken, console: client } = await start(t, isFull ? 1_000_000 : 2_000);
+  const gateway = await startTestGateway(t);
+  const { admin, accessToken, services } = gateway;
+  const now = Date.now();
+  const history = { rows: isFull ? 1_000_000 : 2_000, from: now - 30 * dayMs, to: now };
+  await fillHistory(services.database, history);
   const questions: Record<string, () => Promise<unknown>> = {
     ...Object.fromEntries(
       Object.entries(documents).map(([name, document]) => [
         name,
-        async () => t.deepEqual((await askHistory({ url }, accessToken, document)).errors, []),
+        async () => t.deepEqual((await askHistory(gateway, accessToken, document)).errors, []),
       ]),
     ),
-    onboarding: () => client.overview.onboarding.query(),
-    overview: () => client.overview.get.query({ period: "30d" }),
-    top: () => client.overview.top.query({ period: "30d" }),
-    spending: () => client.overview.spending.query(),
-    "keys that need attention": () => client.overview.keys.query(),
-    "audit log": () => client.audit.list.query({}),
+    onboarding: () => admin.overview.onboarding.query(),
+    overview: () => admin.overview.get.query({ period: "30d" }),
+    top: () => admin.overview.top.query({ period: "30d" }),
+    spending: () => admin.overview.spending.query(),
+    "keys that need attention": () => admin.overview.keys.query(),
+    "audit log": () => admin.audit.list.query({}),
   };
   const delays = monitorEventLoopDelay({ resolution: 10 });
   for (const [name, ask] of Object.entries(questions)) {
@@ -187,22 +185,3 @@ test("on SQLite, no question about the history runs in the thread that relays st
 });
 
 const historySelect = /SELECT.*FROM\W+(usage_records|usage_roll_ups|provider_half_hours|audit_entries)/s;
-
-async function start(t: ExecutionContext, rows: number) {
-  const folder = await createTestFolder(t);
-  const environment = {
-    ...patience,
-    DATABASE_URL: `sqlite:${folder}/gateway.db`,
-    DATA_DIR: folder,
-    PORT: "0",
-  };
-  const runtime = systemRuntime(createLog("silent", { write: () => {} }));
-  const gateway = await startGateway(readConfig(environment), runtime);
-  t.teardown(() => gateway.close());
-  const { database, accounts } = gateway.services;
-  const now = Date.now();
-  await fillHistory(database, { rows, from: now - 30 * dayMs, to: now });
-  const { auth } = createConsoleClient(gateway.url);
-  const { accessToken } = await auth.setUp.mutate({ token: accounts.setUpToken, ...administrator });
-  return { url: gateway.url, accessToken, console: createConsoleClient(gateway.url, accessToken) };
-}

@@ -1,6 +1,6 @@
 import test from "ava";
 import { findKnownModel } from "../../gateway/known-models/known-models.ts";
-import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { createModel } from "../helpers/connect-upstream.ts";
 import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
 import { postTo } from "../helpers/post-chat.ts";
 import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
@@ -14,6 +14,7 @@ import { gemini } from "./priced-gemini-answers.ts";
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
+const providerIds = new Map<string, string>();
 
 type Vendor = {
   name: string;
@@ -79,16 +80,12 @@ test.before(async () => {
     response.end(isStream ? formats[vendor.name]?.stream(answer) : formats[vendor.name]?.whole(answer));
   });
   gateway = await startTestGateway(shared);
-  for (const vendor of vendors) {
-    const { name, kind, preset } = vendor;
-    if (kind === "bedrock")
-      await gateway.admin.providers.create.mutate({
-        name,
-        kind,
-        baseUrl: bedrockForm.baseUrl(upstream.url),
-        apiKey: bedrockForm.credential,
-      });
-    else await connectUpstream(gateway, upstream, { name, kind, ...(preset && { preset }) });
+  for (const { name, kind, preset } of vendors) {
+    const isBedrock = kind === "bedrock";
+    const url = isBedrock ? bedrockForm.baseUrl(upstream.url) : upstream.url;
+    const own = isBedrock && { path: "", apiKey: bedrockForm.credential };
+    const { providerId } = await createModel(gateway, { url }, { name, kind, preset, ...own });
+    providerIds.set(name, providerId);
   }
 });
 
@@ -103,10 +100,9 @@ for (const vendor of vendors) {
       const known = await findKnownModel({ baseUrls: [vendor.url], now }, answer.model);
       t.truthy(known);
       const slug = `${vendor.name}/row-${row}`;
-      const provider = (await gateway.admin.providers.list.query()).find(({ name }) => name === vendor.name);
       await gateway.admin.models.create.mutate({
         slug,
-        providerId: provider?.id ?? "",
+        providerId: providerIds.get(vendor.name) ?? "",
         upstreamModel: answer.model,
         ...(known && { prices: known.prices }),
       });

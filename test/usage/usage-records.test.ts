@@ -32,8 +32,7 @@ test.before(async () => {
     ["priced", "openai-compatible"],
     ["claude", "anthropic"],
   ] as const) {
-    const { modelId } = await connectUpstream(gateway, upstream, { name, kind });
-    await gateway.admin.models.update.mutate({ id: modelId, prices: { input: 1, output: 10 } });
+    await connectUpstream(gateway, upstream, { name, kind, prices: { input: 1, output: 10 } });
   }
 });
 
