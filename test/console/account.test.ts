@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import test from "ava";
 import type { Page } from "playwright-core";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
@@ -8,6 +7,7 @@ import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { becomePerson, openConsole, openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { linkToken } from "../helpers/link-token.ts";
 import { administrator, createKey, startTestGateway } from "../helpers/test-gateway.ts";
+import { choose, download } from "./console-actions.ts";
 
 const browser = shareBrowser(test);
 
@@ -177,28 +177,28 @@ browserTest("roles change, people are disabled and enabled, and one administrato
   const gateway = await startTestGateway(t);
   await addPerson(gateway, "grace@example.com");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
-  const choose = async (action: string, name = "grace@example.com") => {
+  const act = async (action: string, name = "grace@example.com") => {
     await page.getByRole("button", { name: `Actions for ${name}` }).click();
     await page.getByRole("menuitem", { name: action }).click();
   };
 
-  await choose("Make member", "Ada");
+  await act("Make member", "Ada");
   await page.getByRole("button", { name: "Change role" }).click();
   await page.getByText("Ada is the last active administrator").waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
 
-  await choose("Make administrator");
+  await act("Make administrator");
   await page.getByRole("button", { name: "Change role" }).click();
   await page.getByText("is now an administrator").waitFor();
 
-  await choose("Disable");
+  await act("Disable");
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Disable" }).click();
   await page.getByRole("cell", { name: "Disabled" }).waitFor();
-  await choose("Enable");
+  await act("Enable");
   await page.getByRole("cell", { name: "Disabled" }).waitFor({ state: "detached" });
 
-  await choose("Create reset link");
+  await act("Create reset link");
   await page.getByRole("button", { name: "Create link" }).click();
   await page.getByRole("heading", { name: "Link for grace@example.com", exact: true }).waitFor();
   const { items } = await gateway.admin.users.list.query();
@@ -207,7 +207,7 @@ browserTest("roles change, people are disabled and enabled, and one administrato
   await page.getByRole("button", { name: "Done" }).click();
 
   // Who gives up the role sees a member's console at once.
-  await choose("Make member", "Ada");
+  await act("Make member", "Ada");
   await page.getByRole("button", { name: "Change role" }).click();
   await page.getByRole("link", { name: "Audit log" }).first().waitFor({ state: "detached" });
   t.is(await page.getByRole("link", { name: "People" }).count(), 0);
@@ -252,23 +252,19 @@ browserTest("the audit log is filtered, searched, exported, and fits a phone", a
   const created = page.getByRole("row").filter({ hasText: "Key created" }).first();
   t.regex(await created.innerText(), /Owner: Ada\s+Owner ID: usr_/, "the name comes before the id");
 
-  await page.getByLabel("Action").click();
-  await page.getByRole("option", { name: "Key created" }).click();
+  await choose(page, "Action", "Key created");
   // The closing list of actions contains the same text, so the locator selects only the cell.
   await page.getByRole("cell", { name: "Key renamed" }).waitFor({ state: "detached" });
   t.is(await page.getByRole("row").count(), 5);
-  await page.getByLabel("Action").click();
-  await page.getByRole("option", { name: "Any action" }).click();
+  await choose(page, "Action", "Any action");
 
   await page.getByRole("link", { name: "Old laptop" }).first().click();
   await page.getByRole("link", { name: "Server" }).waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Clear target filter" }).click();
   await page.getByRole("link", { name: "Server" }).waitFor();
 
-  await page.getByLabel("Person").click();
-  await page.getByRole("option", { name: "Ada" }).click();
-  await page.getByLabel("Period").click();
-  await page.getByRole("option", { name: "Last 7 days" }).click();
+  await choose(page, "Person", "Ada");
+  await choose(page, "Period", "Last 7 days");
   await page.waitForURL(/\?actor=usr_\w+&period=week$/);
   await page.getByRole("link", { name: "Server" }).waitFor();
   await visit(page, "/audit-log?action=key.delete");
@@ -283,11 +279,9 @@ browserTest("the audit log is filtered, searched, exported, and fits a phone", a
   await server.getByText("Requests per minute: 60").last().waitFor();
   t.false((await server.innerText()).includes("none"), await server.innerText());
   const exportLines = async () => {
-    const downloading = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Export CSV" }).click();
-    const csv = await readFile(await (await downloading).path(), "utf8");
-    t.notRegex(csv, /"=1\+1"/, "no formula");
-    return csv.match(/^"aud_/gm)?.length ?? 0;
+    const { text } = await download(page, "Export CSV");
+    t.notRegex(text, /"=1\+1"/, "no formula");
+    return text.match(/^"aud_/gm)?.length ?? 0;
   };
   t.is(await exportLines(), 1);
   await page.getByRole("searchbox", { name: "Search audit log" }).fill("127.0.0.1");

@@ -12,7 +12,8 @@ import { findLeaks } from "../helpers/find-leaks.ts";
 import { hostileNames } from "../helpers/hostile-names.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { choose, closeDialog } from "./console-actions.ts";
 
 const browser = shareBrowser(test);
 
@@ -87,12 +88,9 @@ browserTest("the value is shown once, and a key expires as chosen for the chosen
   await dialog.getByRole("button", { name: "Copy key" }).click();
   const value = await page.evaluate<string>("navigator.clipboard.readText()");
   t.regex(value, /^sk-gateway-\w{40,}$/);
-  t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
-  t.true(
-    (await dialog.getByRole("region", { name: "Snippets" }).getByRole("tabpanel").innerText()).includes(
-      value,
-    ),
-  );
+  t.is(await statusOf(gateway, value), 200);
+  const snippets = dialog.getByRole("region", { name: "Snippets" }).getByRole("tabpanel");
+  t.true((await snippets.innerText()).includes(value));
 
   await dialog.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByRole("heading", { name: "Night build", exact: true }).waitFor();
@@ -105,15 +103,13 @@ browserTest("the value is shown once, and a key expires as chosen for the chosen
   const grace = await addPerson(gateway, "grace@example.com");
   await visit(page, "/keys/new");
   await page.getByLabel("Name").fill("For a month");
-  await page.getByLabel("Expires").click();
-  await page.getByRole("option", { name: "In 30 days" }).click();
+  await choose(page, "Expires", "In 30 days");
   await page.getByText("Expires on").waitFor();
   await page.getByRole("combobox", { name: "Owner" }).fill("grace");
   await page.getByRole("option", { name: "grace@example.com" }).click();
   await page.getByRole("button", { name: "Create key" }).click();
-  const unconnected = page.getByRole("dialog", {
-    name: "Key For a month created, but no models are connected",
-  });
+  const name = "Key For a month created, but no models are connected";
+  const unconnected = page.getByRole("dialog", { name });
   await unconnected.getByText("Connect at least one model before using this key").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Done", exact: true }).click();
@@ -124,8 +120,7 @@ browserTest("the value is shown once, and a key expires as chosen for the chosen
 
   await visit(page, "/keys/new");
   await page.getByLabel("Name").fill("To the end of the year");
-  await page.getByLabel("Expires").click();
-  await page.getByRole("option", { name: "Custom date" }).click();
+  await choose(page, "Expires", "Custom date");
   await page.getByLabel("Last day").fill("2020-02-29");
   await page.getByRole("button", { name: "Create key" }).click();
   t.true(await page.getByLabel("Last day").evaluate((input) => input.matches(":invalid")));
@@ -180,6 +175,9 @@ browserTest("errors appear beside their fields, and a member reads what to do wi
   t.is((await grace.console.keys.list.query()).items[0]?.owner?.id, grace.id);
 });
 
+const statusOf = async (gateway: TestGateway, value: string) =>
+  (await postChat(gateway, value, chatBody("demo/echo"))).status;
+
 const run = promisify(execFile);
 
 const focused = "document.activeElement.ariaLabel ?? document.activeElement.innerText";
@@ -208,11 +206,10 @@ browserTest("a key is renamed, rotated, deactivated and deleted, and keeps its u
 
   const rotated = await createKey(gateway);
   await visit(page, `/keys/${rotated.id}`);
-  const statusOf = async (used: string) => (await postChat(gateway, used, chatBody("demo/echo"))).status;
+  const statuses = (...values: string[]) => Promise.all(values.map((each) => statusOf(gateway, each)));
   const rotate = async (overlap: string, said: string) => {
     await page.getByRole("button", { name: "Rotate", exact: true }).click();
-    await page.getByLabel("Old value expires").click();
-    await page.getByRole("option", { name: overlap }).click();
+    await choose(page, "Old value expires", overlap);
     await page.getByRole("button", { name: "Rotate key" }).click();
     const dialog = page.getByRole("dialog", { name: "New value of Test key" });
     await dialog.getByText(said).waitFor();
@@ -228,41 +225,34 @@ browserTest("a key is renamed, rotated, deactivated and deleted, and keeps its u
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Cancel" }).click();
   const second = await rotate("In 24 hours", "expires on");
-  t.deepEqual([await statusOf(rotated.value), await statusOf(second)], [200, 200]);
+  t.deepEqual(await statuses(rotated.value, second), [200, 200]);
   await page.getByText(`sk-gateway-…${second.slice(-4)}`).waitFor();
   await page.getByRole("term").filter({ hasText: "Old value expires" }).waitFor();
   const third = await rotate("Immediately", "has expired");
-  t.deepEqual(
-    [await statusOf(rotated.value), await statusOf(second), await statusOf(third)],
-    [401, 401, 200],
-  );
+  t.deepEqual(await statuses(rotated.value, second, third), [401, 401, 200]);
   t.is(await page.getByRole("term").filter({ hasText: "Old value expires" }).count(), 0);
 
   const paused = await createKey(gateway);
   await visit(page, `/keys/${paused.id}`);
-  const status = async () => (await postChat(gateway, paused.value, chatBody("demo/echo"))).status;
   await page.getByRole("button", { name: "Deactivate" }).click();
   const dialog = page.getByRole("dialog", { name: "Deactivate Test key?" });
   await dialog.waitFor();
   await assertAccessible(t, page);
-  t.is(await status(), 200);
+  t.is(await statusOf(gateway, paused.value), 200);
   await dialog.getByRole("button", { name: "Deactivate" }).click();
   await page.getByText("This key is deactivated.").waitFor();
-  t.is(await status(), 401);
+  t.is(await statusOf(gateway, paused.value), 401);
   await assertAccessible(t, page);
   await dialog.waitFor({ state: "detached" });
-  t.is(
-    await page.getByRole("button", { name: "Activate", exact: true }).count(),
-    1,
-    "there is one place for it",
-  );
+  const activate = page.getByRole("button", { name: "Activate", exact: true });
+  t.is(await activate.count(), 1, "there is one place for it");
   t.is(await page.evaluate(focused), "Activate");
   await page.keyboard.press("Enter");
   await page.getByText("This key is deactivated.").waitFor({ state: "detached" });
-  t.is(await status(), 200);
+  t.is(await statusOf(gateway, paused.value), 200);
 
   const deleted = await createKey(gateway);
-  t.is((await postChat(gateway, deleted.value, chatBody("demo/echo"))).status, 200);
+  t.is(await statusOf(gateway, deleted.value), 200);
   await visit(page, `/keys/${deleted.id}`);
   await page.getByRole("button", { name: "Key actions" }).press("Enter");
   await page.getByRole("menuitem", { name: "Copy ID" }).press("Enter");
@@ -277,8 +267,7 @@ browserTest("a key is renamed, rotated, deactivated and deleted, and keeps its u
   await assertAccessible(t, page);
   const button = deletion.getByRole("button", { name: "Delete key" });
   t.true(await button.isDisabled());
-  await page.keyboard.press("Escape");
-  await deletion.waitFor({ state: "detached" });
+  await closeDialog(page, deletion);
   t.is(await page.evaluate(focused), "Key actions");
 
   await page.keyboard.press("Enter");
@@ -288,7 +277,7 @@ browserTest("a key is renamed, rotated, deactivated and deleted, and keeps its u
   await page.waitForURL("**/keys");
   await page.getByText("Key deleted").waitFor();
   t.is(await page.getByRole("link", { name: "Test key" }).count(), 2, "the others stay");
-  t.is((await postChat(gateway, deleted.value, chatBody("demo/echo"))).status, 401);
+  t.is(await statusOf(gateway, deleted.value), 401);
   t.is((await usageOf(gateway, deleted.id)).length, 1);
   await visit(page, `/keys/${deleted.id}`);
   await page.getByRole("heading", { name: "This key does not exist" }).waitFor();
@@ -394,7 +383,7 @@ browserTest("an administrator pastes a leaked value and deactivates its key", as
   await page.getByRole("dialog").getByRole("button", { name: "Deactivate" }).press("Enter");
   await found.getByText("Deactivated by administrator").waitFor();
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 401);
+  t.is(await statusOf(gateway, value), 401);
   t.is(await page.evaluate("document.activeElement.textContent.trim()"), "Activate Leaked");
   await found.getByRole("button", { name: "Activate" }).click();
   await found.getByText("Active", { exact: true }).waitFor();
@@ -416,9 +405,9 @@ browserTest("an administrator pastes a leaked value and deactivates its key", as
   await found.getByText("Key with this ID").waitFor();
 
   t.true(urls.length > 5);
-  const bare = [value, next].map((each) => each.slice("sk-gateway-".length, -8));
-  t.deepEqual(findLeaks(urls.join("\n"), { old: bare[0] ?? "", next: bare[1] ?? "" }), []);
-  t.deepEqual(findLeaks(gateway.log.join(""), { old: bare[0] ?? "", next: bare[1] ?? "" }), []);
+  const [old = "", late = ""] = [value, next].map((each) => each.slice("sk-gateway-".length, -8));
+  for (const seen of [urls.join("\n"), gateway.log.join("")])
+    t.deepEqual(findLeaks(seen, { old, next: late }), []);
 });
 
 browserTest("selected keys are deactivated together, and the others stay active", async (t) => {
@@ -441,8 +430,7 @@ browserTest("selected keys are deactivated together, and the others stay active"
   const dialog = page.getByRole("dialog", { name: "Deactivate 2 keys?" });
   await dialog.getByText("Two, One").waitFor();
   await assertAccessible(t, page);
-  await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "detached" });
+  await closeDialog(page, dialog);
   t.is(await page.getByRole("checkbox", { checked: true }).count(), 2, "still selected");
   await page.getByRole("button", { name: "Deactivate" }).press("Enter");
   await dialog.getByRole("button", { name: "Deactivate" }).press("Enter");

@@ -6,6 +6,7 @@ import { createId } from "../../gateway/ids.ts";
 import { createLog } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
+import { addModels } from "../helpers/add-models.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
@@ -17,6 +18,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { keyOf, spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { choose } from "./console-actions.ts";
 
 const browser = shareBrowser(test);
 
@@ -27,30 +29,16 @@ browserTest("the overview counts the last day, and a newcomer's steps disappear 
   await page.getByRole("link", { name: /^Requests 0/ }).waitFor();
   await assertAccessible(t, page);
 
-  await gateway.admin.providers.create.mutate({
-    name: "openai",
-    kind: "openai-compatible",
-    baseUrl: "https://api.example.com/v1",
-    apiKey: "sk-test",
-  });
+  await addModels(gateway, "openai", 1);
   const key = await createKey(gateway);
-  await postChat(gateway, key.value, {
-    model: "demo/echo",
-    messages: [{ role: "user", content: "Hello" }],
-  });
-  await postChat(gateway, key.value, {
-    model: "demo/echo",
-    messages: [{ role: "user", content: "/fail 500" }],
-  });
+  await postChat(gateway, key.value, chatBody("demo/echo"));
+  await postChat(gateway, key.value, chatBody("demo/echo", "/fail 500"));
   await gateway.services.recorder.flush();
   await page.reload();
   await page.getByRole("link", { name: /^Requests 2/ }).waitFor();
   await page.getByRole("link", { name: /^Errors 1/ }).waitFor();
-  await page
-    .getByRole("link", {
-      name: /^Average latency \d+ ms p95 needs 20 requests \(\d+ so far\)/,
-    })
-    .waitFor();
+  const latency = /^Average latency \d+ ms p95 needs 20 requests \(\d+ so far\)/;
+  await page.getByRole("link", { name: latency }).waitFor();
   t.is(await page.getByRole("heading", { name: "Next steps" }).count(), 0);
   t.is(await page.getByRole("heading", { name: "Budgets" }).count(), 0, "there are none");
   await page.getByRole("link", { name: /^Cost \$0\.00/ }).waitFor();
@@ -82,10 +70,7 @@ browserTest(
   async (t) => {
     const gateway = await startTestGateway(t);
     const key = await createKey(gateway);
-    await postChat(gateway, key.value, {
-      model: "demo/echo",
-      messages: [{ role: "user", content: "Hello" }],
-    });
+    await postChat(gateway, key.value, chatBody("demo/echo"));
     await gateway.services.recorder.flush();
     const { email, password } = await addPerson(gateway, "grace@example.com");
     const page = await openSignedIn(t, { browser: browser(), gateway, email, password });
@@ -172,8 +157,7 @@ browserTest("the overview names the largest keys, models, people and errors, wit
   await spending.getByText(/The forecast assumes \$\d\.\d\d per\s[^]*the last\s+[34] days\./).waitFor();
   await assertAccessible(t, page);
 
-  await page.getByLabel("Period").click();
-  await page.getByRole("option", { name: "Last 7 days" }).click();
+  await choose(page, "Period", "Last 7 days");
   await top("Top models").first().getByText("house/old").waitFor();
   await page.getByRole("link", { name: /^Requests 4/ }).waitFor();
   await top("Top people").first().getByRole("link").click();
@@ -193,9 +177,8 @@ browserTest("a provider's half-hours show failures and latency, and open their r
   await gateway.services.database.write(({ providers }) =>
     providers.insert(providerRow("prv_1", { name: "house" })),
   );
-  const slow = { provider: "house", latencyMs: 8_000 };
   await addRecords(gateway, [
-    [90, slow],
+    [90, { provider: "house", latencyMs: 8_000 }],
     [90, { provider: "house", status: "FAILED", httpStatus: 503 }],
     [26 * 60, { provider: "house", latencyMs: 200 }],
   ]);
@@ -244,16 +227,14 @@ browserTest("the overview lists keys that expire or were never used, and links t
   await page.waitForURL(/\/keys\?attention=unused&status=active$/);
   await page.getByRole("link", { name: "Spare 5" }).waitFor();
   t.is(await page.getByLabel("Status").innerText(), "Never used");
-  await page.getByLabel("Status").click();
-  await page.getByRole("option", { name: "Expiring soon" }).click();
+  await choose(page, "Status", "Expiring soon");
   await page.getByRole("link", { name: "Spare 5" }).waitFor({ state: "detached" });
   await page.getByRole("link", { name: "Trial" }).waitFor();
 });
 
 browserTest("a chat streams through /v1 with a pasted key, is counted, and can be stopped", async (t) => {
   const gateway = await startTestGateway(t);
-  const model = await gateway.admin.models.get.query({ slug: "demo/echo" });
-  await gateway.admin.models.update.mutate({ id: model.id, prices: { input: 1, output: 2 } });
+  await gateway.admin.models.update.mutate({ slug: "demo/echo", prices: { input: 1, output: 2 } });
   const key = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/playground" });
   await page.getByLabel("API key", { exact: true }).fill("sk-gateway-nonsense");
@@ -337,9 +318,8 @@ browserTest("a playground key is created by a click and expires automatically", 
 
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL("**/sign-in");
-  const { email, password } = administrator;
-  await page.getByLabel("Email").fill(email);
-  await page.getByLabel("Password").fill(password);
+  await page.getByLabel("Email").fill(administrator.email);
+  await page.getByLabel("Password").fill(administrator.password);
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Playground", exact: true }).click();
   await page.getByRole("button", { name: "Create temporary key" }).waitFor();
@@ -371,9 +351,8 @@ browserTest(
     const isDark = () => page.locator("html").evaluate((element) => element.classList.contains("dark"));
     for (const colorScheme of ["dark", "light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
-      await page
-        .getByRole("button", { name: colorScheme === "dark" ? "Light theme" : "Dark theme" })
-        .waitFor();
+      const other = colorScheme === "dark" ? "Light theme" : "Dark theme";
+      await page.getByRole("button", { name: other }).waitFor();
       t.is(await isDark(), colorScheme === "dark");
     }
     await page.getByRole("button", { name: "Light theme" }).click();
@@ -418,9 +397,8 @@ browserTest("the overview and the provider's page show the last failure", async 
   const refused = /Last error upstream_error, connection refused, (?:just now|\d+ seconds ago)/;
   await line(down.name).getByText(refused).waitFor();
   // The console omits an error reason that equals the error code.
-  await line(busy.name)
-    .getByText(/Last error HTTP 429, (?:just now|\d+ seconds ago)/)
-    .waitFor();
+  const limited = /Last error HTTP 429, (?:just now|\d+ seconds ago)/;
+  await line(busy.name).getByText(limited).waitFor();
   await assertAccessible(t, page);
   await visit(page, `/providers/${down.providerId}`);
   await page.getByText(refused).waitFor();

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import test from "ava";
 import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
@@ -6,7 +5,9 @@ import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { becomePerson, type ConsolePage, openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { freePort } from "../helpers/free-port.ts";
+import { openStream } from "../helpers/open-chat.ts";
 import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
+import { beginStream, chunkEvent } from "../helpers/scripted-upstream.ts";
 import {
   administrator,
   createKey,
@@ -15,29 +16,29 @@ import {
   usageOf,
 } from "../helpers/test-gateway.ts";
 import { unpricedIn } from "../helpers/unpriced-in.ts";
+import { choose, closeDialog, download, openDetails } from "./console-actions.ts";
 
 const browser = shareBrowser(test);
 
-const codex = "codex_cli_rs/0.50.0";
+const viewport = { width: 360, height: 780 };
+
+async function ask(gateway: TestGateway, value: string, content = "Hello", tool = ""): Promise<string> {
+  const headers = { authorization: `Bearer ${value}`, "user-agent": tool };
+  const answer = await postTo(gateway, "/v1/chat/completions", headers, chatBody("demo/echo", content));
+  await gateway.services.recorder.flush();
+  return answer.headers.get("x-request-id") ?? "";
+}
 
 async function useKey(gateway: TestGateway, value: string, prompts: string[]) {
-  for (const content of prompts) {
-    const headers = { authorization: `Bearer ${value}`, "user-agent": codex };
-    await postTo(gateway, "/v1/chat/completions", headers, chatBody("demo/echo", content));
-  }
-  await gateway.services.recorder.flush();
+  for (const content of prompts) await ask(gateway, value, content, "codex_cli_rs/0.50.0");
 }
 
 const countOf = (page: ConsolePage) =>
   page.locator("dt", { hasText: "Requests" }).locator("+ dd").innerText();
 
-async function priceDemo(gateway: TestGateway) {
-  await gateway.admin.models.update.mutate({ slug: "demo/echo", prices: { input: 1_000, output: 2_000 } });
-}
-
 browserTest("the usage page draws, sums and lists usage, and its export has the same sums", async (t) => {
   const gateway = await startTestGateway(t);
-  await priceDemo(gateway);
+  await gateway.admin.models.update.mutate({ slug: "demo/echo", prices: { input: 1_000, output: 2_000 } });
   const key = await createKey(gateway);
   await gateway.admin.keys.rename.mutate({ id: key.id, name: "=HYPERLINK(1)" });
   await useKey(gateway, key.value, ["one", "two words", "/fail 500"]);
@@ -53,20 +54,16 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
   const cost = Number((await page.locator("dt", { hasText: "Cost" }).locator("+ dd").innerText()).slice(1));
   t.true(cost > 0);
 
-  await page.getByLabel("Status").click();
-  await page.getByRole("option", { name: "Failed", exact: true }).click();
+  await choose(page, "Status", "Failed");
   await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("1")').waitFor();
   t.regex(page.url(), /status=FAILED/);
-  await page.getByLabel("Metric").click();
-  await page.getByRole("option", { name: "Cost" }).click();
-  await page.getByLabel("Group by").click();
-  await page.getByRole("option", { name: "by status" }).click();
+  await choose(page, "Metric", "Cost");
+  await choose(page, "Group by", "by status");
   await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
   await page.reload();
   await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
   for (const period of ["Last 7 days", "Last 30 days", "Last 12 months"]) {
-    await page.getByLabel("Period").click();
-    await page.getByRole("option", { name: period }).click();
+    await choose(page, "Period", period);
     await page.getByRole("figure", { name: `Cost by status, ${period.toLowerCase()}` }).waitFor();
     t.is(await countOf(page), "1", period);
   }
@@ -75,9 +72,7 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
   await page.getByRole("link", { name: "View requests" }).click();
   await page.waitForURL(/\/requests$/);
   await page.getByRole("row").nth(3).waitFor();
-  const downloading = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Export CSV" }).click();
-  const csv = await readFile(await (await downloading).path(), "utf8");
+  const { text: csv } = await download(page, "Export CSV");
   const [titles = "", ...lines] = csv.trim().split("\r\n");
   const column = titles.split(",").indexOf("cost_usd");
   t.is(lines.length, 3);
@@ -162,33 +157,21 @@ browserTest("refused, unpriced and cancelled requests show what is known of them
   await visit(page, "/usage");
   t.is(await unpricedIn(page, "nobody/nothing"), "0");
 
-  const { slug } = await gateway.admin.models.get.query({ slug: "demo/echo" });
-  await gateway.admin.models.update.mutate({ slug, prices: { input: null, output: null } });
-  const unpriced = await createKey(gateway, [slug]);
-  await postChat(gateway, unpriced.value, chatBody(slug));
+  await gateway.admin.models.update.mutate({ slug: "demo/echo", prices: { input: null, output: null } });
+  const unpriced = await createKey(gateway);
+  await postChat(gateway, unpriced.value, chatBody("demo/echo"));
   const [record] = await usageOf(gateway, unpriced.id);
   await visit(page, `/requests/${record?.id}`);
   await page.getByText("The model has no price, or the token count is unknown.").waitFor();
   t.is(await page.getByRole("region", { name: "Cost breakdown" }).getByRole("term").count(), 0);
 
   const streaming = await addModel(t, gateway, (response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    const chunk = {
-      object: "chat.completion.chunk",
-      choices: [{ index: 0, delta: { content: "Some words " } }],
-    };
-    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    beginStream(response);
+    response.write(chunkEvent("Some words "));
   });
   const listener = await createKey(gateway, [streaming.slug]);
-  const abort = new AbortController();
-  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${listener.value}`, "content-type": "application/json" },
-    body: JSON.stringify({ ...chatBody(streaming.slug), stream: true }),
-    signal: abort.signal,
-  });
-  await response.body?.getReader().read();
-  abort.abort();
+  const { request } = await openStream(gateway, listener.value, "Hello", streaming.slug);
+  request.destroy();
   await visit(page, `/requests?key=${listener.id}`);
   await page.getByRole("cell", { name: "Cancelled" }).waitFor();
   t.true((await page.getByText("≈").count()) > 0);
@@ -207,31 +190,21 @@ browserTest("the table, the details and the export name the owner of a spent lim
   await use([402], { budgetsUsd: { day: 0 } });
   await gateway.services.recorder.flush();
 
-  const viewport = { width: 360, height: 780 };
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests", viewport });
   for (const [code, refusedBy] of [
     ["rate_limit_exceeded", "API key's request rate limit"],
     ["rate_limit_exceeded", "Owner's request rate limit"],
     ["insufficient_quota", "API key's daily budget"],
   ] as const) {
-    const name = `Failed ${code} ${refusedBy}`;
-    const row = page
-      .getByRole("region", { name: "Requests" })
-      .getByRole("row")
-      .filter({ has: page.getByRole("cell", { name, exact: true }) });
-    await row.getByRole("link", { name: /request details/ }).click();
-    const dialog = page.getByRole("dialog", { name: "Request" });
+    const dialog = await openDetails(page, `Failed ${code} ${refusedBy}`);
     t.is(await dialog.locator("dt", { hasText: "Rejected by" }).locator("+ dd").innerText(), refusedBy);
-    await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await closeDialog(page, dialog);
   }
   const table = page.getByRole("region", { name: "Requests" });
   t.true(await table.evaluate((element) => element.scrollWidth <= element.clientWidth));
   await assertAccessible(t, page);
 
-  const downloading = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Export CSV" }).click();
-  const csv = await readFile(await (await downloading).path(), "utf8");
+  const { text: csv } = await download(page, "Export CSV");
   const [titles = [], ...lines] = csv
     .trim()
     .split("\r\n")
@@ -245,13 +218,6 @@ browserTest("the table, the details and the export name the owner of a spent lim
     ...["KEY", "PERSON"].map((whose) => `rate_limit_exceeded,${whose},requests_per_minute`),
   ]);
 });
-
-async function ask(gateway: TestGateway, value: string, content = "Hello", tool = ""): Promise<string> {
-  const headers = { authorization: `Bearer ${value}`, "user-agent": tool };
-  const answer = await postTo(gateway, "/v1/chat/completions", headers, chatBody("demo/echo", content));
-  await gateway.services.recorder.flush();
-  return answer.headers.get("x-request-id") ?? "";
-}
 
 browserTest("a request opens by a click, its ID or its error message, for who may see it", async (t) => {
   const gateway = await startTestGateway(t);
@@ -316,34 +282,28 @@ browserTest("requests are filtered by status, tool, person, reason and duration"
   await gateway.services.recorder.flush();
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests" });
   const rows = async (count: number, why: string) => {
-    await page.getByRole("row").nth(count).waitFor();
-    await page
-      .getByRole("row")
-      .nth(count + 1)
-      .waitFor({ state: "detached" });
+    const row = page.getByRole("row");
+    await row.nth(count).waitFor();
+    await row.nth(count + 1).waitFor({ state: "detached" });
     t.pass(why);
   };
-  const choose = async (label: string, option: string) => {
-    await page.getByLabel(label, { exact: true }).click();
-    await page.getByRole("option", { name: option }).click();
-  };
   await rows(3, "all");
-  await choose("Status", "All errors");
+  await choose(page, "Status", "All errors");
   await rows(2, "errors");
-  await choose("Status", "HTTP 4xx");
+  await choose(page, "Status", "HTTP 4xx");
   await rows(1, "status class");
-  await choose("Status", "Any status");
+  await choose(page, "Status", "Any status");
   await page.getByRole("button", { name: "More filters" }).click();
-  await choose("Tool", "codex");
+  await choose(page, "Tool", "codex");
   await rows(1, "tool");
-  await choose("Tool", "Any tool");
-  await choose("Error reason", "http_500");
+  await choose(page, "Tool", "Any tool");
+  await choose(page, "Error reason", "http_500");
   await rows(1, "reason");
-  await choose("Error reason", "Any error reason");
-  await choose("Person", "Ada");
+  await choose(page, "Error reason", "Any error reason");
+  await choose(page, "Person", "Ada");
   await rows(3, "person");
   await assertAccessible(t, page);
-  await choose("Duration", "At least 60 s");
+  await choose(page, "Duration", "At least 60 s");
   await page.getByRole("heading", { name: "No requests" }).waitFor();
   await page.getByRole("button", { name: "Clear" }).click();
   await rows(3, "cleared");
@@ -362,10 +322,9 @@ browserTest("the list follows new requests until it is paused, and keeps its den
   await ask(gateway, value);
   await page.getByRole("button", { name: "Compact rows" }).click();
   await page.getByRole("row").nth(2).click();
-  await page.getByRole("dialog", { name: "Request" }).waitFor();
-  await page.keyboard.press("Escape");
-  // The dialog also contains rows, so the test counts rows after the dialog closes.
-  await page.getByRole("dialog", { name: "Request" }).waitFor({ state: "detached" });
+  const dialog = page.getByRole("dialog", { name: "Request" });
+  await dialog.waitFor();
+  await closeDialog(page, dialog);
   t.is(await page.getByRole("row").count(), 3, "paused");
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByRole("row").nth(3).waitFor();
@@ -434,8 +393,6 @@ browserTest("a request's cost is explained line by line, with its source and cha
   await assertAccessible(t, page);
 });
 
-const viewport = { width: 360, height: 780 };
-
 browserTest("the table and the request details show why a provider failed", async (t) => {
   const gateway = await startTestGateway(t);
   const down = await addModel(t, gateway, { url: `http://127.0.0.1:${await freePort()}` });
@@ -444,25 +401,13 @@ browserTest("the table and the request details show why a provider failed", asyn
 
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests", viewport });
   for (const why of ["Connection refused", "Provider returned HTTP status 500"]) {
-    const cell = page.getByRole("cell", { name: `Failed upstream_error ${why}`, exact: true });
-    await page
-      .getByRole("row")
-      .filter({ has: cell })
-      .getByRole("link", { name: /request details/ })
-      .click();
-    const dialog = page.getByRole("dialog", { name: "Request" });
-    t.is(
-      await dialog
-        .locator("dt", { hasText: /^Reason$/ })
-        .locator("+ dd")
-        .innerText(),
-      why,
-    );
+    const dialog = await openDetails(page, `Failed upstream_error ${why}`);
+    const reason = dialog.locator("dt", { hasText: /^Reason$/ }).locator("+ dd");
+    t.is(await reason.innerText(), why);
     t.is(await dialog.locator("dt", { hasText: "Rejected by" }).count(), 0);
     t.is(await dialog.getByText("unknown", { exact: true }).count(), 0, "it has no tokens");
     await assertAccessible(t, page);
-    await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await closeDialog(page, dialog);
   }
   const table = page.getByRole("region", { name: "Requests" });
   t.true(await table.evaluate((element) => element.scrollWidth <= element.clientWidth));

@@ -11,6 +11,7 @@ import { openConsole, openSignedIn, shareBrowser, visit } from "../helpers/chrom
 import { isFull } from "../helpers/scale.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+import { choose } from "./console-actions.ts";
 
 const browser = shareBrowser(test);
 
@@ -108,10 +109,8 @@ browserTest("the copied command equals the shown one and works in a real shell",
   const key = await createKey(gateway, slugs);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=setup` });
   await page.getByRole("radio", { name: "Claude Code" }).waitFor();
-  await page.getByLabel("Light tasks").click();
-  await page.getByRole("option", { name: "some/model-2" }).click();
-  await page.getByLabel("Hard tasks").click();
-  await page.getByRole("option", { name: "some/model-3" }).click();
+  await choose(page, "Light tasks", "some/model-2");
+  await choose(page, "Hard tasks", "some/model-3");
   await page.getByRole("button", { name: "Copy command", exact: true }).click();
   const line = await page.evaluate<string>("navigator.clipboard.readText()");
   t.is(line.trim(), (await page.getByRole("region", { name: "command", exact: true }).innerText()).trim());
@@ -152,8 +151,7 @@ browserTest("a tool shows changes, verification and undo for both systems", asyn
   const shown = toolIds.filter((id) => isFull || ["claude-code", "codex", "other"].includes(id));
   const names = shown.map((id) => toolSetups[id].name);
   for (const system of ["macOS or Linux", "Windows"]) {
-    await page.getByLabel("Operating system").click();
-    await page.getByRole("option", { name: system }).click();
+    await choose(page, "Operating system", system);
     for (const name of names) {
       await page.getByRole("radio", { name, exact: true }).check({ force: true });
       const title = system === "Windows" ? "Run in PowerShell" : "Run in a terminal";

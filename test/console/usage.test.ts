@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import test from "ava";
 import { addModel, answersWith } from "../helpers/add-model.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
@@ -11,6 +10,7 @@ import { randomUsage } from "../helpers/random-usage.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { choose, closeDialog, download, openDetails } from "./console-actions.ts";
 
 const browser = shareBrowser(test);
 
@@ -51,9 +51,7 @@ browserTest("the breakdown answers who spent most, sorts, filters and exports", 
   await page.getByRole("button", { name: "Requests", exact: true }).press("Enter");
   await page.waitForURL(/\/usage\?by=person$/);
 
-  const downloading = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Export table" }).click();
-  const csv = await readFile(await (await downloading).path(), "utf8");
+  const { text: csv } = await download(page, "Export table");
   const lines = csv.trim().split("\r\n");
   const line = lines.find((each) => each.includes(person)) ?? t.fail();
   t.true(line.startsWith(`"${person}","Bob",${bobs.length},`), line);
@@ -69,13 +67,12 @@ browserTest("the breakdown answers who spent most, sorts, filters and exports", 
   await page.waitForURL((url) => url.search === `?by=key&person=${person}`);
   await table(page, "by API key").getByRole("button", { name: "Key 1", exact: true }).waitFor();
   await page.getByRole("button", { name: "Person: Bob" }).waitFor();
-  await page.locator("dt", { hasText: "Requests" }).locator(`+ dd:text-is("${bobs.length}")`).waitFor();
+  await waitForRequestCount(page, bobs.length);
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Person: Bob" }).click();
   await page.waitForURL(/\/usage\?by=key$/);
 
-  await page.getByLabel("Group by").click();
-  await page.getByRole("option", { name: "by error reason" }).click();
+  await choose(page, "Group by", "by error reason");
   await table(page, "by error reason").waitFor();
   const reason = records.filter(({ errorReason }) => errorReason === "http_429");
   const refused = table(page, "by error reason").getByRole("row").filter({ hasText: "HTTP status 429" });
@@ -142,17 +139,11 @@ browserTest("key and model stay readable, and nothing overflows, at every width"
 });
 
 async function factsOf(page: ConsolePage, cell: string): Promise<Record<string, string>> {
-  const row = page
-    .getByRole("region", { name: "Requests" })
-    .getByRole("row")
-    .filter({ has: page.getByRole("cell", { name: cell, exact: true }) });
-  await row.getByRole("link", { name: /request details/ }).click();
-  const dialog = page.getByRole("dialog", { name: "Request" });
+  const dialog = await openDetails(page, cell);
   await dialog.locator("dt").first().waitFor();
   const labels = await dialog.locator("dt").allInnerTexts();
   const values = await dialog.locator("dd").allInnerTexts();
-  await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "detached" });
+  await closeDialog(page, dialog);
   return Object.fromEntries(labels.map((label, place) => [label, values[place] ?? ""]));
 }
 
@@ -165,7 +156,8 @@ browserTest("requests show the requested, the answering or no model", async (t) 
   await gateway.services.recorder.flush();
 
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/requests" });
-  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(3).waitFor();
+  const requests = page.getByRole("region", { name: "Requests" });
+  await requests.getByRole("row").nth(3).waitFor();
   t.is((await factsOf(page, "echo"))["Model"], "echo");
   t.is((await factsOf(page, "none recorded"))["Model"], "none recorded");
   await visit(page, "/usage");
@@ -178,25 +170,14 @@ browserTest("requests show the requested, the answering or no model", async (t) 
     ["echo", "model=echo"],
     ["none recorded", "model=%28none%29"],
   ] as const) {
-    await page.getByLabel("Model", { exact: true }).click();
-    await page.getByRole("option", { name: choice, exact: true }).click();
+    await choose(page, "Model", new RegExp(`^${choice}$`));
     await page.waitForURL((url) => url.search === `?${address}`);
-    await page
-      .getByRole("region", { name: "Requests" })
-      .getByRole("row")
-      .nth(2)
-      .waitFor({ state: "detached" });
-    await page
-      .getByRole("region", { name: "Requests" })
-      .getByRole("cell", { name: choice, exact: true })
-      .waitFor();
+    await requests.getByRole("row").nth(2).waitFor({ state: "detached" });
+    await requests.getByRole("cell", { name: choice, exact: true }).waitFor();
   }
   await assertAccessible(t, page);
   await page.reload();
-  await page
-    .getByRole("region", { name: "Requests" })
-    .getByRole("cell", { name: "none recorded", exact: true })
-    .waitFor();
+  await requests.getByRole("cell", { name: "none recorded", exact: true }).waitFor();
   t.is(await page.getByLabel("Model", { exact: true }).innerText(), "none recorded");
 
   const answering = await addModel(t, gateway, sendCompletion);
@@ -207,7 +188,7 @@ browserTest("requests show the requested, the answering or no model", async (t) 
   await gateway.services.recorder.flush();
 
   await visit(page, "/requests");
-  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(6).waitFor();
+  await requests.getByRole("row").nth(6).waitFor();
   for (const [{ slug, name }, label, other] of [
     [answering, "Served by", "Routed to"],
     [refusing, "Routed to", "Served by"],
@@ -230,15 +211,13 @@ async function addRequestsAt({ services }: TestGateway, moments: string[], apiKe
   await services.database.write(({ usageRecords }) => usageRecords.insertAll(records));
 }
 
-const requestCount = (page: ConsolePage) => page.locator("dt", { hasText: "Requests" }).locator("+ dd");
+const waitForRequestCount = (page: ConsolePage, count: number) =>
+  page.locator("dt", { hasText: "Requests" }).locator(`+ dd:text-is("${count}")`).waitFor();
 
 async function exportedTimes(page: ConsolePage): Promise<{ name: string; times: string[] }> {
-  const downloading = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Export CSV" }).click();
-  const download = await downloading;
-  const csv = await readFile(await download.path(), "utf8");
-  const [, ...lines] = csv.replaceAll('"', "").trim().split("\r\n");
-  return { name: download.suggestedFilename(), times: lines.map((line) => line.split(",")[1] ?? "") };
+  const { name, text } = await download(page, "Export CSV");
+  const [, ...lines] = text.replaceAll('"', "").trim().split("\r\n");
+  return { name, times: lines.map((line) => line.split(",")[1] ?? "") };
 }
 
 browserTest("a custom period covers whole days of the page's time zone, and wrong ones say so", async (t) => {
@@ -249,7 +228,7 @@ browserTest("a custom period covers whole days of the page's time zone, and wron
   const path = "/usage?period=custom&from=2026-01-10&to=2026-01-12";
   const page = await openSignedIn(t, { browser: browser(), gateway, path, timezoneId });
   await page.getByRole("figure", { name: "Requests by model, 2026-01-10 to 2026-01-12" }).waitFor();
-  t.is(await requestCount(page).innerText(), "2");
+  await waitForRequestCount(page, 2);
   t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-10");
   await page.getByText(`the period includes both days in full (${timezoneId})`).waitFor();
   await assertAccessible(t, page);
@@ -268,11 +247,10 @@ browserTest("a custom period covers whole days of the page's time zone, and wron
   await page.waitForURL(/\?period=custom&from=2026-01-10&to=2026-01-10$/);
   await page.getByRole("figure", { name: "2026-01-10 to 2026-01-10" }).waitFor();
   await page.getByText(`Hours in ${timezoneId}`).waitFor();
-  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("1")').waitFor();
+  await waitForRequestCount(page, 1);
 
   await page.getByLabel("From", { exact: true }).fill("2026-01-09");
-  await page.getByLabel("Status").click();
-  await page.getByRole("option", { name: "Failed" }).click();
+  await choose(page, "Status", "Failed");
   await page.waitForURL(/status=/);
   t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-09", "what is typed stays");
 
@@ -280,11 +258,10 @@ browserTest("a custom period covers whole days of the page's time zone, and wron
   await visit(page, "/usage?period=12m");
   await page.getByText("The period “12m” in the URL is invalid").waitFor();
   await visit(page, "/usage?period=custom&from=2025-01-10&to=2025-01-10&zone=utc");
-  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("20")').waitFor();
+  await waitForRequestCount(page, 20);
   await page.getByText("Hours in UTC").waitFor();
-  await page.getByLabel("Time zone").click();
-  await page.getByRole("option", { name: "Local time" }).click();
-  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("0")').waitFor();
+  await choose(page, "Time zone", "Local time");
+  await waitForRequestCount(page, 0);
   t.notRegex(page.url(), /zone=/);
 
   await visit(page, "/usage?period=custom&from=2026-01-10&to=tomorrow");
@@ -342,7 +319,7 @@ browserTest("a custom period is selected by keyboard, starts from the current on
   await page.keyboard.type("01112026");
   await page.keyboard.press("Enter");
   await page.waitForURL(/period=custom&from=2026-01-09&to=2026-01-11$/);
-  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("1")').waitFor();
+  await waitForRequestCount(page, 1);
   await assertAccessible(t, page);
 
   await page.getByLabel("Period").press("Enter");
@@ -350,14 +327,6 @@ browserTest("a custom period is selected by keyboard, starts from the current on
   await page.waitForURL(/\?tab=usage$/);
   await page.getByLabel("From", { exact: true }).waitFor({ state: "detached" });
 });
-
-async function choose(page: ConsolePage, label: string, option: string) {
-  await page.getByLabel(label, { exact: true }).click();
-  await page.getByRole("option", { name: option, exact: true }).click();
-}
-
-const waitForRequestCount = (page: ConsolePage, count: number) =>
-  page.locator("dt", { hasText: "Requests" }).locator(`+ dd:text-is("${count}")`).waitFor();
 
 browserTest("the filters load their further options after the table of each period", async (t) => {
   const gateway = await startTestGateway(t);
@@ -373,8 +342,7 @@ browserTest("the filters load their further options after the table of each peri
   await page.goto("/usage?period=7d");
   for (const period of ["", "30d"]) {
     if (period) {
-      await page.getByLabel("Period").click();
-      await page.getByRole("option", { name: "Last 30 days" }).click();
+      await choose(page, "Period", "Last 30 days");
     }
     await eventually(() => order.length >= 3);
     t.deepEqual(order.splice(0), ["table", "options", "options"], period);
@@ -420,7 +388,7 @@ browserTest("deleted and equally named keys are selectable, and Back undoes one 
     await choose(page, "API key", `Test key …${key.value.slice(-4)}`);
     await page.waitForURL(`**/usage?key=${key.id}`);
   }
-  await choose(page, "API key", "Laptop");
+  await choose(page, "API key", /^Laptop$/);
   await page.waitForURL(`**/usage?key=${alone.id}`);
   await assertAccessible(t, page);
 });
@@ -435,8 +403,7 @@ browserTest("figures of the earlier period are marked until the new ones arrive"
   t.is(await page.getByText("Loading…").count(), 0);
   const open = Promise.withResolvers<void>();
   await page.route("**/graphql", (route) => open.promise.then(() => route.continue()));
-  await page.getByLabel("Period").click();
-  await page.getByRole("option", { name: "Last 7 days" }).click();
+  await choose(page, "Period", "Last 7 days");
   await page.getByText("Loading…").nth(1).waitFor();
   t.is(await page.locator("[aria-busy=true]").count(), 2);
   open.resolve();
