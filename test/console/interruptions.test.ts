@@ -16,10 +16,7 @@ browserTest("an open page reconnects to a restarted gateway and keeps the input"
   await page.getByText("The gateway cannot be reached.").first().waitFor();
   await assertAccessible(t, page);
 
-  const again = await startTestGateway(t, {
-    environment: { ...gateway.environment, PORT: new URL(gateway.url).port },
-  });
-  t.is(again.url, gateway.url);
+  const again = await restart(t, gateway);
   t.true(await page.getByRole("checkbox", { name: "many/model-3" }).isChecked());
   await page.getByRole("button", { name: "Save models" }).click();
   await page.getByText("Models saved").waitFor();
@@ -80,9 +77,7 @@ browserTest("pages keep the navigation without a gateway, and recover with it", 
   await sections.getByRole("link", { name: "Limits" }).click();
   await third.getByRole("heading", { name: "Gateway unreachable" }).waitFor();
 
-  const { environment, url } = gateway;
-  const again = await startTestGateway(t, { environment: { ...environment, PORT: new URL(url).port } });
-  t.is(again.url, url);
+  await restart(t, gateway);
   await first.getByRole("heading", { name: "No requests" }).waitFor();
   await notice.waitFor({ state: "detached" });
   await second.getByRole("cell", { name: "demo/echo" }).waitFor();
@@ -231,17 +226,13 @@ browserTest("input typed during a save is kept, and leaving warns about it", asy
 
 browserTest("leaving warns about unsaved settings, except after a deletion", async (t) => {
   const gateway = await startTestGateway(t);
-  const { id } = await gateway.admin.providers.create.mutate({
-    name: "test",
-    kind: "openai-compatible",
-    baseUrl: "http://127.0.0.1:9/v1",
-  });
-  await gateway.admin.models.create.mutate({ slug: "test/model", providerId: id, upstreamModel: "m" });
+  await addModels(gateway, "test", 1);
+  const { providerId } = await gateway.admin.models.get.query({ slug: "test/model-1" });
   const page = await openSignedIn(t, { browser: browser(), gateway });
   const guard = page.getByRole("dialog", { name: "Discard changes?" });
   for (const [path, field] of [
-    ["/models/test/model", "Context window"],
-    [`/providers/${id}`, "Total timeout"],
+    ["/models/test/model-1", "Context window"],
+    [`/providers/${providerId}`, "Total timeout"],
   ] as const) {
     await page.goto(path);
     await page.getByLabel(field).fill("7");
@@ -251,12 +242,19 @@ browserTest("leaving warns about unsaved settings, except after a deletion", asy
 
     await page.getByRole("button", { name: /^Delete/ }).click();
     const dialog = page.getByRole("dialog", { name: /^Delete/ });
-    await dialog.getByLabel(/to confirm$/).fill(path.startsWith("/models") ? "test/model" : "test");
+    await dialog.getByLabel(/to confirm$/).fill(path.startsWith("/models") ? "test/model-1" : "test");
     await dialog.getByRole("button", { name: /^Delete/ }).click();
     await page.waitForURL(path.startsWith("/models") ? "**/models" : "**/providers");
     t.is(await guard.count(), 0);
   }
 });
+
+/** Starts a closed gateway again at its address. */
+async function restart(t: ExecutionContext, { environment, url }: TestGateway): Promise<TestGateway> {
+  const again = await startTestGateway(t, { environment: { ...environment, PORT: new URL(url).port } });
+  t.is(again.url, url);
+  return again;
+}
 
 /** Opens the model editor of a new key. */
 async function beginEdit(t: ExecutionContext) {

@@ -14,7 +14,8 @@ import {
 } from "../helpers/chromium.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { administrator, createKey, startTestGateway } from "../helpers/test-gateway.ts";
+import { addNamedModels } from "./add-named-models.ts";
 
 // On some systems, scrollbars take up space. Playwright hides scrollbars in headless browsers by default.
 const browser = shareBrowser(test, { ignoreDefaultArgs: ["--hide-scrollbars"] });
@@ -24,12 +25,8 @@ const viewport = { width: 360, height: 780 };
 browserTest("a phone scrolls tabs into view, covers no code and wraps tables between words", async (t) => {
   const gateway = await startTestGateway(t);
   const { id, value } = await createKey(gateway);
-  const page = await openSignedIn(t, {
-    browser: browser(),
-    gateway,
-    path: `/keys/${id}?tab=usage`,
-    viewport,
-  });
+  const path = `/keys/${id}?tab=usage`;
+  const page = await openSignedIn(t, { browser: browser(), gateway, path, viewport });
   await page.getByRole("heading", { name: "No requests" }).waitFor();
   const tabs = page.getByRole("navigation", { name: "Key sections" });
   const tab = await tabs.getByRole("link", { name: "Usage" }).boundingBox();
@@ -116,22 +113,22 @@ function readRed(png: Buffer): number {
 
 const isOverlay = /\/_app\/.*\/chunks\//;
 
-/** Opens a page whose menus are not loaded yet, because the browser is never idle. */
-async function openBusy(t: ExecutionContext, gateway: TestGateway, path: string): Promise<ConsolePage> {
+/** Opens the keys of a new gateway. The browser is never idle, so the menus are not loaded yet. */
+async function openBusy(t: ExecutionContext): Promise<ConsolePage> {
+  const gateway = await startTestGateway(t);
+  await createKey(gateway);
   const page = await openConsole(t, { browser: browser(), gateway, path: null });
   await page.addInitScript(
     "globalThis.idleCallbacks = []; globalThis.requestIdleCallback = (callback) => idleCallbacks.push(callback)",
   );
   const { email, password } = administrator;
   await page.request.post("/trpc/auth.signIn", { data: { email, password } });
-  await page.goto(path, { waitUntil: "networkidle" });
+  await page.goto("/keys", { waitUntil: "networkidle" });
   return page;
 }
 
 browserTest("a select and a menu open by keyboard on their first use and return the focus", async (t) => {
-  const gateway = await startTestGateway(t);
-  await createKey(gateway);
-  const page = await openBusy(t, gateway, "/keys");
+  const page = await openBusy(t);
   const status = page.getByRole("combobox", { name: "Status" });
   await status.focus();
   await page.keyboard.press("ArrowDown");
@@ -161,20 +158,14 @@ browserTest("a select and a menu open by keyboard on their first use and return 
 });
 
 browserTest("a combobox keeps every letter that is typed while it loads", async (t) => {
-  const gateway = await startTestGateway(t);
-  await createKey(gateway);
-  const page = await openBusy(t, gateway, "/keys");
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route(isOverlay, async (route) => {
-    await released;
-    await route.continue();
-  });
+  const page = await openBusy(t);
+  const open = Promise.withResolvers<void>();
+  await page.route(isOverlay, (route) => open.promise.then(() => route.continue()));
   const field = page.getByRole("combobox", { name: "Model" });
   await field.focus();
   await field.press("ControlOrMeta+a");
   await page.keyboard.type("demo");
-  release();
+  open.resolve();
   await page.getByRole("option", { name: "demo/echo" }).waitFor();
   await page.keyboard.type("/e");
   t.is(await field.inputValue(), "demo/e");
@@ -183,9 +174,7 @@ browserTest("a combobox keeps every letter that is typed while it loads", async 
 });
 
 browserTest("a menu that cannot load reports it and opens once the gateway is back", async (t) => {
-  const gateway = await startTestGateway(t);
-  await createKey(gateway);
-  const page = await openBusy(t, gateway, "/keys");
+  const page = await openBusy(t);
   await page.route(isOverlay, (route) => route.abort());
   const menu = page.getByRole("button", { name: "Actions for Test key" });
   await Promise.all([page.waitForEvent("requestfailed"), menu.click()]);
@@ -342,25 +331,15 @@ browserTest("administrators filter keys by owner, and members see only their own
 
 browserTest("models are searched, filtered and paged, and the URL keeps the state", async (t) => {
   const gateway = await startTestGateway(t);
-  await addPricedModels(
-    gateway,
-    "many",
-    Array.from({ length: 60 }, (_, number) => `model-${100 + number}`),
-  );
-  await addPricedModels(gateway, "few", ["gpt-4o"], "openai");
+  const models = Array.from({ length: 60 }, (_, number) => `model-${100 + number}`);
+  await addNamedModels(gateway, "many", models);
+  await addNamedModels(gateway, "few", ["gpt-4o"], "openai");
   await gateway.admin.keys.create.mutate({ name: "Laptop", models: ["few/gpt-4o"] });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models" });
   const row = page.getByRole("row", { name: /few\/gpt-4o/ });
   await row.waitFor();
-  t.deepEqual(await row.getByRole("cell").allInnerTexts(), [
-    "few/gpt-4o",
-    "gpt-4o",
-    "128K",
-    "$2.50",
-    "$1.25",
-    "$10.00",
-    "1",
-  ]);
+  const cells = ["few/gpt-4o", "gpt-4o", "128K", "$2.50", "$1.25", "$10.00", "1"];
+  t.deepEqual(await row.getByRole("cell").allInnerTexts(), cells);
   const unknown = page.getByRole("row", { name: /many\/model-100/ });
   t.is(await unknown.getByText("unknown", { exact: true }).count(), 4);
   await assertAccessible(t, page);
@@ -385,7 +364,7 @@ browserTest("models are searched, filtered and paged, and the URL keeps the stat
 
 browserTest("a member sees models and prices read-only, and who has none reads what to do", async (t) => {
   const gateway = await startTestGateway(t);
-  await addPricedModels(gateway, "few", ["gpt-4o", "spare"], "openai");
+  await addNamedModels(gateway, "few", ["gpt-4o", "spare"], "openai");
   await gateway.admin.models.update.mutate({ slug: "few/gpt-4o", fallbacks: ["few/spare", "demo/echo"] });
   await gateway.admin.keys.create.mutate({ name: "Not a member's", models: ["few/gpt-4o"] });
   const member = await addPerson(gateway, "member@example.com");
@@ -418,13 +397,3 @@ browserTest("a member sees models and prices read-only, and who has none reads w
   await page.getByRole("link", { name: "Add provider" }).click();
   await page.waitForURL("**/providers/new");
 });
-
-async function addPricedModels(gateway: TestGateway, name: string, models: string[], preset?: string) {
-  const { id } = await gateway.admin.providers.create.mutate({
-    name,
-    kind: "openai-compatible",
-    preset,
-    baseUrl: "http://127.0.0.1:1/v1",
-  });
-  await gateway.admin.providers.addModels.mutate({ id, models });
-}

@@ -1,4 +1,4 @@
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import type { Page } from "playwright-core";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
@@ -6,14 +6,13 @@ import { openSignedIn, shareBrowser, visit } from "../helpers/chromium.ts";
 import { hostileNames } from "../helpers/hostile-names.ts";
 import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
+import { addNamedModels } from "./add-named-models.ts";
 
 const browser = shareBrowser(test);
 
 browserTest("prices, sizes and the upstream name are edited; empty is unknown, 0 is free", async (t) => {
-  const gateway = await startTestGateway(t);
-  await addHouse(gateway, ["gpt-4o", "open/weights"]);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/open/weights" });
+  const { gateway, page } = await openModel(t, ["open/weights", "gpt-4o"]);
   await page.getByLabel("Context window").fill("32,768");
   await page.getByLabel("Input", { exact: true }).fill("0.000000125");
   await page.getByLabel("Output", { exact: true }).fill("0");
@@ -48,9 +47,7 @@ browserTest("prices, sizes and the upstream name are edited; empty is unknown, 0
 });
 
 browserTest("fallbacks are reordered by keyboard alone", async (t) => {
-  const gateway = await startTestGateway(t);
-  await addHouse(gateway, ["main", "first", "second", "third"]);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
+  const { gateway, page } = await openModel(t, ["main", "first", "second", "third"]);
   for (const name of ["first", "second", "third"]) {
     await page.getByRole("combobox", { name: "Add a fallback" }).focus();
     await page.keyboard.type(`house/${name}`);
@@ -82,9 +79,7 @@ browserTest("fallbacks are reordered by keyboard alone", async (t) => {
 });
 
 browserTest("the later of two tabs decides, and an error about a selection ends with it", async (t) => {
-  const gateway = await startTestGateway(t);
-  await addHouse(gateway, ["main", "spare", "gone", "other"]);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
+  const { gateway, page } = await openModel(t, ["main", "spare", "gone", "other"]);
   await page.getByLabel("Input", { exact: true }).fill("3");
   await gateway.admin.models.update.mutate({
     slug: "house/main",
@@ -142,7 +137,7 @@ browserTest("the later of two tabs decides, and an error about a selection ends 
 
 browserTest("deleting a model lists the keys that use it", async (t) => {
   const gateway = await startTestGateway(t);
-  await addHouse(gateway, ["main", "spare"]);
+  await addNamedModels(gateway, "house", ["main", "spare"]);
   await gateway.admin.models.update.mutate({ slug: "house/spare", fallbacks: ["house/main"] });
   for (const name of hostileNames) await gateway.admin.keys.create.mutate({ name, models: ["house/main"] });
   for (let number = 0; number < 8; number++)
@@ -170,7 +165,7 @@ browserTest("deleting a model lists the keys that use it", async (t) => {
 
 browserTest("a model is added by hand with known facts filled in", async (t) => {
   const gateway = await startTestGateway(t);
-  const { id } = await addHouse(gateway, []);
+  const { id } = await addNamedModels(gateway, "house", [], "openai");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/new?provider=${id}` });
   await page.getByLabel("Provider model ID").fill("gpt-4o-mini");
   await page.getByText("Leave fields empty to use the known values.").waitFor();
@@ -215,28 +210,14 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   await assertAccessible(t, page);
 });
 
-/** Creates the provider `house` with the OpenAI preset, so that prices of its models are known. */
-async function addHouse(gateway: TestGateway, models: string[]) {
-  const provider = await gateway.admin.providers.create.mutate({
-    name: "house",
-    kind: "openai-compatible",
-    preset: "openai",
-    baseUrl: "http://127.0.0.1:1/v1",
-  });
-  await gateway.admin.providers.addModels.mutate({ id: provider.id, models });
-  return provider;
-}
-
-async function addHouseModel(gateway: TestGateway, upstreamModel: string, prices?: object): Promise<string> {
-  const { id: providerId } = await gateway.admin.providers.create.mutate({
-    name: "house",
-    kind: "openai-compatible",
-    preset: "openai",
-    apiKey: "test-secret-0123456789",
-  });
-  const slug = `house/${upstreamModel}`;
-  await gateway.admin.models.create.mutate({ slug, providerId, ...(prices && { prices }) });
-  return slug;
+/** Opens the first of the models of a provider `house`. Its preset makes the prices of known models known. */
+async function openModel(t: ExecutionContext, models: string[], prices?: object) {
+  const gateway = await startTestGateway(t);
+  await addNamedModels(gateway, "house", models, "openai");
+  const slug = `house/${models[0]}`;
+  if (prices) await gateway.admin.models.update.mutate({ slug, prices });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/${slug}` });
+  return { gateway, page, slug };
 }
 
 const summaryOf = (page: Page, count = "") =>
@@ -245,9 +226,7 @@ const summaryOf = (page: Page, count = "") =>
 const hours = { when: { hours: { from: "01:00", to: "04:00" } }, prices: { input: 9 } };
 
 browserTest("three prices are visible, and the others open by keyboard", async (t) => {
-  const gateway = await startTestGateway(t);
-  const slug = await addHouseModel(gateway, "weights", { input: 1, output: 2, rules: [hours] });
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/${slug}` });
+  const { gateway, page, slug } = await openModel(t, ["weights"], { input: 1, output: 2, rules: [hours] });
   await page.getByLabel("Cached input", { exact: true }).waitFor();
   const hourWrite = page.getByLabel("1-hour cache write");
   t.false(await hourWrite.isVisible());
@@ -292,9 +271,7 @@ browserTest("three prices are visible, and the others open by keyboard", async (
 });
 
 browserTest("an invalid condition opens the advanced prices and says what to do", async (t) => {
-  const gateway = await startTestGateway(t);
-  const slug = await addHouseModel(gateway, "weights", { input: 1, output: 2 });
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/${slug}` });
+  const { page } = await openModel(t, ["weights"], { input: 1, output: 2 });
   const summary = summaryOf(page);
   await summary.click();
   await page.getByRole("button", { name: "Add condition" }).click();
@@ -315,9 +292,7 @@ browserTest("an invalid condition opens the advanced prices and says what to do"
 });
 
 browserTest("known tiers are shown for a new model and taken over for an old one", async (t) => {
-  const gateway = await startTestGateway(t);
-  const slug = await addHouseModel(gateway, "gpt-5.4", { input: 2.5, rules: [] });
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/${slug}` });
+  const { gateway, page, slug } = await openModel(t, ["gpt-5.4"], { input: 2.5, rules: [] });
   await page.getByRole("button", { name: "Use known values" }).click();
   await summaryOf(page).click();
   t.is(await page.getByLabel("Tokens", { exact: true }).inputValue(), "272000");
@@ -352,10 +327,10 @@ browserTest("known tiers are shown for a new model and taken over for an old one
 
 browserTest("a provider's and a key's charge factor are edited in their forms", async (t) => {
   const gateway = await startTestGateway(t);
-  await addHouseModel(gateway, "weights");
-  const provider = (await gateway.admin.providers.list.query()).find(({ name }) => name === "house");
-  const path = `/providers/${provider?.id}`;
-  const page = await openSignedIn(t, { browser: browser(), gateway, path });
+  const { id } = await addNamedModels(gateway, "house", ["weights"], "openai");
+  const read = async () => (await gateway.admin.providers.list.query()).find((each) => each.id === id);
+  const timeouts = (await read())?.timeouts;
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}` });
   const factor = page.getByLabel("Charge factor");
   await factor.fill("101");
   await page.getByLabel("Cost source").click();
@@ -366,8 +341,7 @@ browserTest("a provider's and a key's charge factor are edited in their forms", 
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Settings saved").waitFor();
   await assertAccessible(t, page);
-  const saved = (await gateway.admin.providers.list.query()).find(({ name }) => name === "house");
-  t.like(saved, { costSource: "provider", chargeFactor: 1.15, timeouts: provider?.timeouts });
+  t.like(await read(), { costSource: "provider", chargeFactor: 1.15, timeouts });
 
   const { key } = await gateway.admin.keys.create.mutate({ name: "Charged", models: ["demo/echo"] });
   await visit(page, `/keys/${key.id}?tab=limits`);

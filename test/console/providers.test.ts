@@ -6,6 +6,7 @@ import { eventually } from "../helpers/eventually.ts";
 import { hostileNames } from "../helpers/hostile-names.ts";
 import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { addNamedModels } from "./add-named-models.ts";
 
 const browser = shareBrowser(test);
 const goodKey = "upstream-key-0123456789-good";
@@ -156,12 +157,7 @@ browserTest("keys in the environment become providers with one click", async (t)
 browserTest("an upstream's model names are rendered as text", async (t) => {
   const upstream = await createListingUpstream(t, [...hostileNames, "plain"]);
   const gateway = await startTestGateway(t);
-  const { id } = await gateway.admin.providers.create.mutate({
-    name: "odd",
-    kind: "openai-compatible",
-    baseUrl: `${upstream.url}/v1`,
-    apiKey: goodKey,
-  });
+  const { id } = await addProvider(gateway, upstream.url, { name: "odd" });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
   const list = page.getByRole("list", { name: "Models of odd" });
   for (const name of hostileNames) await list.getByText(name.trim(), { exact: true }).first().waitFor();
@@ -180,12 +176,7 @@ browserTest("an upstream's model names are rendered as text", async (t) => {
 
 browserTest("an upstream without a list accepts known models, or any by hand", async (t) => {
   const gateway = await startTestGateway(t);
-  const { id } = await gateway.admin.providers.create.mutate({
-    name: "proxy",
-    kind: "openai-compatible",
-    preset: "openai",
-    baseUrl: "http://127.0.0.1:1/v1",
-  });
+  const { id } = await addNamedModels(gateway, "proxy", [], "openai");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
   await page.getByText("Couldn't list models").waitFor();
   await page.getByLabel("Search these models").fill("gpt-4o-mini");
@@ -199,12 +190,7 @@ browserTest("an upstream without a list accepts known models, or any by hand", a
 browserTest("a provider that rejects the key is not reported as having no models", async (t) => {
   const upstream = await createListingUpstream(t, ["small"]);
   const gateway = await startTestGateway(t);
-  const { id } = await gateway.admin.providers.create.mutate({
-    name: "house",
-    kind: "openai-compatible",
-    baseUrl: `${upstream.url}/v1`,
-    apiKey: badKey,
-  });
+  const { id } = await addProvider(gateway, upstream.url, { apiKey: badKey });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
   await page.getByRole("alert").getByText("The provider rejected the key").waitFor();
   await page.getByRole("link", { name: "Add model manually" }).waitFor();
@@ -294,10 +280,8 @@ browserTest("keys are added, weighted, tested and removed, showing their last fo
   await dialog.getByRole("button", { name: "Add and test" }).click();
   await page.getByText("Partially connected. 1 of 2 keys failed (…evil)").waitFor();
   await keys.locator("li", { hasText: "…evil" }).getByText("The provider rejected the key").waitFor();
-  await keys
-    .locator("li", { hasText: "…good" })
-    .getByText(/Responded in/)
-    .waitFor();
+  const good = keys.locator("li", { hasText: "…good" });
+  await good.getByText(/Responded in/).waitFor();
   await assertAccessible(t, page);
 
   await page.getByLabel("Weight of key …good").fill("9");
@@ -391,9 +375,9 @@ browserTest("deleting a provider lists the consequences and requires its name", 
   await page.getByRole("link", { name: "house", exact: true }).waitFor({ state: "detached" });
 });
 
-function addProvider(gateway: TestGateway, url: string) {
+function addProvider(gateway: TestGateway, url: string, more: { name?: string; apiKey?: string } = {}) {
   const settings = { name: "house", kind: "openai-compatible", baseUrl: `${url}/v1` } as const;
-  return gateway.admin.providers.create.mutate({ ...settings, apiKey: goodKey });
+  return gateway.admin.providers.create.mutate({ ...settings, apiKey: goodKey, ...more });
 }
 
 browserTest("a refused private address is reported beside its field with the remedy", async (t) => {
