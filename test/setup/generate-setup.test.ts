@@ -111,19 +111,11 @@ test("a warning about several models appears once and names them", (t) => {
 
 test("a truncated key is distinguished from a foreign one, with its length", (t) => {
   const whole = `sk-gateway-${"a1B2c3D".repeat(7)}`;
+  const advice = "Paste the whole key, and only the key.";
   for (const [key, message] of [
-    [
-      "sk-gateway-oops",
-      "This key is incomplete: it has 15 characters instead of 60. Paste the whole key, and only the key.",
-    ],
-    [
-      whole.slice(0, 19),
-      "This key is incomplete: it has 19 characters instead of 60. Paste the whole key, and only the key.",
-    ],
-    [
-      `${whole}a`,
-      "This key is too long: it has 61 characters instead of 60. Paste the whole key, and only the key.",
-    ],
+    ["sk-gateway-oops", `This key is incomplete: it has 15 characters instead of 60. ${advice}`],
+    [whole.slice(0, 19), `This key is incomplete: it has 19 characters instead of 60. ${advice}`],
+    [`${whole}a`, `This key is too long: it has 61 characters instead of 60. ${advice}`],
     [
       whole.replace("B", "\u{1f511}"),
       "This key contains an invalid character. Use only letters and digits after sk-gateway-.",
