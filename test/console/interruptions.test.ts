@@ -162,11 +162,8 @@ browserTest("a pending call blocks other calls on the key, and a new value is sh
   await rotate.continue();
 
   const result = page.getByRole("dialog", { name: "New value of Test key" });
-  const shown = await result
-    .getByText(/^sk-gateway-/)
-    .first()
-    .innerText();
-  t.not(shown, value);
+  const shown = result.getByText(/^sk-gateway-/).first();
+  t.not(await shown.innerText(), value);
 });
 
 browserTest("input typed during a save is kept, and leaving warns about it", async (t) => {

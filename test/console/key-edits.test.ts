@@ -32,11 +32,8 @@ browserTest("limits set on the key's page apply, show their usage and are remove
   await page.getByText("Limits saved.").waitFor();
   await assertAccessible(t, page);
 
-  const statuses = [];
-  for (let request = 0; request < 3; request++) {
-    statuses.push((await postChat(gateway, key.value, chatBody("demo/echo"))).status);
-  }
-  t.deepEqual(statuses, [200, 200, 429]);
+  for (const status of [200, 200, 429])
+    t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, status);
   await page.getByText("2 of 2 used").waitFor();
   await page.reload();
   await page.getByText("$0.00 of $1.50 spent").waitFor();
@@ -60,8 +57,7 @@ browserTest("budgets name the models that they do not cover, and are marked when
   const page = await openSignedIn(t, { browser: browser(), gateway, path: null });
   const { admin } = gateway;
   const unpriced = await createKey(gateway);
-  const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
-  await admin.models.update.mutate({ id: modelId, prices: { input: null, output: null } });
+  await admin.models.update.mutate({ slug: "demo/echo", prices: { input: null, output: null } });
   await page.goto(`/keys/${unpriced.id}?tab=limits`);
   const warning = page.getByText("demo/echo is unpriced and won't count toward budgets.");
   const budget = page.getByLabel("Monthly budget");
@@ -75,14 +71,14 @@ browserTest("budgets name the models that they do not cover, and are marked when
   await page.getByRole("button", { name: "Edit models" }).click();
   await page.getByText("unpriced", { exact: true }).first().waitFor();
   await visit(page, `/keys/${unpriced.id}?tab=limits`);
-  await admin.models.update.mutate({ id: modelId, prices: { input: 0, output: 0 } });
+  await admin.models.update.mutate({ slug: "demo/echo", prices: { input: 0, output: 0 } });
   await page.reload();
   await budget.fill("5");
   await page.waitForLoadState("networkidle");
   t.is(await warning.count(), 0, "it is free");
   await budget.fill("");
 
-  await admin.models.update.mutate({ id: modelId, prices: { input: 1000, output: 3000 } });
+  await admin.models.update.mutate({ slug: "demo/echo", prices: { input: 1000, output: 3000 } });
   const spent = await createKey(gateway);
   await admin.keys.rename.mutate({ id: spent.id, name: "Spender" });
   await postChat(gateway, spent.value, chatBody("demo/echo"));
@@ -158,11 +154,8 @@ browserTest("all invalid limits are reported at their fields, and warnings keep 
   await eventually(warned);
   await becomePerson(page, administrator, `/keys/${key.id}`);
   await page.getByText("This key exceeded a budget.").waitFor();
-  await page
-    .getByRole("main")
-    .getByText("Change budgets under")
-    .getByRole("link", { name: "Limits" })
-    .click();
+  const remedy = page.getByRole("main").getByText("Change budgets under");
+  await remedy.getByRole("link", { name: "Limits" }).click();
   await page.getByLabel("Daily budget").fill("5");
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("This key exceeded a budget.").waitFor({ state: "detached" });

@@ -12,11 +12,8 @@ browserTest("defaults and a person's limits are set, each with the source of wha
   const gateway = await startTestGateway(t, { environment: { PERSON_TOKENS_PER_MINUTE_MAX: "5000" } });
   const { id, value } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
-  await page
-    .getByRole("navigation", { name: "Console" })
-    .getByRole("link", { name: "Limits" })
-    .first()
-    .click();
+  const navigation = page.getByRole("navigation", { name: "Console" });
+  await navigation.getByRole("link", { name: "Limits" }).first().click();
   await page.getByRole("region", { name: "Gateway" }).waitFor();
   await assertAccessible(t, page);
 

@@ -125,13 +125,12 @@ browserTest("the later of two tabs decides, and an error about a selection ends 
   await page.getByLabel("Provider model ID").fill("small");
   await gateway.admin.providers.delete.mutate({ id });
   await page.getByRole("button", { name: "Add model" }).click();
-  await page.getByText("No provider has this ID. Reload the list of providers.").waitFor();
+  const noProvider = page.getByText("No provider has this ID. Reload the list of providers.");
+  await noProvider.waitFor();
   const provider = page.getByRole("combobox", { name: "Provider", exact: true });
   t.is(await provider.getAttribute("aria-invalid"), "true");
   await choose("Provider", "house");
-  await page
-    .getByText("No provider has this ID. Reload the list of providers.")
-    .waitFor({ state: "detached" });
+  await noProvider.waitFor({ state: "detached" });
   t.is(await provider.getAttribute("aria-invalid"), null);
 });
 
@@ -282,10 +281,8 @@ browserTest("an invalid condition opens the advanced prices and says what to do"
   await field.and(page.locator(":focus")).waitFor();
   await field.fill("flex");
   await page.getByRole("button", { name: "Save" }).click();
-  await page
-    .getByRole("alert")
-    .filter({ hasText: "The rule has no prices and no factor. Set prices or a factor." })
-    .waitFor();
+  const refusal = "The rule has no prices and no factor. Set prices or a factor.";
+  await page.getByRole("alert").filter({ hasText: refusal }).waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Undo changes" }).click();
   await field.waitFor({ state: "detached" });
@@ -315,10 +312,8 @@ browserTest("known tiers are shown for a new model and taken over for an old one
   await page.getByLabel("Model name").fill("dated");
   await page.getByLabel("Provider model ID").fill("gpt-5.4");
   await summaryOf(page).click();
-  await page
-    .getByRole("list", { name: "Known conditions" })
-    .getByText("Prompts above 272,000 tokens: input $5.00")
-    .waitFor();
+  const known = page.getByRole("list", { name: "Known conditions" });
+  await known.getByText("Prompts above 272,000 tokens: input $5.00").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Add model" }).click();
   await page.waitForURL("**/models/house/dated");
