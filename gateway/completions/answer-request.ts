@@ -31,7 +31,7 @@ export function answerRequest(
   checkBeforeReading(context, exchange, bytes);
 
   // 1. Read: the operation parses and checks the body.
-  const request = readRequest(context, exchange, operation, bytes);
+  const request = readRequest(context, exchange, operation, received);
 
   // 2. Resolve: the slug becomes a route, an ordered list of candidates.
   const route = resolveRoute(context.catalogue, exchange.key, request.model);
@@ -56,13 +56,13 @@ function admit(
   // A parsed body can take twenty times the memory of its bytes, so a large one is dropped, and parsed again when it
   // is needed again.
   let parsed: ModelRequest | null = request;
-  const parse = () => parsed ?? operation.read(bytes, context.limits);
+  const parse = () => parsed ?? parseRequest(context, operation, { bytes, headers });
   // 3. Admit: the limiter checks rates and budgets, and starts, queues or rejects the request.
   const start = () => {
     if (followUp !== null) {
       heldBody.add(Math.max(0, followUp.bytesLength - own.length));
       bytes = followUp.join();
-      if (bytes !== own) parsed = readRequest(context, exchange, operation, bytes);
+      if (bytes !== own) parsed = readRequest(context, exchange, operation, { bytes, headers });
     }
     // 4. Attempt: another attempt follows only if no upstream processed the request.
     const attempts = new Attempts(context.attempts, route.candidates, {
@@ -85,9 +85,10 @@ function admit(
     attempts.begin();
     if (bytes.length > parsedBytesMax) parsed = null;
   };
+  const textBytes = request.textBytes ?? own.length;
   // Reading the body may parse it, so only a limiter that needs the description reads it.
-  const describe = () => describeDemand(route, parse().body, own.length, followUp?.kept);
-  context.limiter.admit(exchange, followUp?.bytesLength ?? own.length, start, describe);
+  const describe = () => describeDemand(route, parse().body, textBytes, followUp?.kept);
+  context.limiter.admit(exchange, followUp?.bytesLength ?? textBytes, start, describe);
   if (bytes.length > parsedBytesMax) parsed = null;
 
   // 6. Record: the relay ends the exchange, which writes the usage record before the client's last bytes.
@@ -95,15 +96,17 @@ function admit(
 
 type ReadRequest = { request: ModelRequest; route: Route; followUp: FollowUp | null };
 
+type RequestBody = Pick<ReceivedRequest, "bytes" | "headers">;
+
 /** Parses the request. Describes even an invalid request to the exchange, for the usage record. */
 function readRequest(
   context: AnswerContext,
   exchange: Exchange,
   operation: Operation,
-  bytes: Buffer,
+  { bytes, headers }: RequestBody,
 ): ModelRequest {
   const { catalogue, recordedModelNames } = context;
-  const parse = () => operation.read(bytes, context.limits);
+  const parse = () => parseRequest(context, operation, { bytes, headers });
   try {
     const request = parse();
     const { model, stream } = request;
@@ -124,6 +127,15 @@ function isUnreadable(error: unknown): boolean {
   return (
     !(error instanceof GatewayError) || error.code === "invalid_body" || error.code === "request_too_large"
   );
+}
+
+function parseRequest(
+  { limits }: AnswerContext,
+  operation: Operation,
+  { bytes, headers }: RequestBody,
+): ModelRequest {
+  const { "content-type": contentType } = headers;
+  return operation.read(bytes, limits, typeof contentType === "string" ? contentType : null);
 }
 
 /** Rejects a large body of a key that is over its limit unread, because reading it takes up to 100 ms. */

@@ -1,6 +1,7 @@
 import type { AnswerEnvelope, Dialect, DialectRequest, NativeDialect } from "../dialects/dialect.ts";
 import { GatewayError } from "../errors.ts";
 import type {
+  ChatAnswer,
   ChatTranslation,
   UpstreamModel,
   Endpoint,
@@ -10,15 +11,11 @@ import type {
 import type { Attempt } from "../routing/attempts.ts";
 import type { UsableCandidate } from "../routing/candidate.ts";
 import type { UpstreamEvents } from "../upstream/upstream-call.ts";
-import { toAnswerError } from "../wire/bad-answer.ts";
 import type { ChatRequestBody, ChunkChoice } from "../wire/chat-completion.ts";
-import { parseAnswer } from "../wire/parse-upstream.ts";
-import type { UpstreamEvent } from "../wire/server-sent-events.ts";
-import { readTokenUsage } from "../wire/token-usage.ts";
-import { type AnswerReading, AnswerRelay, estimateAnswerTokens, withEstimates } from "./answer-relay.ts";
+import { AnswerRelay } from "./answer-relay.ts";
 import type { ClientHeaders, ModelCall, Operation } from "./operation.ts";
-import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { type StreamReading, StreamRelay, NativeStream } from "./stream-relay.ts";
+import { translatedAnswer } from "./translated-answer.ts";
 import { TranslatedStream } from "./translated-stream.ts";
 import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
 
@@ -72,7 +69,7 @@ function prepareTranslated(
   const { requestTranslatedBytesMax: bytesMax } = context.limits;
   if (request.bytes.length > bytesMax) throw tooLargeToTranslate(bytesMax);
   const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;
-  const chatBody: ChatRequestBody = { ...dialect.toChatRequest(request), stream: request.stream };
+  const chatBody = toChatBody(dialect, request);
   const translation = chatBody["parallel_tool_calls"] === false ? withOneCall(chat) : chat;
   const params = new Set<string>();
   const built = buildRequest(chat, chatBody, upstreamModel, dialect, params);
@@ -152,21 +149,10 @@ function relayTranslated(
   const envelope = envelopeOf(call, dialect);
   const { estimateInputTokens } = envelope;
   if (!request.stream) {
-    const read: AnswerReading = (bytes) => {
-      try {
-        const answer = translation.readAnswer(parseAnswer(bytes));
-        const outputTokens = () => estimateAnswerTokens(bytes);
-        const usage = withEstimates(answer.usage, { inputTokens: estimateInputTokens, outputTokens });
-        const shown = dialect.formatAnswer({ ...answer, usage }, envelope, request);
-        return {
-          bytes: Buffer.from(JSON.stringify(shown)),
-          usage: readTokenUsage(answer.usage, answer.usageDetails),
-        };
-      } catch (thrown) {
-        throw errorWithoutSecrets(toAnswerError(thrown), secret);
-      }
-    };
-    return new AnswerRelay(exchange, read, Math.min(upstreamAnswerBytesMax, translatedBytesMax));
+    const formatAnswer = (answer: ChatAnswer) => dialect.formatAnswer(answer, envelope, request);
+    const { readAnswer } = translation;
+    const reading = translatedAnswer({ readAnswer, formatAnswer, estimateInputTokens, secret });
+    return new AnswerRelay(exchange, reading, Math.min(upstreamAnswerBytesMax, translatedBytesMax));
   }
   const writer = dialect.createStreamWriter(envelope, request);
   exchange.reply.streamWith(writer);
@@ -180,6 +166,10 @@ const translatedBytesMax = 12 * 1024 * 1024;
 function relayStream({ context, exchange }: Call, reading: StreamReading): StreamRelay {
   const { streamPingIntervalMs: pingIntervalMs, clientStallTimeoutMs } = context.limits;
   return new StreamRelay(exchange, reading, { pingIntervalMs, clientStallTimeoutMs });
+}
+
+function toChatBody(dialect: Dialect, request: DialectRequest): ChatRequestBody {
+  return { ...dialect.toChatRequest(request), stream: request.stream };
 }
 
 function envelopeOf({ context, exchange, request, followUp }: Call, dialect: Dialect): AnswerEnvelope {
@@ -230,11 +220,19 @@ function withOneCall(translation: ChatTranslation): ChatTranslation {
     },
     createStreamReader() {
       const reader = translation.createStreamReader();
-      const read = reader.read.bind(reader);
       const firstCalls = new Map<number, number>();
-      return Object.assign(reader, {
-        read: (event: UpstreamEvent) => read(event).map((choice) => withoutLaterCalls(choice, firstCalls)),
-      });
+      return {
+        get usage() {
+          return reader.usage;
+        },
+        get usageDetails() {
+          return reader.usageDetails;
+        },
+        get state() {
+          return reader.state;
+        },
+        read: (event) => reader.read(event).map((choice) => withoutLaterCalls(choice, firstCalls)),
+      };
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { BodyLimits } from "../dialects/parse-body.ts";
 import type { Settings } from "../config/variables.ts";
-import type { DialectRequest, KeptAnswer } from "../dialects/dialect.ts";
+import type { KeptAnswer } from "../dialects/dialect.ts";
 import type { GatewayError } from "../errors.ts";
 import type { Limiter } from "../limits/rates/limiter.ts";
 import type { EndpointName } from "../providers/provider.ts";
@@ -19,15 +19,25 @@ export type Operation<Request extends ModelRequest = ModelRequest> = {
   endpointName: EndpointName;
   /** The operation's name in OpenTelemetry's conventions. */
   telemetryName: string;
-  /** Throws a `GatewayError` for an invalid request. */
-  read(bytes: Buffer, limits: BodyLimits): Request;
+  /**
+   * Throws a `GatewayError` for an invalid request.
+   * @param contentType the client's header, which describes a body other than JSON
+   */
+  read(bytes: Buffer, limits: BodyLimits, contentType: string | null): Request;
   /** Estimates what the upstream did not report. May parse the body. */
   estimateInputTokens(request: Request): number;
   /** Throws a `GatewayError` if the candidate cannot serve the request. */
   prepare(call: ModelCall<Request>, candidate: UsableCandidate): Attempt;
 };
 
-export type ModelRequest = Pick<DialectRequest, "body" | "model" | "stream">;
+export type ModelRequest = {
+  /** The first read of the body may parse the bytes. */
+  readonly body: Record<string, unknown>;
+  model: string;
+  stream: boolean;
+  /** The number of bytes that count as text. Undefined if all do. */
+  textBytes?: number;
+};
 
 export type ModelCall<Request extends ModelRequest = ModelRequest> = {
   context: { limits: Settings; upstreams: Upstreams; keptResponses: ResponseKeeper | null };

@@ -13,8 +13,8 @@ export type Reply = {
   /** Returns false while the client is slow. The caller must then wait for `onDrain` before the next write. */
   write(bytes: BytesOrText): boolean;
   endStream(lastBytes: BytesOrText): void;
-  /** Sends a whole answer in JSON, with status 200. */
-  send(bytes: Buffer, headers: string[]): void;
+  /** Sends a whole answer with status 200. The default of `contentType` is JSON. */
+  send(bytes: Buffer, headers: string[], contentType?: string): void;
   /** Sets the writer of a translated stream. `fail` may need the writer to format the error. */
   streamWith(writer: StreamWriter): void;
   /** Ends the response with the error in the client's dialect. `headers` count only before the response has begun. */

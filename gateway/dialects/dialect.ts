@@ -132,7 +132,40 @@ export type NativePiece = {
   ending: "done" | GatewayError | null;
 };
 
-export type ClientAnswer = { bytes: Buffer; usage: TokenUsage | null };
+export type ClientAnswer = {
+  bytes: Buffer;
+  usage: TokenUsage | null;
+  /** Undefined for JSON. */
+  contentType?: string;
+};
+
+/** An API without translation: requests and answers pass through, with another name for the model. */
+export type RelayedApi<Request extends RelayedRequest = RelayedRequest> = {
+  /** The path after `/v1/`, and the endpoint's name in usage records. */
+  endpointName: EndpointName;
+  /** The operation's name in OpenTelemetry's conventions. */
+  telemetryName: string;
+  /** Complete the error for a model without this API: it "does not support …. Choose …." */
+  wording: { purpose: string; modelKind: string };
+  /** Matches the lower-case names of the client headers that the upstream receives. Null for none. */
+  forwardedHeaders: RegExp | null;
+  /**
+   * Throws the same errors as `Dialect.readRequest`.
+   * @param contentType the client's header, which describes a body other than JSON
+   */
+  readRequest(bytes: Buffer, limits: BodyLimits, contentType: string | null): Request;
+  /** The members whose text the upstream counts as input, under names of a chat or embeddings request. */
+  promptOf(body: Request["body"]): Record<string, unknown>;
+  /** The body for the upstream, in parts: usually the client's bytes with another model name. */
+  buildRequest(request: Request, model: UpstreamModel): readonly Buffer[];
+  /** May throw any error for a malformed answer. */
+  readAnswer(bytes: Buffer, slug: string, contentType: string | null): ClientAnswer;
+};
+
+export type RelayedRequest = Pick<DialectRequest, "body" | "bytes" | "model" | "stream"> & {
+  /** The number of bytes that count as text. Undefined if all do. */
+  textBytes?: number;
+};
 
 export type ShownError = UpstreamErrorDetails & {
   message: string;

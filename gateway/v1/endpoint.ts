@@ -159,8 +159,8 @@ class HttpReply implements Reply {
     this.#end(lastBytes);
   }
 
-  send(bytes: Buffer, headers: string[]): void {
-    this.#send(200, bytes, headers);
+  send(bytes: Buffer, headers: string[], contentType = jsonType): void {
+    this.#send(200, contentType, bytes, headers);
   }
 
   fail(error: GatewayError, headers: string[] = []): void {
@@ -169,7 +169,7 @@ class HttpReply implements Reply {
       return;
     }
     const body = Buffer.from(JSON.stringify(toErrorBody(error, this.#dialect, this.#requestId)));
-    this.#send(this.statusOf(error), body, [...errorHeaders(error), ...headers]);
+    this.#send(this.statusOf(error), jsonType, body, [...errorHeaders(error), ...headers]);
   }
 
   abandon(): void {
@@ -180,10 +180,10 @@ class HttpReply implements Reply {
     this.#response.on("drain", listener);
   }
 
-  #send(status: number, bytes: Buffer, headers: string[]): void {
+  #send(status: number, contentType: string, bytes: Buffer, headers: string[]): void {
     const head = [
       "content-type",
-      "application/json; charset=utf-8",
+      contentType,
       "x-content-type-options",
       "nosniff",
       "content-length",
@@ -210,6 +210,8 @@ class HttpReply implements Reply {
     this.#response.end(isJoined ? bytes.toString("latin1") : toSendable(bytes), "latin1");
   }
 }
+
+const jsonType = "application/json; charset=utf-8";
 
 /** Long text becomes a buffer, because a slow client would keep it in V8's limited heap. */
 function toSendable(bytes: BytesOrText): BytesOrText {
