@@ -48,10 +48,7 @@ export async function startTestGateway(
   return { ...gateway, close, admin, accessToken, log, environment };
 }
 
-/**
- * Variables for gateways of tests. Test files share a machine, so a slow server must not count as unavailable, nor a slow
- * stream as silent, nor a slow client as gone.
- */
+/** Test files share a machine, so what is only slow must not count as unavailable, silent, gone or over. */
 export const patience = {
   STREAM_PING_INTERVAL_MS: String(hangMs),
   REQUEST_HEADERS_TIMEOUT_MS: String(hangMs),
@@ -59,6 +56,9 @@ export const patience = {
   DATABASE_TIMEOUT_MS: String(hangMs),
   DATABASE_CONNECT_TIMEOUT_MS: String(hangMs),
   VALKEY_TIMEOUT_MS: String(hangMs),
+  UPSTREAM_CONNECT_TIMEOUT_MS: String(hangMs),
+  UPSTREAM_COOL_DOWN_MS: String(hangMs),
+  QUEUE_WAIT_MS_MAX: String(hangMs),
   USAGE_QUERY_TIMEOUT_MS: String(hangMs),
 };
 
