@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import test from "ava";
 import { createId } from "../../gateway/ids.ts";
 import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
+import { hangMs } from "../helpers/eventually.ts";
 import { freePort } from "../helpers/free-port.ts";
 import { usageRow } from "../helpers/open-test-database.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
@@ -61,7 +62,7 @@ test("an unreachable provider reports why, during and after its cool-down", asyn
   const cooling = await healthOf(gateway, model.providerId);
   t.like(cooling, { state: "cooling_down", ...why });
   t.like(cooling.credentials[0], why);
-  aheadMs += 60_000;
+  aheadMs += hangMs;
   t.like(await healthOf(gateway, model.providerId), { state: "failing", ...why });
 });
 

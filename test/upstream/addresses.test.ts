@@ -291,7 +291,7 @@ async function insertProviders(gateway: TestGateway, baseUrls: Record<string, st
       await providers.insert(providerRow(`prv_${name}`, { name, kind: "openai-compatible", baseUrl }));
       await models.insert(modelRow(`mdl_${name}`, `prv_${name}`, { slug: `${name}/model` }));
       // A second model must not cause a second warning.
-      await models.insert(modelRow(`mdl_${name}2`, `prv_${name}`, { slug: `${name}/other` }));
+      await models.insert(modelRow(`mdl_${name}_other`, `prv_${name}`, { slug: `${name}/other` }));
     }
     await changes.append("catalogue", `prv_${names[0]}`, new Date());
   });
