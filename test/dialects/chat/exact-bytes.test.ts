@@ -10,6 +10,7 @@ import { anyCharacter } from "../../helpers/any-character.ts";
 import { bodyLimits } from "../../helpers/body-limits.ts";
 import { cutAnywhere, seededRandom } from "../../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../../helpers/spell-object.ts";
+import { envelope } from "../messages/messages-dialect.ts";
 
 const slug = "test/model";
 const modelJson = JSON.stringify(slug);
@@ -380,4 +381,14 @@ test("a limit of null does not replace the other limit", (t) => {
 test("a `__proto__` member stays an ordinary field", (t) => {
   const sent = `{"__proto__":{"a":1},"model":"x","model":"a/b",${messages}}`;
   t.is(splice(sent), `{"__proto__":{"a":1},"model":${upstreamJson},${messages}}`);
+});
+
+test("in a translated stream each choice begins with its role", (t) => {
+  const request = readChatRequest(Buffer.from(`{"model":"a/b",${messages}}`), bodyLimits);
+  const writer = chat.createStreamWriter(envelope, request);
+  const roles = [0, 1, 0, 1].map((index) => {
+    const event = writer.write({ index, delta: { content: "x" }, finish_reason: null }, null);
+    return JSON.parse(event.replace("data: ", "")).choices[0].delta.role;
+  });
+  t.deepEqual(roles, ["assistant", "assistant", undefined, undefined]);
 });

@@ -126,6 +126,11 @@ for (const [title, body] of thinkingRequests) {
 for (const [title, body, chosen] of [
   ["auto", { tool_choice: { type: "auto" } }, {}],
   ["any", { tool_choice: { type: "any" } }, { tool_choice: "required" }],
+  [
+    "any, but one at a time",
+    { tool_choice: { type: "any", disable_parallel_tool_use: true } },
+    { tool_choice: "required", parallel_tool_calls: false },
+  ],
   ["none", { tool_choice: { type: "none" } }, { tool_choice: "none" }],
   [
     "one",
