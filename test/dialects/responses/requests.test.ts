@@ -245,6 +245,15 @@ function toolsOf(tools: unknown[], choice?: unknown): object {
   return { input: "x", tools, tool_choice: choice };
 }
 
+test("an earlier turn with only a refusal is kept", (t) => {
+  const refusal = { role: "assistant", content: [{ type: "refusal", refusal: "No." }] };
+  const { messages } = responses.toChatRequest(requestFrom({ model: "x/y", ...inputOf(refusal) }));
+  t.deepEqual(messages, [
+    { role: "assistant", content: null, refusal: "No." },
+    { role: "user", content: "x" },
+  ]);
+});
+
 const slug = 'openai/gpt-5.5 "best"';
 
 const folder = path.resolve(import.meta.dirname, "../../fixtures/dialects/responses");
