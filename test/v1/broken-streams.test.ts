@@ -75,7 +75,9 @@ type Written = {
 function writtenByChat(): Written {
   return {
     begun: chunkEvent("Hel") + chunkEvent("lo"),
-    rest: chunkEvent("").replace('"finish_reason":null', '"finish_reason":"stop"') + usageEvent,
+    // OpenRouter sends another chunk of the choice after its end.
+    rest:
+      chunkEvent("").replace('"finish_reason":null', '"finish_reason":"stop"') + chunkEvent("") + usageEvent,
     end: doneEvent,
     error: `data: {"error":{"message":"Overloaded by ${upstreamSecret}.","code":500}}\n\n`,
     garbage: ["data: <html>\n\n", 'data: {"choices":5}\n\n', "data: [1]\n\n"],
