@@ -1,6 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import test from "ava";
 import OpenAI from "openai";
+import { FairQueue, type QueueSlot } from "../../gateway/limits/rates/admission.ts";
 import { assertError, serverError } from "../helpers/assert-error.ts";
 import { errorDialects } from "../helpers/client-dialects.ts";
 import { eventually } from "../helpers/eventually.ts";
@@ -219,6 +220,18 @@ test.serial("a process at capacity alternates between keys and refuses excess re
   if (!refused) return t.fail();
   const error = { ...serverError(503, "service_unavailable"), headers: { "retry-after": "1" } };
   t.regex(assertError(t, refused, error), /is at capacity/);
+});
+
+test("a request that left the queue in time is not refused later", async (t) => {
+  const queue = new FairQueue({ concurrentRequestsMax: 1, queuedRequestsPerKeyMax: 9, queueWaitMsMax: 1 });
+  const refused = Promise.withResolvers<string>();
+  const [first] = ["first", "second", "third"].map((keyId): QueueSlot => {
+    const slot: QueueSlot = { keyId, start() {}, refuse: () => refused.resolve(keyId), state: "new" };
+    queue.enter(slot);
+    return slot;
+  });
+  if (first) queue.leave(first);
+  t.is(await refused.promise, "third");
 });
 
 test.serial("a queued request times out or is cancelled without using any limit", async (t) => {

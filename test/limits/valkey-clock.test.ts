@@ -80,6 +80,11 @@ if (valkeyProgram) {
     clock.now += 61_000;
     t.is(outcome(await one.reserve([holder], 60, 10)), "admitted", "the minute is over");
     t.is(outcome(await one.reserve([holder], 60, 10)), "waits");
+    clock.now += 61_000;
+    const third = await one.reserve([holder], 90, 10);
+    if (!third || !("undo" in third)) return t.fail();
+    third.end(0);
+    t.is(outcome(await one.reserve([holder], 20, 20)), "refused", "a minute later, the 60 are not reserved");
   });
 
   test.serial("with Valkey 100 parallel requests wait for their tokens and pass no limit", async (t) => {
