@@ -7,6 +7,7 @@ import { estimateInputTokens } from "../../gateway/usage/counting/estimate-input
 import { chat } from "../../gateway/dialects/chat/chat.ts";
 import { deltaNames } from "../../gateway/dialects/named-event-reader.ts";
 import { answerNames, OutputMeter, TokenMeter } from "../../gateway/usage/counting/token-meter.ts";
+import { matchingRules } from "../../gateway/usage/counting/price-sheet.ts";
 import type { TokenUsage } from "../../gateway/wire/token-usage.ts";
 import { type PriceComponent, priceComponents, type PriceRule } from "../../db/entities/price-details.ts";
 import { costLines, priceRequest, type Prices, usageParts } from "../../gateway/usage/counting/cost.ts";
@@ -319,6 +320,27 @@ test("a part of a prompt above a threshold costs its price, the rest the usual o
   // The 400 cached tokens come first, then 600 tokens below the threshold, then 500 above it.
   t.is(priceRequest(list, used, at).cost, 400 * 100 + 600 * 1_000 + 500 * 3_000 + 100 * 5_000);
 });
+
+test("an image from the cache is not counted as image input again", (t) => {
+  const used = { inputTokens: 100, cachedInputTokens: 40, outputTokens: 1, reasoningTokens: null };
+  const details = { imageInputTokens: 50, cachedImageInputTokens: 30 };
+  const parts = usageParts({ ...used, cacheWriteInputTokens: null, details });
+  t.is(parts?.find(({ component }) => component === "imageInput")?.quantity, 20);
+});
+
+for (const [from, to, applies] of [
+  ["11:00", "13:00", true],
+  ["12:00", "08:00", true],
+  ["20:00", "13:00", true],
+  ["20:00", "12:00", false],
+  ["12:30", "11:30", false],
+] as const) {
+  test(`at 12:00, prices from ${from} to ${to} ${applies ? "apply" : "do not apply"}`, (t) => {
+    const rules = [{ when: { hours: { from, to } } }];
+    const matching = matchingRules({ prices: {}, rules }, { inputTokens: 1, terms: undefined, at });
+    t.deepEqual(matching, applies ? rules : []);
+  });
+}
 
 const unknown: [what: string, details: TokenUsage["details"]][] = [
   ["a search", { webSearches: 1 }],
