@@ -1,4 +1,5 @@
 import test from "ava";
+import { CoolDowns } from "../../gateway/routing/cool-downs.ts";
 import { addModel, answersWith, askModel, type Script } from "../helpers/add-model.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
@@ -50,4 +51,17 @@ test("a 403 diverts only its own request, because it may concern the prompt", as
   const own = await addModel(t, gateway, (response) => answers.shift()?.(response), [other.slug]);
   t.like((await askModel(gateway, own.slug)).record, { provider: other.name, attempts: 2 });
   t.like((await askModel(gateway, own.slug)).record, { provider: own.name, attempts: 1 });
+});
+
+test("a later refusal does not shorten a cool-down", (t) => {
+  const coolDowns = new CoolDowns({ now: () => 0, monotonicNow: () => 0 });
+  const candidate = { providerId: "prv_1", credentialId: null, upstreamModel: { name: "a" } };
+  for (const [ms, leftMs] of [
+    [30_000, 30_000],
+    [5_000, 30_000],
+    [60_000, 60_000],
+  ] as const) {
+    coolDowns.start({ ...candidate, providerName: "one" }, ms, { code: "http_429", reason: null });
+    t.is(coolDowns.leftMs(candidate), leftMs);
+  }
 });

@@ -3,6 +3,7 @@ import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import test from "ava";
+import { NetworkCall } from "../../gateway/upstream/connection.ts";
 import { callUpstream, createUpstreams } from "../helpers/call-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { createRawUpstream, type RawConnection } from "../helpers/raw-upstream.ts";
@@ -84,6 +85,25 @@ test("a call paused before its response reads nothing until it resumes", async (
   t.true(connection.socket.writableLength > 0);
   call.resume();
   t.is((await outcome).body.length, 32 * 1024 * 1024);
+});
+
+test.serial("a call that was paused for long may be idle for its whole time again", async (t) => {
+  const { now } = performance;
+  let time = 0;
+  performance.now = () => time;
+  t.teardown(() => (performance.now = now));
+  const ended = Promise.withResolvers<number>();
+  const events = { onHeaders() {}, onData() {}, onEnd() {}, onError: () => ended.resolve(time) };
+  const timeouts = { firstByteTimeoutMs: 100, idleTimeoutMs: 1, totalTimeoutMs: 100, connectTimeoutMs: 100 };
+  const call = new NetworkCall(events, timeouts);
+  call.onHeaders(200, {});
+  call.pause();
+  time = 50;
+  call.resume();
+  // The call's timer has the same duration and started earlier.
+  await wait(1);
+  time = 51;
+  t.is(await ended.promise, 51);
 });
 
 test("an idle connection does not keep the process alive, and a call does", async (t) => {
