@@ -45,11 +45,12 @@ test("Claude Code gets a context window for unknown models, and betas for Anthro
     contextWindow: 1_000_000,
   });
   const qwen = setupModel("qwen/qwen3-coder", { contextWindow: 262_144 });
-  const shown = (light: typeof claude) => {
-    const models = { light, daily: claude, hard: claude, connected: [light, claude] };
+  const shown = (light: typeof claude, daily = claude) => {
+    const models = { light, daily, hard: claude, connected: [light, daily, claude] };
     return generate("claude-code", { models }).files[0];
   };
   t.regex(shown(qwen)?.content ?? "", /"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "262144"/);
+  t.regex(shown(qwen, setupModel("x/y"))?.content ?? "", /"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "200000"/);
   t.regex(shown(qwen)?.content ?? "", /"CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS": "1"/);
   t.notRegex(shown(claude)?.content ?? "", /MAX_CONTEXT|EXPERIMENTAL/);
   t.true(shown(claude)?.removes.includes("env > CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS"));
