@@ -71,14 +71,14 @@ if (serverKind) {
     // An existing connection needs no new token.
     await database.read(({ users }) => users.count());
     t.is(tokens.length, made);
+    const known = new Set(tokens);
     await eventually(async () => {
       guard.cutAll();
       await database.read(({ users }) => users.count()).catch(() => {});
       // A token contains the time in seconds, so a later token differs.
-      return tokens.at(-1) !== first;
+      return tokens.some((token) => !known.has(token));
     });
     t.is(await database.read(({ users }) => users.count()), 1);
-    t.true(tokens.length > made);
   });
 
   test.serial("a rejected or missing token throws a DatabaseUnavailableError", async (t) => {
