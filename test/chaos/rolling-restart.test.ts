@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import test, { type ExecutionContext } from "ava";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
-import { eventually } from "../helpers/eventually.ts";
+import { eventually, succeeds } from "../helpers/eventually.ts";
 import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-process.ts";
 import {
   beginStream,
@@ -16,6 +16,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { signIn } from "../helpers/test-gateway.ts";
 import { startBalancer } from "./balancer.ts";
 import { compare, startClients } from "./clients.ts";
+import { openStream } from "../helpers/open-chat.ts";
 import { recordedRequests } from "../helpers/recorded-requests.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 
@@ -25,10 +26,20 @@ const plan = isFull
 
 const mysqlTest = serverKind ? test.serial : test.serial.skip;
 
-/** Starts gateways behind a balancer. The gateways share the database and the secrets, but no data folder. */
+const heldPrompt = "Hold this stream";
+
+/**
+ * Starts gateways behind a balancer. The gateways share the database and the secrets, but no data folder. The
+ * functions in `held` end the streams with `heldPrompt`.
+ */
 async function setUp(t: ExecutionContext, more: Record<string, string>) {
-  const upstream = await createUpstream(t, async (_request, response) => {
+  const held: (() => void)[] = [];
+  const upstream = await createUpstream(t, async ({ body }, response) => {
     beginStream(response);
+    if (body.includes(heldPrompt)) {
+      response.write(chunkEvent(" word"));
+      return void held.push(() => response.end(usageEvent + doneEvent));
+    }
     // Random lengths let requests start and end at any moment.
     const words = Math.ceil(plan.words * Math.random());
     for (let word = 0; word < words; word++) {
@@ -65,7 +76,7 @@ async function setUp(t: ExecutionContext, more: Record<string, string>) {
     await eventually(() => knowsModel(machine, key, model));
     await balancer.add(machine.url);
   }
-  return { balancer, machines, start, key, model, databaseUrl: environment.DATABASE_URL };
+  return { balancer, machines, start, key, model, held, databaseUrl: environment.DATABASE_URL };
 }
 
 type Machine = { dataDir: string; process: GatewayProcess; url: string };
@@ -76,18 +87,30 @@ async function knowsModel({ url }: Machine, key: string, model: string): Promise
   return answer.status === 200;
 }
 
+/** Whether the machine refuses new connections. */
+async function isClosed({ url }: Machine): Promise<boolean> {
+  return !(await succeeds(fetch(`${url}/healthz`, { method: "HEAD", headers: { connection: "close" } })));
+}
+
 async function restartUnderLoad(t: ExecutionContext, environment: Record<string, string> = {}) {
   t.timeout(600_000);
-  const { balancer, machines, start, key, model, databaseUrl } = await setUp(t, environment);
+  const { balancer, machines, start, key, model, held, databaseUrl } = await setUp(t, environment);
   const clients = startClients({ url: balancer.url, key, model, count: plan.clients, onlyStreams: true });
   const exitCodes = new Set<number | null>();
+  let cut = 0;
   for (let restart = 0; restart < plan.restarts; restart++) {
     const index = restart % machines.length;
     const machine = machines[index];
     if (!machine) break;
     const before = clients.ledger.complete.length;
     await eventually(() => clients.ledger.complete.length >= before + plan.clients);
+    const stream = await openStream(machine, key, heldPrompt, model);
     machine.process.child.kill("SIGTERM");
+    // The stream outlasts the stop delay, so that only the drain waits for it.
+    await eventually(() => isClosed(machine));
+    for (const end of held.splice(0)) end();
+    await stream.ended;
+    if (!stream.text().endsWith(doneEvent)) cut++;
     exitCodes.add(await machine.process.exited);
     balancer.remove(machine.url);
     machines[index] = await start(machine.dataDir);
@@ -102,7 +125,7 @@ async function restartUnderLoad(t: ExecutionContext, environment: Record<string,
   const result = {
     ...compare(ledger, records),
     complete: ledger.complete.length,
-    broken: ledger.broken,
+    broken: ledger.broken + cut,
     errors: [...ledger.errors.values()].reduce((sum, count) => sum + count, 0),
     notSucceeded: records.filter(({ status }) => status !== "SUCCEEDED").length,
     exitCodes: [...exitCodes].join(),
