@@ -28,7 +28,7 @@ browserTest("an unavailable database is reported and retried", async (t) => {
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
   await page.getByRole("link", { name: "Test key" }).waitFor();
-  const thaw = freeze(gateway);
+  const thaw = freeze(t, gateway);
   await page.getByRole("link", { name: "Test key" }).click();
   const notice = page.getByRole("alert").filter({ hasText: "Couldn't load key" });
   t.regex(await notice.innerText(), /cannot reach its database.*Request req_/s);
@@ -38,7 +38,7 @@ browserTest("an unavailable database is reported and retried", async (t) => {
   await page.getByRole("heading", { name: "Test key" }).waitFor();
   await notice.waitFor({ state: "detached" });
 
-  const thawAgain = freeze(gateway);
+  const thawAgain = freeze(t, gateway);
   await page.getByRole("button", { name: "Deactivate" }).click();
   const dialog = page.getByRole("dialog", { name: "Deactivate Test key?" });
   await dialog.getByRole("button", { name: "Deactivate" }).click();
@@ -269,9 +269,11 @@ async function modelsOf({ services }: TestGateway, id: string): Promise<string[]
 }
 
 /** Operations on SQLite run one at a time, so a pending read blocks all others like a frozen server. */
-function freeze({ services: { database } }: TestGateway): () => void {
+function freeze(t: ExecutionContext, { services: { database } }: TestGateway): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   database.read(() => promise).catch(() => {});
+  // A failed test must not leave a gateway that cannot close.
+  t.teardown(resolve);
   return resolve;
 }
 
