@@ -349,8 +349,12 @@ browserTest("models are searched, filtered and paged, and the URL keeps the stat
   await page.goBack();
   await row.waitFor();
 
+  // A search starts at the first page.
+  await page.goForward();
+  const last = page.getByRole("link", { name: "many/model-159" });
+  await last.waitFor();
   await page.getByRole("searchbox").fill("model-12");
-  await row.waitFor({ state: "detached" });
+  await last.waitFor({ state: "detached" });
   t.is(new URL(page.url()).search, "?search=model-12");
   await page.reload();
   await page.getByRole("link", { name: "many/model-129" }).waitFor();
