@@ -1,3 +1,4 @@
+import type { holderColumns } from "../db/entities/api-key.ts";
 import { DatabaseUnavailableError, QueryTooLongError } from "../db/database-errors.ts";
 
 /** An error whose message may be shown to the client. `cause` is for the log only. */
@@ -80,8 +81,8 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-/** The holder of a limit or budget: an API key, a user with all of the user's keys, or the whole gateway. */
-export type LimitHolder = "key" | "person" | "gateway";
+/** The holder of a limit or budget: an API key, somebody with several keys, or the whole gateway. */
+export type LimitHolder = "key" | keyof typeof holderColumns | "gateway";
 /** More specific than the error code. */
 export type ErrorReason = LimitReason | FailureReason;
 export type LimitReason =

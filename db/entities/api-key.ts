@@ -28,6 +28,12 @@ export const ApiKey = table(
   ],
 );
 
+/** The columns of a key, or of its requests, that name who else has limits for the key's requests. */
+export const holderColumns = { person: "ownerId" } as const satisfies Record<string, keyof ApiKeyRow>;
+
+/** The part of a key that determines who has limits for its requests. */
+export type HeldKey = Readonly<Pick<ApiKeyRow, "id" | (typeof holderColumns)[keyof typeof holderColumns]>>;
+
 /** The hash of a key value. After a rotation, the old values stay valid until `validUntil`. */
 export const ApiKeyValue = table(
   "api_key_values",

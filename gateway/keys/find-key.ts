@@ -1,3 +1,4 @@
+import { heldBy } from "../limits/holders.ts";
 import { ownLimits } from "../limits/limit-table.ts";
 import type { KnownKey } from "./authenticate-key.ts";
 import type { Budgets } from "../limits/budgets/budgets.ts";
@@ -68,10 +69,9 @@ export async function lookUpKey(
   const { key: row, value, modelIds } = found;
   const ends = [row.expiresAt, value.validUntil].flatMap((end) => end?.getTime() ?? []);
   const key: KnownKey = {
-    id: row.id,
+    ...heldBy(row),
     hash,
     name: row.name,
-    ownerId: row.ownerId,
     chargeFactor: row.chargeFactor,
     isActive: row.status === "active",
     validUntil: ends.length === 0 ? null : Math.min(...ends),

@@ -1,3 +1,5 @@
+import type { Repositories } from "../../db/database.ts";
+import { type HeldKey, holderColumns } from "../../db/entities/api-key.ts";
 import type { LimitColumns } from "../../db/entities/limits.ts";
 import { allKeys } from "../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../db/repositories/daily-costs-query.ts";
@@ -16,13 +18,17 @@ import {
 } from "./limit-table.ts";
 
 /** A key as its limits see it. `limits` are its own, or null if none is set. */
-export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: LimitColumns | null }>;
+export type LimitedKey = HeldKey & Readonly<{ limits: LimitColumns | null }>;
+
+export function heldBy(key: HeldKey): HeldKey {
+  return { id: key.id, ...byName(Object.values(holderColumns), (column) => key[column]) };
+}
 
 /** Somebody who has limits and budgets. The limits apply to a group of keys: those for which `idOf` is the same. */
 export type Holder = Readonly<{
   kind: LimitHolder;
   /** Null for a key without this holder. */
-  idOf: (key: Pick<LimitedKey, "id" | "ownerId">) => string | null;
+  idOf: (key: HeldKey) => string | null;
   /**
    * Whether a row of limits belongs to one of these holders, by the row's ID. Null if their limits are not in rows:
    * those of a key are its columns.
@@ -30,6 +36,9 @@ export type Holder = Readonly<{
   isRowOf: ((id: string) => boolean) | null;
   /** The row with the limits of each holder that has none of its own. */
   rowForEach?: string;
+  /** The names of rows that are not in another table, by ID. */
+  rowNames: Readonly<Record<string, string>>;
+  findName?: (repositories: Repositories, id: string) => Promise<string | undefined>;
   /** The settings that replace limits which no row sets. */
   settings: Partial<Record<LimitColumn, keyof Settings>>;
   costs: {
@@ -54,6 +63,7 @@ export const holderKinds: readonly Holder[] = [
     idOf: ({ id }) => id,
     isRowOf: null,
     rowForEach: "keys",
+    rowNames: { keys: "Each API key" },
     settings: {
       requestsPerMinute: "keyRequestsPerMinuteMax",
       tokensPerMinute: "keyTokensPerMinuteMax",
@@ -69,6 +79,8 @@ export const holderKinds: readonly Holder[] = [
     idOf: ({ ownerId }) => ownerId,
     isRowOf: (id) => id.startsWith("usr_"),
     rowForEach: "people",
+    rowNames: { people: "Each person" },
+    findName: async ({ users }, id) => (await users.find(id))?.name,
     settings: {
       requestsPerMinute: "personRequestsPerMinuteMax",
       tokensPerMinute: "personTokensPerMinuteMax",
@@ -85,6 +97,7 @@ export const holderKinds: readonly Holder[] = [
     kind: "gateway",
     idOf: () => "gateway",
     isRowOf: (id) => id === "gateway",
+    rowNames: { gateway: "Gateway" },
     settings: {
       requestsPerMinute: "gatewayRequestsPerMinuteMax",
       tokensPerMinute: "gatewayTokensPerMinuteMax",

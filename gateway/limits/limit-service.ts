@@ -113,17 +113,11 @@ function toVariable(setting: string): string {
 }
 
 /** Throws `not_found` for an unknown holder. */
-async function findHolder({ users }: Repositories, id: string): Promise<{ kind: Holder; name: string }> {
+async function findHolder(repositories: Repositories, id: string): Promise<{ kind: Holder; name: string }> {
   const kind = holderKinds.find(({ isRowOf, rowForEach }) => rowForEach === id || isRowOf?.(id));
-  const name = names[id] ?? (await users.find(id))?.name;
+  const name = kind?.rowNames[id] ?? (await kind?.findName?.(repositories, id));
   if (kind && name !== undefined) return { kind, name };
-  const message = "No holder of limits has this ID. Use gateway, people, keys or the ID of a user.";
+  const ids = holderKinds.flatMap(({ rowNames }) => Object.keys(rowNames)).toReversed();
+  const message = `No holder of limits has this ID. Use ${ids.join(", ")} or the ID of a user.`;
   throw new GatewayError("not_found", message, { param: "holder" });
 }
-
-/** The names of holders that are not in the database. */
-const names: Readonly<Partial<Record<string, string>>> = {
-  gateway: "Gateway",
-  people: "Each person",
-  keys: "Each API key",
-};

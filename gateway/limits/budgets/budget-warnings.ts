@@ -1,10 +1,11 @@
 import { hash, createHmac } from "node:crypto";
 import type { Database } from "../../../db/database.ts";
+import { holderColumns } from "../../../db/entities/api-key.ts";
 import { type LimitEventRow, noKey } from "../../../db/entities/limit-event.ts";
 import type { LimitHolder } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
 import { dayMs, type SpentPart } from "./ledger.ts";
-import { holderOf } from "../holders.ts";
+import { holderKinds, holderOf } from "../holders.ts";
 import { toUsd } from "../limit-table.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
 
@@ -25,17 +26,16 @@ export class BudgetWarnings {
   /** Logs a warning and queues it. `work` stores and sends it. */
   add({ holder, period, percent, budget, spent, periodStartsAt }: BudgetWarning): void {
     const { runtime, webhook } = this.#options;
-    const { kind, apiKeyId, ownerId } = holder;
-    const ids = kind === "key" ? { apiKeyId } : kind === "person" ? { ownerId } : {};
-    runtime.log.warn({ ...ids, period, percent }, holderOf(kind).warning);
+    const { kind, ...columns } = holder;
+    runtime.log.warn({ ...idOf(holder), period, percent }, holderOf(kind).warning);
     if (this.#unwritten.length >= unwrittenMax) return;
     const createdAt = new Date(runtime.now());
     this.#unwritten.push({
       id: hash(
         "sha256",
-        [holder.kind, holder.apiKeyId ?? holder.ownerId, period, periodStartsAt, percent, budget].join(),
+        [kind, columns.apiKeyId || columns.ownerId, period, periodStartsAt, percent, budget].join(),
       ),
-      ...toHolderColumns(holder),
+      ...columns,
       period,
       percent,
       budget,
@@ -85,32 +85,27 @@ const unwrittenMax = 10_000;
 const eventsPerRun = 20;
 const keptMs = 400 * dayMs;
 
-export type BudgetHolder = {
-  kind: LimitHolder;
-  /** Null unless the holder is a key. */
-  apiKeyId: string | null;
-  apiKeyName: string | null;
-  /** The user, or the key's owner. Null for the gateway and for a key without an owner. */
-  ownerId: string | null;
-};
-
-type HolderColumns = Pick<LimitEventRow, "apiKeyId" | "apiKeyName" | "ownerId">;
+/** The columns of a warning that say whose budget it is. `ownerId` has the ID of any holder but a key and the gateway. */
+export type BudgetHolder = { kind: LimitHolder } & Pick<LimitEventRow, "apiKeyId" | "apiKeyName" | "ownerId">;
 
 /** @param record a request of the holder, which a key's warning needs for its names */
 export function warnedHolder(kind: LimitHolder, id: string, record?: UsageRecord): BudgetHolder {
-  if (kind !== "key" || !record)
-    return { kind, apiKeyId: null, apiKeyName: null, ownerId: kind === "person" ? id : null };
-  const { apiKeyId, apiKeyName, ownerId } = record;
-  return { kind, apiKeyId, apiKeyName, ownerId };
+  if (kind === "key" && record) {
+    const { apiKeyId, apiKeyName, ownerId } = record;
+    return { kind, apiKeyId, apiKeyName, ownerId };
+  }
+  return { kind, apiKeyId: noKey, apiKeyName: "", ownerId: kind === "gateway" ? null : id };
 }
 
-function toHolderColumns({ apiKeyId, apiKeyName, ownerId }: BudgetHolder): HolderColumns {
-  return { apiKeyId: apiKeyId ?? noKey, apiKeyName: apiKeyName ?? "", ownerId };
+/** The holder's ID, by its name in messages. Empty for the gateway. */
+function idOf({ kind, apiKeyId, ownerId }: BudgetHolder): Record<string, string | null> {
+  if (kind === "gateway") return {};
+  return kind === "key" ? { apiKeyId } : { [holderColumns[kind]]: ownerId };
 }
 
-function toBudgetHolder({ apiKeyId, apiKeyName, ownerId }: HolderColumns): BudgetHolder {
-  if (apiKeyId !== noKey) return { kind: "key", apiKeyId, apiKeyName, ownerId };
-  return { kind: ownerId === null ? "gateway" : "person", apiKeyId: null, apiKeyName: null, ownerId };
+function toBudgetHolder({ apiKeyId, apiKeyName, ownerId }: LimitEventRow): BudgetHolder {
+  const shared = holderKinds.find(({ isRowOf }) => isRowOf?.(ownerId ?? "gateway"));
+  return { kind: apiKeyId === noKey ? (shared?.kind ?? "gateway") : "key", apiKeyId, apiKeyName, ownerId };
 }
 
 type WebhookOptions = { url: string; secret: string; now: () => number };
@@ -164,14 +159,18 @@ function sign(secret: string, text: string): string {
 }
 
 function toMessage(event: LimitEventRow): object {
-  const { kind: scope, ...ids } = toBudgetHolder(event);
+  const holder = toBudgetHolder(event);
+  const { kind: scope, apiKeyName, ownerId } = holder;
+  const ofKey = scope === "key" ? { apiKeyName, ownerId } : { apiKeyName: null, ownerId: null };
   const { period, periodStartsAt, percent, budget, spent, createdAt } = event;
   return {
     type: percent >= 100 ? "budget.spent" : "budget.warning",
     timestamp: createdAt,
     data: {
       scope,
-      ...ids,
+      apiKeyId: null,
+      ...ofKey,
+      ...idOf(holder),
       period,
       percent,
       periodStartsAt: period === "total" ? null : periodStartsAt,

@@ -1,4 +1,5 @@
 import type { Database } from "../../../db/database.ts";
+import type { HeldKey } from "../../../db/entities/api-key.ts";
 import type { BudgetPeriod } from "../../../db/entities/limits.ts";
 import { can } from "../../auth/permissions.ts";
 import type { Person } from "../../auth/person.ts";
@@ -88,7 +89,7 @@ export class Budgets {
   }
 
   /** The lines in which requests of the key wait for a budget. */
-  linesOf(key: Pick<LimitedKey, "id" | "ownerId">): string[] {
+  linesOf(key: HeldKey): string[] {
     return holderKinds.flatMap(({ idOf }) => idOf(key) ?? []).map(budgetLine);
   }
 
@@ -99,7 +100,7 @@ export class Budgets {
 
   /** Adds the cost of a finished request, before its record is written. */
   spend(key: LimitedKey, record: UsageRecord): void {
-    this.#unshipped.add(record);
+    this.#unshipped.add(key, record);
     for (const each of this.#each) each.spend(key, record);
   }
 
@@ -160,14 +161,11 @@ export class Budgets {
   }
 
   /** The shared budgets that apply to a key. The caller must hide the gateway's amounts from members. */
-  sharedUsesOfKey(key: Pick<LimitedKey, "id" | "ownerId">): Promise<SharedBudgetUses> {
+  sharedUsesOfKey(key: HeldKey): Promise<SharedBudgetUses> {
     return this.#uses(key, () => true);
   }
 
-  async #uses(
-    key: Pick<LimitedKey, "id" | "ownerId">,
-    isVisible: (kind: LimitHolder) => boolean,
-  ): Promise<SharedBudgetUses> {
+  async #uses(key: HeldKey, isVisible: (kind: LimitHolder) => boolean): Promise<SharedBudgetUses> {
     const shared = Object.values(this.#kinds).filter(({ holder }) => holder.kind !== "key");
     const uses = shared.map(async (each) => {
       const { kind, idOf } = each.holder;
@@ -224,11 +222,10 @@ class HolderBudgets {
   }
 
   spend(key: LimitedKey, record: UsageRecord): void {
-    const { apiKeyId, ownerId, createdAt } = record;
-    const id = this.holder.idOf({ id: apiKeyId, ownerId });
+    const id = this.holder.idOf(key);
     const ledger = id === null ? undefined : this.spending.ledgerOf(id);
     if (id === null || !ledger) return;
-    ledger.add(countedCost(record), createdAt.getTime(), this.#now());
+    ledger.add(countedCost(record), record.createdAt.getTime(), this.#now());
     const held = this.#inForce.of(key).budgeted.find(({ holder }) => holder === this.holder);
     if (held?.limits.budgets)
       this.#watch.spent(id, warnedHolder(this.holder.kind, id, record), held.limits.budgets);

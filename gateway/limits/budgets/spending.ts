@@ -1,3 +1,4 @@
+import type { HeldKey } from "../../../db/entities/api-key.ts";
 import type { DailyCost } from "../../../db/repositories/usage-roll-up-repository.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
 import type { Holder } from "../holders.ts";
@@ -94,33 +95,38 @@ export const idsPerQuery = 200;
 /** Idle ledgers cause at most one more query, because ledgers in use must not wait for them. */
 const restingPerRefreshMax = idsPerQuery;
 
-/** The costs of a key's and its owner's requests that began on the same day. `day` is its start. */
-type UnshippedCost = { id: string; ownerId: string | null; day: number; cost: number };
+/** The costs of a key's requests that began on the same day. `day` is its start. */
+type UnshippedCost = { key: HeldKey; day: number; cost: number };
 
 /** Costs of finished requests that are not in the database yet. They are kept by key, and summed by holder when read. */
 export class UnshippedCosts {
   readonly #byKey = new Map<string, UnshippedCost[]>();
 
-  add(record: UsageRecord): void {
-    this.#change(record, countedCost(record));
+  add(key: HeldKey, record: UsageRecord): void {
+    this.#change(key, record, countedCost(record));
   }
 
   /** Runs when the record is in the database. */
   shipped(record: UsageRecord): void {
-    this.#change(record, -countedCost(record));
+    this.#change(null, record, -countedCost(record));
   }
 
   by(idOf: Holder["idOf"]): Map<string | null, UnshippedCost[]> {
-    return Map.groupBy([...this.#byKey.values()].flat(), idOf);
+    return Map.groupBy([...this.#byKey.values()].flat(), ({ key }) => idOf(key));
   }
 
-  #change({ apiKeyId: id, ownerId, createdAt }: UsageRecord, by: number): void {
+  /** @param key null for a record that `add` knows */
+  #change(key: HeldKey | null, { apiKeyId: id, createdAt }: UsageRecord, by: number): void {
     if (by === 0) return;
     const day = Math.floor(createdAt.getTime() / dayMs) * dayMs;
-    let costs = this.#byKey.get(id);
-    if (!costs) this.#byKey.set(id, (costs = []));
-    let known = costs.find((each) => each.day === day && each.ownerId === ownerId);
-    if (!known) costs.push((known = { id, ownerId, day, cost: 0 }));
+    const costs = this.#byKey.get(id) ?? [];
+    let known = costs.find((each) => each.day === day);
+    if (!known && key) {
+      this.#byKey.set(id, costs);
+      costs.push((known = { key, day, cost: 0 }));
+    }
+    if (!known) return;
+    known.key = key ?? known.key;
     known.cost += by;
     if (known.cost > 0) return;
     costs.splice(costs.indexOf(known), 1);
