@@ -1,4 +1,5 @@
 import type { QueryClient } from "@tanstack/svelte-query";
+import { kinds } from "#lib/limits/holders.ts";
 import { api, type Outputs } from "#lib/session/api.ts";
 
 export type ApiKey = Outputs["keys"]["get"];
@@ -20,12 +21,13 @@ export function isSpent({ budgetUsd, spentUsd }: KeyUsage["budgets"][number]): b
   return budgetUsd !== null && spentUsd >= budgetUsd;
 }
 
-/** The spent budgets of the owner and the gateway. Each of them blocks the key's requests. */
-export function spentShared({ sharedBudgets: { person, gateway, isGatewaySpent } }: KeyUsage) {
-  const isUsedUp = ({ spentPercent }: { spentPercent: number }) => spentPercent >= 100;
-  const ofOwner = person.filter(isUsedUp);
-  // Members receive no budgets of the gateway, only whether one is spent.
-  return { ofOwner, ofGateway: gateway.filter(isUsedUp), isAny: ofOwner.length > 0 || isGatewaySpent };
+/** The shared budgets that are spent, by holder. Each of them blocks the key's requests. */
+export function spentShared({ sharedBudgets: { isGatewaySpent, ...uses } }: KeyUsage) {
+  return kinds.flatMap((kind) => {
+    const spent = uses[kind].filter(({ spentPercent }) => spentPercent >= 100);
+    // Members receive no budgets of the gateway, only whether one is spent.
+    return spent.length > 0 || (kind === "gateway" && isGatewaySpent) ? [{ kind, spent }] : [];
+  });
 }
 
 /** Caches the gateway's responses to changes, and reloads the lists of keys. */

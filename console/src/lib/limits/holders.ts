@@ -1,5 +1,40 @@
 import { api, type Outputs } from "#lib/session/api.ts";
 
+/** Who has limits for a key's requests, beside the key. */
+export type HolderKind = keyof Outputs["overview"]["budgets"];
+
+export const holderKinds: Record<HolderKind, KindWords> = {
+  person: {
+    whose: "owner's",
+    budgetsOf: "Owner's keys",
+    budgetsOfMine: "All your keys",
+    exceeded: "The owner's keys exceeded their",
+    rejected: "Requests with these keys",
+    page: (ownerId) => (ownerId === undefined ? "/limits?tab=people" : `/people/${ownerId}`),
+  },
+  gateway: {
+    whose: "gateway's",
+    budgetsOf: "Gateway",
+    budgetsOfMine: "Gateway",
+    exceeded: "The gateway exceeded its",
+    rejected: "All requests",
+    page: () => "/limits",
+  },
+};
+
+type KindWords = {
+  whose: string;
+  budgetsOf: string;
+  budgetsOfMine: string;
+  exceeded: string;
+  rejected: string;
+  /** Where its limits are set. */
+  page: (ownerId: string | undefined) => string;
+};
+
+/** The kinds, in the order of their narrowness. */
+export const kinds = Object.keys(holderKinds) as HolderKind[];
+
 export type HolderLimits = Outputs["limits"]["get"];
 
 /** @param holder `gateway`, `people`, `keys`, or the ID of a person */

@@ -2,6 +2,7 @@ import type { ResultOf } from "gql.tada";
 import { type CsvColumn, formatTable } from "#lib/csv.ts";
 import { formatCount, formatDollars, formatDuration } from "#lib/format/numbers.ts";
 import { formatExactTime } from "#lib/format/relative-time.ts";
+import { holderKinds } from "#lib/limits/holders.ts";
 import { graphql } from "#lib/session/graphql-document.ts";
 import { capitalize, failureWords, limitWords } from "./error-reasons.ts";
 import { nameModel } from "./model-name.ts";
@@ -119,14 +120,11 @@ function refusedBy(record: UsageRecord): string | null {
 
 /** The limit or budget that rejected a request, and its holder. Null for any other request. */
 export function limitOf({ limitedBy, errorReason }: UsageRecord): string | null {
-  return limitedBy && `${holders[limitedBy]} ${limitWords(errorReason) ?? "limits"}`;
+  if (limitedBy === null) return null;
+  const kind = limitedBy.toLowerCase() as Lowercase<typeof limitedBy>;
+  const whose = kind === "key" ? "API key's" : holderKinds[kind].whose;
+  return `${whose} ${limitWords(errorReason) ?? "limits"}`;
 }
-
-const holders: Record<NonNullable<UsageRecord["limitedBy"]>, string> = {
-  KEY: "API key's",
-  PERSON: "owner's",
-  GATEWAY: "gateway's",
-};
 
 export function formatCsv(records: UsageRecord[]): string {
   return formatTable(columns, records);
