@@ -1,8 +1,13 @@
 import type { UsageRecord } from "#lib/usage/usage-record.ts";
 
-/** Returns a curl command that resembles the recorded request, with a sample prompt and a variable for the key. */
-export function writeCurl({ endpoint, model, stream }: UsageRecord, baseUrl: string): string {
-  const body = { model, ...inputOf(endpoint), ...(stream && { stream }) };
+/**
+ * A curl command that resembles the recorded request, with a sample prompt and a variable for the key. Null without a
+ * model, and for an endpoint without a prompt.
+ */
+export function writeCurl({ endpoint, model, stream }: UsageRecord, baseUrl: string): string | null {
+  const input = inputOf(endpoint);
+  if (!model || input === null) return null;
+  const body = { model, ...input, ...(stream && { stream }) };
   return [
     `curl ${inShell(`${baseUrl}/v1/${endpoint}`)} \\`,
     // Double quotes let the shell expand the variable.
@@ -14,10 +19,11 @@ export function writeCurl({ endpoint, model, stream }: UsageRecord, baseUrl: str
 
 const prompt = "Hello, gateway!";
 
-function inputOf(endpoint: string): object {
+function inputOf(endpoint: string): object | null {
   if (endpoint.startsWith("responses") || endpoint === "embeddings") return { input: prompt };
   const messages = [{ role: "user", content: prompt }];
-  return endpoint === "messages" ? { max_tokens: 1_024, messages } : { messages };
+  if (endpoint === "messages") return { max_tokens: 1_024, messages };
+  return endpoint === "chat/completions" ? { messages } : null;
 }
 
 function inShell(text: string): string {
