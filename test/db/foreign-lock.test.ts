@@ -113,7 +113,7 @@ test("a statement that never returns delays neither its question nor the exit", 
     const thread = new SideThread(${JSON.stringify(url.slice("sqlite:".length))});
     await thread.open();
     const question = thread.read(${JSON.stringify(endless)}, [], () => {}).catch(({ name }) => name);
-    setTimeout(() => thread.stop(), 100);
+    setTimeout(() => thread.stop(), 2_000);
     console.log(await question);
     console.log(await thread.read("SELECT 1", [], () => {}).catch(({ message }) => message));
     await thread.close();

@@ -3,12 +3,14 @@ import { readFileSync } from "node:fs";
 import test from "ava";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
+import { skipUnless } from "../helpers/skip-unless.ts";
 import { createServerDatabase, serverKinds } from "../helpers/test-database.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 const operations = readFileSync(new URL("../../infra/README.md", import.meta.url), "utf8");
 const [, statements = ""] = /^```sql\n(.+?)^```/ms.exec(operations) ?? [];
 
+skipUnless(serverKinds, "a database server");
 for (const kind of serverKinds) {
   test(`${kind}: a gateway migrates and serves with the documented statements`, async (t) => {
     const server = new URL(await createServerDatabase(t, kind));
