@@ -18,6 +18,7 @@ import {
   serverKinds,
 } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
+import { patience } from "../helpers/test-gateway.ts";
 
 type DataSource = Awaited<ReturnType<typeof openDataSource>>;
 type QueryRunner = ReturnType<DataSource["createQueryRunner"]>;
@@ -174,11 +175,11 @@ for (const kind of serverKinds) {
     await migrate(dataSource);
     await dataSource.query("DELETE FROM migrations");
     // The row lock delays the migration's REPLACE, as a large table would.
-    const holder = await createConnection(url);
+    const holder = await createConnection({ uri: url, connectTimeout: hangMs });
     t.teardown(() => holder.end());
     await holder.query("BEGIN");
     await holder.query("SELECT name FROM counters FOR UPDATE");
-    const environment = { DATA_DIR: await createTestFolder(t), DATABASE_URL: url };
+    const environment = { ...patience, DATA_DIR: await createTestFolder(t), DATABASE_URL: url };
     const killed = startGatewayProcess(t, environment, "migrate");
     await eventually(async () => (await running(url)).some((sql) => sql.startsWith("REPLACE INTO counters")));
     killed.child.kill("SIGKILL");
@@ -213,6 +214,7 @@ async function running(url: string): Promise<string[]> {
 for (const kind of allDatabaseKinds) {
   test(`${kind}: of processes that start together one migrates, and all start`, async (t) => {
     const environment = {
+      ...patience,
       DATA_DIR: await createTestFolder(t),
       DATABASE_URL: await createTestDatabase(t, kind),
     };

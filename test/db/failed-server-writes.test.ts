@@ -1,6 +1,7 @@
 import test from "ava";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { DatabaseUnavailableError } from "../../db/database-errors.ts";
+import { hangMs } from "../helpers/eventually.ts";
 import { openDatabaseAt, userRow } from "../helpers/open-test-database.ts";
 import { createMigratedDatabase, serverKinds } from "../helpers/test-database.ts";
 import { skipUnless } from "../helpers/skip-unless.ts";
@@ -11,7 +12,7 @@ for (const kind of serverKinds) {
   test.serial(`${kind}: the next write after a kill, deadlock or full disk is durable`, async (t) => {
     const url = await createMigratedDatabase(t, kind);
     const database = await openDatabaseAt(t, url, { connectionsMax: 2, operationTimeoutMs: 20_000 });
-    const second = await createConnection({ uri: url, connectTimeout: 60_000 });
+    const second = await createConnection({ uri: url, connectTimeout: hangMs });
     t.teardown(() => second.end());
     const ids = async () => {
       const [rows] = await second.query<RowDataPacket[]>("SELECT id FROM users ORDER BY id");

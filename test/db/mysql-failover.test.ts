@@ -3,7 +3,7 @@ import mysql from "mysql2/promise";
 import test, { type ExecutionContext } from "ava";
 import { Database, type DatabaseLimits } from "../../db/database.ts";
 import { DatabaseUnavailableError } from "../../db/database-errors.ts";
-import { eventually, succeeds } from "../helpers/eventually.ts";
+import { eventually, hangMs, succeeds } from "../helpers/eventually.ts";
 import { openDatabaseAt, userRow } from "../helpers/open-test-database.ts";
 import { type OwnServer, ownServers, startOwnServer } from "../helpers/own-server.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
@@ -14,7 +14,7 @@ import { skipUnless } from "../helpers/skip-unless.ts";
 
 /** Creates an empty database behind a proxy, for a user with rights only on this database. */
 async function setUp(t: ExecutionContext, server: OwnServer) {
-  const root = await mysql.createConnection(server.url);
+  const root = await mysql.createConnection({ uri: server.url, connectTimeout: hangMs });
   t.teardown(() => root.end().catch(() => {}));
   await root.query("DROP DATABASE IF EXISTS gateway");
   await root.query("CREATE DATABASE gateway");

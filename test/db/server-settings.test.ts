@@ -105,7 +105,8 @@ for (const own of ownServers) {
 
   test(`${own.kind}: a user with a password connects with TLS, at first and again`, async (t) => {
     const { port, url } = localhost.server;
-    const root = await mysql.createConnection({ uri: url, ssl: { rejectUnauthorized: false } });
+    const ssl = { rejectUnauthorized: false };
+    const root = await mysql.createConnection({ uri: url, ssl, connectTimeout: hangMs });
     t.teardown(() => root.end());
     await root.query("CREATE USER ada@'%' IDENTIFIED BY 'p@ss word'");
     await root.query("GRANT SELECT ON mysql.* TO ada@'%'");

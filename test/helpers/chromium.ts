@@ -19,6 +19,7 @@ export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOpti
   test.before(async () => {
     browser = await chromium.launch({
       executablePath: findChromium() ?? "",
+      timeout: hangMs,
       // Containers lack the namespaces and the shared memory that Chromium expects.
       args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", ...lessWork],
       ...options,
@@ -57,7 +58,6 @@ export async function openConsole(
   // Pages of different sizes and themes can share a context.
   if (viewport) await page.setViewportSize(viewport);
   if (colorScheme) await page.emulateMedia({ colorScheme });
-  page.setDefaultTimeout(hangMs);
   page.on("pageerror", (error) => page.complaints.push(`error: ${error.stack ?? error.message}`));
   page.on("dialog", (dialog) => {
     page.complaints.push(`dialog: ${dialog.message()}`);
@@ -95,6 +95,7 @@ async function openContext(
   let context = idle.get(kind)?.pop();
   if (!context) {
     context = await browser.newContext(options);
+    context.setDefaultTimeout(hangMs);
     // The process of a site ends with its last page.
     const keeper = await context.newPage();
     await keeper.goto("/healthz");

@@ -65,4 +65,5 @@ export type DatabaseServer = { url: string; port: number; newData: string; stop(
 /** `folder` holds the persistent data, and starts as a copy of `newData`. `parameters` are passed to the server. */
 type ServerOptions = { folder?: string; port?: number; newData?: string | undefined; parameters?: string[] };
 
-const startTimeoutMs = 60_000;
+/** Creating MySQL's data takes seconds of CPU time, which a busy machine may not give it within a minute. */
+const startTimeoutMs = 240_000;

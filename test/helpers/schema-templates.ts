@@ -45,7 +45,7 @@ export async function migrate(url: string): Promise<void> {
 
 async function readSchema(server: string): Promise<string> {
   const { createConnection } = await import("mysql2/promise");
-  const connection = await createConnection(server);
+  const connection = await createConnection({ uri: server, connectTimeout: hangMs });
   try {
     await connection.query(`CREATE DATABASE ${template}`);
     await migrate(Object.assign(new URL(server), { pathname: template }).href);

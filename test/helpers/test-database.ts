@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
+import { hangMs } from "./eventually.ts";
 import { isFull } from "./scale.ts";
 import { copySqliteSchema, haveTemplates, migrate, serverSchema } from "./schema-templates.ts";
 import { createTestFolder } from "./test-folder.ts";
@@ -64,7 +65,7 @@ export async function execute(uri: string, statements: string): Promise<void> {
   if (statements === "") return;
   const { createConnection } = await import("mysql2/promise");
   // The default of 10 s is too short on a busy machine.
-  const connection = await createConnection({ uri, multipleStatements: true, connectTimeout: 60_000 });
+  const connection = await createConnection({ uri, multipleStatements: true, connectTimeout: hangMs });
   try {
     await connection.query(statements);
   } finally {

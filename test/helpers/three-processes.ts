@@ -4,7 +4,7 @@ import { eventually } from "./eventually.ts";
 import { startGatewayProcess } from "./gateway-process.ts";
 import { chatBody, postChat } from "./post-chat.ts";
 import { createMigratedDatabase, serverKind } from "./test-database.ts";
-import { signIn } from "./test-gateway.ts";
+import { patience, signIn } from "./test-gateway.ts";
 import { createTestFolder } from "./test-folder.ts";
 
 /** Starts three gateway processes on one database, and waits until each process accepts the new key. */
@@ -23,6 +23,8 @@ export async function startThreeProcesses(
       MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
       ADMIN_EMAIL: admin.email,
       ADMIN_PASSWORD: admin.password,
+      DATABASE_TIMEOUT_MS: patience.DATABASE_TIMEOUT_MS,
+      DATABASE_CONNECT_TIMEOUT_MS: patience.DATABASE_CONNECT_TIMEOUT_MS,
       ...environment,
     });
     return { url: await gateway.listening(), log: gateway.stderr };

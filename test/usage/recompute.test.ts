@@ -18,6 +18,7 @@ import {
   serverKinds,
 } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
+import { patience } from "../helpers/test-gateway.ts";
 
 const from = new Date("2026-11-03T12:00:00Z");
 const to = new Date("2026-11-05T12:00:00Z");
@@ -197,7 +198,7 @@ function canWrite(connection: Sqlite.Database): boolean {
 
 test("the command reports its changes", async (t) => {
   const { url, records } = await openHistory(t, "sqlite");
-  const environment = { DATA_DIR: await createTestFolder(t), DATABASE_URL: url };
+  const environment = { ...patience, DATA_DIR: await createTestFolder(t), DATABASE_URL: url };
   const period = ["--from", from.toISOString(), "--to", to.toISOString()];
 
   const done = startGatewayProcess(
