@@ -21,7 +21,7 @@ import {
 import { DatabaseUnavailableError, DuplicateError, StillReferencedError } from "../../db/database-errors.ts";
 import { Database } from "../../db/database.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
-import { eventually } from "../helpers/eventually.ts";
+import { eventually, hangMs } from "../helpers/eventually.ts";
 import { freePort } from "../helpers/free-port.ts";
 import { listen } from "../helpers/listen.ts";
 
@@ -285,10 +285,9 @@ for (const kind of serverKinds) {
   });
 }
 
-const limits = { connectionsMax: 2, connectTimeoutMs: 200, operationTimeoutMs: 200 };
-
 test("a server that never answers throws a DatabaseUnavailableError", async (t) => {
   const port = await listen(t, createServer());
+  const limits = { connectionsMax: 2, connectTimeoutMs: 200, operationTimeoutMs: 200 };
 
   const opening = Database.open(`mysql://root:hidden-word@127.0.0.1:${port}/gateway`, limits);
 
@@ -297,6 +296,7 @@ test("a server that never answers throws a DatabaseUnavailableError", async (t) 
 });
 
 test("an unreachable server throws a DatabaseUnavailableError", async (t) => {
+  const limits = { connectionsMax: 2, connectTimeoutMs: hangMs, operationTimeoutMs: hangMs };
   const opening = Database.open(`mysql://root:hidden-word@127.0.0.1:${await freePort()}/gateway`, limits);
 
   await t.throwsAsync(opening, { instanceOf: DatabaseUnavailableError, message: /ECONNREFUSED/ });
@@ -308,7 +308,7 @@ for (const kind of serverKinds) {
     const database = await openDatabaseAt(t, url);
     // The batch is large enough for several statements.
     const batch = Array.from({ length: 1_000 }, (_, index) => usageRow(idOf(index)));
-    const other = await mysql.createConnection(url);
+    const other = await mysql.createConnection({ uri: url, connectTimeout: hangMs });
     t.teardown(() => other.end());
     await database.write(({ usageRecords }) => usageRecords.insertAll([usageRow("req_a")]));
 
@@ -348,7 +348,7 @@ function copiesOf(id: string, copies: string[]): string {
  * cannot be polled.
  */
 async function isInserted(url: string, id: string): Promise<boolean> {
-  const connection = await mysql.createConnection(url);
+  const connection = await mysql.createConnection({ uri: url, connectTimeout: hangMs });
   try {
     await connection.query("SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
     const [rows] = await connection.query<mysql.RowDataPacket[]>("SELECT 1 FROM usage_records WHERE id = ?", [
