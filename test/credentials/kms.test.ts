@@ -1,5 +1,6 @@
 import test from "ava";
 import { Kms, KmsError } from "../../gateway/credentials/kms.ts";
+import { hangMs } from "../helpers/eventually.ts";
 import { awsEnvironment, type Fault, keyArn, otherKeyArn, startFakeKms } from "../helpers/fake-kms.ts";
 
 const encryptionContext = { app: "gateway", stack: "prod" };
@@ -11,7 +12,7 @@ async function setUp(
 ) {
   const fake = await startFakeKms(t);
   Object.assign(process.env, awsEnvironment(fake));
-  return { fake, kms: new Kms({ keyId: keyArn, encryptionContext, timeoutMs: 5_000, ...more }) };
+  return { fake, kms: new Kms({ keyId: keyArn, encryptionContext, timeoutMs: hangMs, ...more }) };
 }
 
 test.serial("a data key is created and decrypted; key, context and signature are sent", async (t) => {
@@ -52,7 +53,7 @@ test.serial("another context or another KMS key fails to decrypt", async (t) => 
     {},
   ];
   for (const context of contexts) {
-    const other = new Kms({ keyId: keyArn, encryptionContext: context, timeoutMs: 5_000 });
+    const other = new Kms({ keyId: keyArn, encryptionContext: context, timeoutMs: hangMs });
     await t.throwsAsync(other.unwrap(made), {
       instanceOf: KmsError,
       message: /InvalidCiphertextException.*CONTEXT/,

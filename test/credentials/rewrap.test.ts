@@ -7,7 +7,7 @@ import { Kms } from "../../gateway/credentials/kms.ts";
 import { SecretBox, sealingKeyIdOf } from "../../gateway/credentials/secret-box.ts";
 import { openCredential, sealCredential } from "../../gateway/credentials/credential.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
-import { eventually } from "../helpers/eventually.ts";
+import { eventually, hangMs } from "../helpers/eventually.ts";
 import { awsEnvironment, keyArn, otherKeyArn, startFakeKms } from "../helpers/fake-kms.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { runInProcess } from "../helpers/run-in-process.ts";
@@ -17,7 +17,7 @@ import { isFull } from "../helpers/scale.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { createMigratedDatabase, type DatabaseKind, lockingKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { startTestGateway } from "../helpers/test-gateway.ts";
+import { patience, startTestGateway } from "../helpers/test-gateway.ts";
 
 const kills = isFull ? 10 : 2;
 const clocks = { now: Date.now, monotonicNow: Date.now };
@@ -49,14 +49,16 @@ async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {
   const countIntact = async (...keys: Buffer[]) => {
     const box = new SecretBox(null, runtime);
     for (const key of keys) box.openWith(key);
-    const options = { keyId: keyArn, encryptionContext: { app: "gateway" }, timeoutMs: 5_000 };
+    const options = { keyId: keyArn, encryptionContext: { app: "gateway" }, timeoutMs: hangMs };
     for (const row of await listDataKeys()) box.openWith(await new Kms(options).unwrap(row));
     return (await list()).filter((row) => opens(box, row) === secrets.get(row.id)).length;
   };
   const environment: Record<string, string> = {
+    ...patience,
     DATA_DIR,
     DATABASE_URL,
     KMS_KEY_ID: keyArn,
+    KMS_TIMEOUT_MS: String(hangMs),
     ...awsEnvironment(kms),
   };
   const rewrap = (more: Record<string, string> = {}) =>
