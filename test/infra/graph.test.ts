@@ -72,7 +72,7 @@ const checks: Record<number, Check> = {
 
 for (const key of recorded.keys()) {
   test(`${key} deploys completely`, async (t) => {
-    t.timeout(240_000, "processes that import a lot");
+    t.timeout(900_000, "processes that import a lot");
     const run = await recorded.get(key);
     const said = run?.messages.filter((message) => !saidByMigration.test(message));
     t.deepEqual(said, []);

@@ -4,7 +4,7 @@ import { isFull } from "../helpers/scale.ts";
 import { graphChecks } from "./checks/graph-checks.ts";
 import { exampleConfig, runProgram } from "./helpers/run-program.ts";
 
-const slow = [240_000, "Pulumi's language host imports a lot"] as const;
+const slow = [900_000, "Pulumi's language host imports a lot"] as const;
 
 test("an invalid configuration creates nothing, and the message names every key", async (t) => {
   t.timeout(...slow);

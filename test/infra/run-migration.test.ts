@@ -8,6 +8,7 @@ import test, { type ExecutionContext } from "ava";
 import { databaseUsersContainer } from "../../infra/containers.ts";
 import { fillSecret } from "../../infra/fill-secret.ts";
 import { runMigration } from "../../infra/run-migration.ts";
+import { hangMs } from "../helpers/eventually.ts";
 import { createFakeAws, fakeCredentials, goodRelease, stoppedTask } from "./helpers/fake-aws.ts";
 
 const migration = {
@@ -64,9 +65,10 @@ test("an overloaded ECS is retried and starts only one task", async (t) => {
 });
 
 test("an unanswered request times out and is sent again", async (t) => {
-  const { run, aws } = await setUp(t, {
+  const answers: typeof goodRelease = {
     RunTask: (input, attempt) => (attempt === 1 ? "hang" : good("RunTask", input)),
-  });
+  };
+  const { run, aws } = await setUp(t, answers, { requestTimeoutMs: 2_000 });
   await run();
   t.deepEqual(aws.operations().slice(0, 2), ["RunTask", "RunTask"]);
 });
@@ -124,7 +126,8 @@ test("a refusal is not retried", async (t) => {
 });
 
 test("a migration that never ends is stopped and reported", async (t) => {
-  const { run, aws } = await setUp(t, { DescribeTasks: () => ({ tasks: [{ lastStatus: "RUNNING" }] }) }, 300);
+  const answers = { DescribeTasks: () => ({ tasks: [{ lastStatus: "RUNNING" }] }) };
+  const { run, aws } = await setUp(t, answers, { timeoutMs: 300 });
   await t.throwsAsync(run, { message: /did not end within 0.3 s/ });
   t.true(aws.operations().includes("StopTask"));
 });
@@ -141,9 +144,13 @@ function good(operation: string, input: Record<string, unknown>): object {
   return goodRelease[operation]?.(input, 1) as object;
 }
 
-async function setUp(t: ExecutionContext, answers: typeof goodRelease, timeoutMs = 60_000) {
+async function setUp(
+  t: ExecutionContext,
+  answers: typeof goodRelease,
+  { timeoutMs = hangMs, requestTimeoutMs = hangMs } = {},
+) {
   const aws = await createFakeAws(t, { ...goodRelease, ...answers });
-  const requestHandler = { requestTimeout: 2_000, throwOnRequestTimeout: true };
+  const requestHandler = { requestTimeout: requestTimeoutMs, throwOnRequestTimeout: true };
   const options = {
     endpoint: aws.url,
     region: "eu-central-1",
