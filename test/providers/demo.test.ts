@@ -10,9 +10,13 @@ let gateway: TestGateway;
 let key: { id: string; value: string };
 
 test.before(async () => {
-  const environment = { UPSTREAM_IDLE_TIMEOUT_MS: "15000", UPSTREAM_TOTAL_TIMEOUT_MS: "20000" };
-  gateway = await startTestGateway(shared, { environment });
-  key = await createKey(gateway);
+  gateway = await startTestGateway(shared);
+  // Only requests that must time out use this provider.
+  const { providers, models } = gateway.admin;
+  const timeouts = { idleTimeoutMs: 15_000, totalTimeoutMs: 20_000 };
+  const { id: providerId } = await providers.create.mutate({ name: "hurried", kind: "demo", timeouts });
+  await models.create.mutate({ slug: hurried, providerId });
+  key = await createKey(gateway, [patient, hurried]);
 });
 
 type Completion = {
@@ -22,8 +26,12 @@ type Completion = {
 type ToolCall = { type: string; function: { name: string; arguments: string } };
 type Chunk = { choices: { index: number; delta: { content?: string }; finish_reason: string | null }[] };
 
+const patient = "demo/echo";
+const hurried = "hurried/echo";
+
+/** `more` can contain another model. */
 const post = (prompt: string, more: object = {}) =>
-  postChat(gateway, key.value, chatBody("demo/echo", prompt, more));
+  postChat(gateway, key.value, chatBody(patient, prompt, more));
 
 async function complete(prompt: string, more: object = {}): Promise<Completion> {
   return JSON.parse((await post(prompt, more)).text) as Completion;
@@ -137,15 +145,15 @@ test("/fail fails with the given status", async (t) => {
   }
 });
 
-for (const [order, status, code] of [
-  ["/break", 502, "upstream_error"],
-  ["/hang", 504, "upstream_timeout"],
+for (const [order, model, status, code] of [
+  ["/break", patient, 502, "upstream_error"],
+  ["/hang", hurried, 504, "upstream_timeout"],
 ] as const) {
   test(`${order} breaks off mid-stream`, async (t) => {
     const error = serverError(status, code);
-    assertError(t, await post(`one two three four ${order}`), error);
+    assertError(t, await post(`one two three four ${order}`, { model }), error);
 
-    const events = await stream(`one two three four ${order}`);
+    const events = await stream(`one two three four ${order}`, { model });
     t.deepEqual(contentOf(events), ["one ", "two "]);
     const { status: _, ...members } = error;
     assertErrorBody(t, JSON.parse(events.at(-1) ?? ""), members);
@@ -210,12 +218,12 @@ test("a prompt beyond the demo's limit gets 400", async (t) => {
 });
 
 test("the demo obeys its provider's idle timeout", async (t) => {
-  const answer = await post("/slow 16000 one two");
+  const answer = await post("/slow 16000 one two", { model: hurried });
   t.is(answer.status, 504, answer.text);
 });
 
 test("the demo obeys its provider's total timeout", async (t) => {
-  const { text } = await post(`/slow 5000 ${"word ".repeat(20)}`, { stream: true });
+  const { text } = await post(`/slow 5000 ${"word ".repeat(20)}`, { stream: true, model: hurried });
   t.regex(text, /upstream_timeout/);
   t.notRegex(text, /\[DONE\]/);
 });

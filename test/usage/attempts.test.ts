@@ -51,14 +51,30 @@ const streamFailures: typeof failures = [
   ],
 ];
 
+/** On a busy machine, a response can take seconds, so only the providers that must time out are hurried. */
+const timeouts: Record<string, Timeouts> = {
+  first_byte_timeout: { firstByteTimeoutMs: 1_000 },
+  idle_timeout: { idleTimeoutMs: 1_000 },
+};
+
+type Timeouts = { firstByteTimeoutMs?: number; idleTimeoutMs?: number; totalTimeoutMs?: number };
+
+async function addHurriedModel(
+  t: ExecutionContext,
+  gateway: TestGateway,
+  script: (response: ServerResponse) => void,
+  of: Timeouts = {},
+): Promise<{ slug: string }> {
+  const model = await addModel(t, gateway, script);
+  await gateway.admin.providers.update.mutate({ id: model.providerId, timeouts: of });
+  return model;
+}
+
 test("a record contains why its provider failed, in the gateway's words", async (t) => {
   const gateway = await startTestGateway(t, {
     environment: {
       UPSTREAM_ANSWER_BYTES_MAX: "65536",
       UPSTREAM_EVENT_BYTES_MAX: "65536",
-      // On a busy machine, a response can take seconds.
-      UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "15000",
-      UPSTREAM_IDLE_TIMEOUT_MS: "15000",
       // Without retries, each record has the reason of a single call.
       UPSTREAM_ATTEMPTS_MAX: "1",
     },
@@ -68,8 +84,8 @@ test("a record contains why its provider failed, in the gateway's words", async 
     ...streamFailures.map((failure) => [true, ...failure] as const),
   ];
   const found = await Promise.all(
-    all.map(async ([stream, , , script]) => {
-      const { slug } = await addModel(t, gateway, script);
+    all.map(async ([stream, , expected, script]) => {
+      const { slug } = await addHurriedModel(t, gateway, script, timeouts[expected]);
       const { record } = await askModel(gateway, slug, { stream });
       t.false(JSON.stringify(record).includes(canary));
       return [stream, record?.errorCode, record?.errorReason];
@@ -84,8 +100,8 @@ test("a record contains why its provider failed, in the gateway's words", async 
 });
 
 test("a total timeout and the demo's failures have their reasons", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { UPSTREAM_TOTAL_TIMEOUT_MS: "15000" } });
-  const { slug } = await addModel(t, gateway, () => {});
+  const gateway = shared();
+  const { slug } = await addHurriedModel(t, gateway, () => {}, { totalTimeoutMs: 1_000 });
   t.is((await askModel(gateway, slug)).record?.errorReason, "total_timeout");
   const key = await gateway.admin.keys.create.mutate({ name: "Demo", models: ["demo/echo"] });
   for (const prompt of ["/fail 503", "/break", "Hello"])

@@ -7,6 +7,7 @@ import {
   UsageHistory,
 } from "../../gateway/usage/history/usage-history.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
+import { hangMs } from "../helpers/eventually.ts";
 import { usageRow, userRow } from "../helpers/open-test-database.ts";
 import { isFull } from "../helpers/scale.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
@@ -202,7 +203,7 @@ for (const kind of allDatabaseKinds) {
 
   test(`${kind}: a summary with too many rows is rejected, not truncated`, async (t) => {
     const { usageHistory } = shared().services;
-    const limits = { usageQueryTimeoutMs: 5_000, usageSummaryRowsMax: 3 };
+    const limits = { usageQueryTimeoutMs: hangMs, usageSummaryRowsMax: 3 };
     const strict = new UsageHistory({ database: shared().services.database, limits });
     t.is((await usageHistory.summarize(admin, {}, { groupBy: ["provider"], interval: null })).length, 3);
     t.is((await strict.summarize(admin, {}, { groupBy: ["provider"], interval: null })).length, 3);
