@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { ExecutionContext } from "ava";
-import { eventually } from "../helpers/eventually.ts";
+import { eventually, hangMs } from "../helpers/eventually.ts";
 import { listen } from "../helpers/listen.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
@@ -42,12 +42,23 @@ export function startTracedGateway(
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
       OTEL_BSP_SCHEDULE_DELAY: "20",
+      OTEL_EXPORTER_OTLP_TIMEOUT: String(hangMs),
       ...environment,
     },
   });
 }
 
-type TraceCollector = {
+/**
+ * Closes the gateway, which sends its remaining spans. After 3 s, it gives up on the collector, and a busy machine may
+ * need longer.
+ */
+export async function closeWithSpans(gateway: TestGateway, { batches }: TraceCollector): Promise<void> {
+  const beganAt = performance.now();
+  await gateway.close();
+  if (performance.now() - beganAt >= 3_000) await eventually(() => batches.length > 0);
+}
+
+export type TraceCollector = {
   url: string;
   batches: Batch[];
   spans(): Span[];
