@@ -24,7 +24,7 @@ browserTest("an open page reconnects to a restarted gateway and keeps the input"
 });
 
 browserTest("an unavailable database is reported and retried", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "4000" } });
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "10000" } });
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
   await page.getByRole("link", { name: "Test key" }).waitFor();

@@ -154,9 +154,10 @@ browserTest("deleting a model lists the keys that use it", async (t) => {
   await dialog.getByText("Fallbacks are removed from house/spare.").waitFor();
   await assertAccessible(t, page);
   await dialog.getByLabel("Type house/main to confirm").fill("house/main");
-  await dialog.getByRole("button", { name: "Delete model" }).click();
+  // The message disappears after some seconds.
+  const message = page.getByText("house/main deleted");
+  await Promise.all([message.waitFor(), dialog.getByRole("button", { name: "Delete model" }).click()]);
   await page.waitForURL("**/models");
-  await page.getByText("house/main deleted").waitFor();
   await page.getByRole("link", { name: "house/main" }).waitFor({ state: "detached" });
   await visit(page, "/models/house/main");
   await page.getByText("This model does not exist").waitFor();

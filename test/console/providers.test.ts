@@ -367,9 +367,9 @@ browserTest("deleting a provider lists the consequences and requires its name", 
   await assertAccessible(t, page);
   t.true(await dialog.getByRole("button", { name: "Delete provider" }).isDisabled());
   await dialog.getByLabel("Type house to confirm").fill("house");
-  await page.keyboard.press("Enter");
+  // The message disappears after some seconds.
+  await Promise.all([page.getByText("house deleted").waitFor(), page.keyboard.press("Enter")]);
   await page.waitForURL("**/providers");
-  await page.getByText("house deleted").waitFor();
   t.is((await gateway.admin.models.list.query()).length, 1);
   await page.getByRole("link", { name: "demo", exact: true }).waitFor();
   await page.getByRole("link", { name: "house", exact: true }).waitFor({ state: "detached" });

@@ -63,10 +63,10 @@ async function addHurriedModel(
   t: ExecutionContext,
   gateway: TestGateway,
   script: (response: ServerResponse) => void,
-  of: Timeouts = {},
+  limits?: Timeouts,
 ): Promise<{ slug: string }> {
   const model = await addModel(t, gateway, script);
-  await gateway.admin.providers.update.mutate({ id: model.providerId, timeouts: of });
+  if (limits) await gateway.admin.providers.update.mutate({ id: model.providerId, timeouts: limits });
   return model;
 }
 
