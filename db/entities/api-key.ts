@@ -31,8 +31,15 @@ export const ApiKey = table(
 /** The columns of a key, or of its requests, that name who else has limits for the key's requests. */
 export const holderColumns = { person: "ownerId" } as const satisfies Record<string, keyof ApiKeyRow>;
 
+type HolderColumn = (typeof holderColumns)[keyof typeof holderColumns];
+
 /** The part of a key that determines who has limits for its requests. */
-export type HeldKey = Readonly<Pick<ApiKeyRow, "id" | (typeof holderColumns)[keyof typeof holderColumns]>>;
+export type HeldKey = Readonly<Pick<ApiKeyRow, "id" | HolderColumn>>;
+
+/** The holders of a key that only the gateway limits. */
+export const noHolders = Object.fromEntries(
+  Object.values(holderColumns).map((column) => [column, null]),
+) as Record<HolderColumn, null>;
 
 /** The hash of a key value. After a rotation, the old values stay valid until `validUntil`. */
 export const ApiKeyValue = table(

@@ -1,5 +1,5 @@
 import type { Database, Repositories } from "../../db/database.ts";
-import type { ApiKeyRow, ApiKeyValueRow } from "../../db/entities/api-key.ts";
+import { type ApiKeyRow, type ApiKeyValueRow, noHolders } from "../../db/entities/api-key.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import { type AuditAction, type AuditLog, listSome } from "../audit/audit-log.ts";
 import { can } from "../auth/permissions.ts";
@@ -222,7 +222,7 @@ export class KeyService {
       revision: 1,
       chargeFactor: null,
     } as const;
-    const key = { id, name, ownerId, createdAt, ...start, ...columns };
+    const key = { ...noHolders, id, name, ownerId, createdAt, ...start, ...columns };
     return { key, value, row: this.#valueRow(id, value) };
   }
 

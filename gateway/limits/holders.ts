@@ -39,6 +39,8 @@ export type Holder = Readonly<{
   /** The names of rows that are not in another table, by ID. */
   rowNames: Readonly<Record<string, string>>;
   findName?: (repositories: Repositories, id: string) => Promise<string | undefined>;
+  /** Describes the other rows' IDs. */
+  rowIds?: string;
   /** The settings that replace limits which no row sets. */
   settings: Partial<Record<LimitColumn, keyof Settings>>;
   costs: {
@@ -50,6 +52,8 @@ export type Holder = Readonly<{
   };
   /** Completes sentences such as "The budget for … is exceeded". */
   words: string;
+  /** The same in a sentence about the key. */
+  ofKey: string;
   /** The log message of a budget warning. */
   warning: string;
   /** Describes the holder in the GraphQL schema. */
@@ -71,6 +75,7 @@ export const holderKinds: readonly Holder[] = [
     },
     costs: { of: "keys", countAll: true },
     words: "this API key",
+    ofKey: "the key",
     warning: "an API key has spent part of its budget",
     scope: "The API key itself.",
   },
@@ -81,6 +86,7 @@ export const holderKinds: readonly Holder[] = [
     rowForEach: "people",
     rowNames: { people: "Each person" },
     findName: async ({ users }, id) => (await users.find(id))?.name,
+    rowIds: "the ID of a user",
     settings: {
       requestsPerMinute: "personRequestsPerMinuteMax",
       tokensPerMinute: "personTokensPerMinuteMax",
@@ -90,6 +96,7 @@ export const holderKinds: readonly Holder[] = [
     },
     costs: { of: "owners", countAll: false },
     words: "all API keys of this key's owner",
+    ofKey: "its owner",
     warning: "a user's API keys have spent part of their budget",
     scope: "All API keys of the key's owner.",
   },
@@ -106,10 +113,18 @@ export const holderKinds: readonly Holder[] = [
     },
     costs: { of: "keys", id: allKeys, countAll: false },
     words: "the whole gateway",
+    ofKey: "the gateway",
     warning: "the gateway has spent part of its budget",
     scope: "All API keys.",
   },
 ];
+
+/** Lists alternatives: "one, two or three". */
+export function eitherOf(words: readonly string[]): string {
+  return alternatives.format(words);
+}
+
+const alternatives = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
 export function holderOf(kind: LimitHolder): Holder {
   return byKind[kind];

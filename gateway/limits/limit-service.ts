@@ -5,7 +5,7 @@ import { type AuditLog, differences } from "../audit/audit-log.ts";
 import { requirePermission } from "../auth/permissions.ts";
 import type { Author, Person } from "../auth/person.ts";
 import { changedMeanwhile, GatewayError } from "../errors.ts";
-import { type Holder, holderKinds, type LimitsInForce } from "./holders.ts";
+import { eitherOf, type Holder, holderKinds, type LimitsInForce } from "./holders.ts";
 import {
   changeLimits,
   type LimitChanges,
@@ -117,7 +117,8 @@ async function findHolder(repositories: Repositories, id: string): Promise<{ kin
   const kind = holderKinds.find(({ isRowOf, rowForEach }) => rowForEach === id || isRowOf?.(id));
   const name = kind?.rowNames[id] ?? (await kind?.findName?.(repositories, id));
   if (kind && name !== undefined) return { kind, name };
-  const ids = holderKinds.flatMap(({ rowNames }) => Object.keys(rowNames)).toReversed();
-  const message = `No holder of limits has this ID. Use ${ids.join(", ")} or the ID of a user.`;
+  const names = holderKinds.flatMap(({ rowNames }) => Object.keys(rowNames)).toReversed();
+  const ids = holderKinds.flatMap(({ rowIds }) => rowIds ?? []);
+  const message = `No holder of limits has this ID. Use ${eitherOf([...names, ...ids])}.`;
   throw new GatewayError("not_found", message, { param: "holder" });
 }

@@ -1,5 +1,5 @@
 import type { Database } from "../../../db/database.ts";
-import type { HeldKey } from "../../../db/entities/api-key.ts";
+import { type HeldKey, noHolders } from "../../../db/entities/api-key.ts";
 import type { BudgetPeriod } from "../../../db/entities/limits.ts";
 import { can } from "../../auth/permissions.ts";
 import type { Person } from "../../auth/person.ts";
@@ -157,7 +157,7 @@ export class Budgets {
   /** The shared budgets of a person's keys, which the person may see. */
   sharedUses(person: Pick<Person, "id" | "role">): Promise<SharedBudgetUses> {
     const isVisible = (kind: LimitHolder) => kind !== "gateway" || can(person, "budgets.ofGateway");
-    return this.#uses({ id: "", ownerId: person.id }, isVisible);
+    return this.#uses({ ...noHolders, id: "", ownerId: person.id }, isVisible);
   }
 
   /** The shared budgets that apply to a key. The caller must hide the gateway's amounts from members. */

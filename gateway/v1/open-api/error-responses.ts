@@ -1,6 +1,7 @@
 import type { Dialect } from "../../dialects/dialect.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { describeError } from "../error-response.ts";
+import { eitherOf, holderKinds } from "../../limits/holders.ts";
 
 /** @param also the dialect that the client can select instead */
 export function errorResponses(codes: readonly ShownErrorCode[], dialect: Dialect, also?: Dialect): object {
@@ -75,7 +76,7 @@ const meanings = {
   previous_response_not_found: "The earlier response is unknown, expired, or another key's.",
   item_not_found: "An item that the input refers to is unknown, expired, or another key's.",
   response_not_found: "The response is unknown, expired, or another key's.",
-  insufficient_quota: "A budget of the key, its owner or the gateway is exceeded.",
+  insufficient_quota: `A budget of ${eitherOf(holderKinds.map(({ ofKey }) => ofKey))} is exceeded.`,
   rate_limit_exceeded:
     "Too many requests per minute, too many concurrent requests, or requests in progress hold the rest of a budget.",
   token_limit_exceeded: "Too many tokens per minute.",

@@ -6,6 +6,7 @@ export type HolderKind = keyof Outputs["overview"]["budgets"];
 export const holderKinds: Record<HolderKind, KindWords> = {
   person: {
     whose: "owner's",
+    ofKey: "of its owner",
     budgetsOf: "Owner's keys",
     budgetsOfMine: "All your keys",
     exceeded: "The owner's keys exceeded their",
@@ -14,6 +15,7 @@ export const holderKinds: Record<HolderKind, KindWords> = {
   },
   gateway: {
     whose: "gateway's",
+    ofKey: "of the gateway",
     budgetsOf: "Gateway",
     budgetsOfMine: "Gateway",
     exceeded: "The gateway exceeded its",
@@ -24,6 +26,7 @@ export const holderKinds: Record<HolderKind, KindWords> = {
 
 type KindWords = {
   whose: string;
+  ofKey: string;
   budgetsOf: string;
   budgetsOfMine: string;
   exceeded: string;
@@ -34,6 +37,11 @@ type KindWords = {
 
 /** The kinds, in the order of their narrowness. */
 export const kinds = Object.keys(holderKinds) as HolderKind[];
+
+/** "one, two and three" */
+export function listed(words: readonly string[]): string {
+  return new Intl.ListFormat("en-GB").format(words);
+}
 
 export type HolderLimits = Outputs["limits"]["get"];
 
