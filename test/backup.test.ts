@@ -15,7 +15,7 @@ import { runInProcess } from "./helpers/run-in-process.ts";
 import { createUpstream, sendCompletion } from "./helpers/scripted-upstream.ts";
 import { createServerDatabase } from "./helpers/test-database.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
-import { startTestGateway, type TestGateway } from "./helpers/test-gateway.ts";
+import { patience, startTestGateway, type TestGateway } from "./helpers/test-gateway.ts";
 
 const backUp = (environment: Record<string, string>, ...parameters: string[]) =>
   runInProcess(environment, "backup", ...parameters);
@@ -99,7 +99,7 @@ for (const [title, USAGE_FLUSH_INTERVAL_MS] of [
     });
     const earlier = await Promise.all(Array.from({ length: 40 }, () => send()));
     const file = path.join(await createTestFolder(t), "backup.db");
-    const backup = startGatewayProcess(t, { DATA_DIR, DATABASE_URL }, "backup", file);
+    const backup = startGatewayProcess(t, { ...patience, DATA_DIR, DATABASE_URL }, "backup", file);
     const during = await writeUntil(backup.exited, send);
     t.is(await backup.exited, 0, backup.stderr());
     const output = backup.stdout();

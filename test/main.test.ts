@@ -1,20 +1,41 @@
 import { exec } from "node:child_process";
 import { stat } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
 import path from "node:path";
 import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import { welcome } from "../gateway/start/welcome.ts";
-import { eventually } from "./helpers/eventually.ts";
+import { connectUpstream } from "./helpers/connect-upstream.ts";
+import { eventually, hangMs } from "./helpers/eventually.ts";
 import { type GatewayProcess, startGatewayProcess } from "./helpers/gateway-process.ts";
 import { openStream } from "./helpers/open-chat.ts";
 import { chatBody, postChat } from "./helpers/post-chat.ts";
+import {
+  beginStream,
+  chunkEvent,
+  createUpstream,
+  doneEvent,
+  usageEvent,
+} from "./helpers/scripted-upstream.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 import { runInProcess } from "./helpers/run-in-process.ts";
-import { createConsoleClient, createKey, startTestGateway } from "./helpers/test-gateway.ts";
+import {
+  createConsoleClient,
+  createKey,
+  patience,
+  signIn,
+  startTestGateway,
+} from "./helpers/test-gateway.ts";
 
 /** Starts a gateway for the first time, with a data folder that does not exist yet. */
 async function startFirst(t: ExecutionContext) {
-  const environment = { PORT: "0", DATA_DIR: path.join(await createTestFolder(t), "data") };
+  const environment = {
+    PORT: "0",
+    DATA_DIR: path.join(await createTestFolder(t), "data"),
+    UPSTREAM_PRIVATE_HOSTS: "*",
+    DRAIN_TIMEOUT_MS: String(hangMs),
+    ...patience,
+  };
   const gateway = startGatewayProcess(t, environment);
   const url = await gateway.listening();
   return { gateway, url, environment, keyValue: keyIn(gateway) ?? "" };
@@ -31,10 +52,18 @@ function curlLines(gateway: GatewayProcess): string[] {
 /** The signal must drain an open stream and refuse new connections, and the process must exit with 0. */
 async function assertDrains(
   t: ExecutionContext,
-  { gateway, url, keyValue }: { gateway: GatewayProcess; url: string; keyValue: string },
+  { gateway, url }: { gateway: GatewayProcess; url: string },
   signal: NodeJS.Signals,
 ) {
-  const stream = await openStream({ url }, keyValue, "/slow 150 one two three four five");
+  const begun = Promise.withResolvers<ServerResponse>();
+  const upstream = await createUpstream(t, (_request, response) => {
+    beginStream(response);
+    response.write(chunkEvent("one"));
+    begun.resolve(response);
+  });
+  const admin = await signIn(url, account);
+  const { value, model } = await connectUpstream({ admin }, upstream, { name: signal.toLowerCase() });
+  const stream = await openStream({ url }, value, "Hi", model);
   gateway.child.kill(signal);
   await eventually(() => gateway.stdout().includes("Finishing open requests"));
   await eventually(async () => {
@@ -43,13 +72,16 @@ async function assertDrains(
       () => "refused",
     );
     return refused === "refused";
-  }, 700);
+  });
+  (await begun.promise).end(chunkEvent("five") + usageEvent + doneEvent);
   t.true(await stream.ended);
   const text = stream.text();
   t.true(text.endsWith("data: [DONE]\n\n"), text.slice(-200));
   for (const word of ["one", "five"]) t.true(text.includes(word));
   t.is(await gateway.exited, 0, gateway.stderr());
 }
+
+const account = { name: "Ada", email: "ada@example.com", password: "correct horse battery" };
 
 async function modeOf(file: string): Promise<string> {
   return ((await stat(file)).mode & 0o777).toString(8);
@@ -69,7 +101,6 @@ test.serial("a first start prints key and links, a second keeps them, and signal
   t.deepEqual(await auth.state.query(), { setUp: false });
   const link = new URL(/^http:\S+\/set-up\?token=\S+$/m.exec(gateway.stdout())?.[0] ?? "");
   t.is(link.origin, url);
-  const account = { name: "Ada", email: "ada@example.com", password: "correct horse battery" };
   const setUp = { token: link.searchParams.get("token") ?? "", ...account };
   t.like(await auth.setUp.mutate(setUp), { user: { email: "ada@example.com", role: "admin" } });
   t.deepEqual(await auth.state.query(), { setUp: true });
@@ -80,7 +111,7 @@ test.serial("a first start prints key and links, a second keeps them, and signal
     t.is(await modeOf(path.join(environment.DATA_DIR, file)), "600", file);
 
   // Ctrl-C sends SIGINT. The second start keeps the key and the account.
-  await assertDrains(t, { gateway, url, keyValue }, "SIGINT");
+  await assertDrains(t, { gateway, url }, "SIGINT");
   t.false(gateway.stderr().includes(keyValue), "nothing of it is in the log");
   const second = startGatewayProcess(t, environment);
   const secondUrl = await second.listening();
@@ -88,7 +119,7 @@ test.serial("a first start prints key and links, a second keeps them, and signal
   t.deepEqual(curlLines(second), []);
   t.false(second.stdout().includes("/set-up"));
   t.is((await postChat({ url: secondUrl }, keyValue, chatBody("demo/echo"))).status, 200);
-  await assertDrains(t, { gateway: second, url: secondUrl, keyValue }, "SIGTERM");
+  await assertDrains(t, { gateway: second, url: secondUrl }, "SIGTERM");
 });
 
 test.serial("a closed output pipe does not stop requests in flight", async (t) => {

@@ -8,6 +8,7 @@ import { listen } from "./helpers/listen.ts";
 import { runInProcess } from "./helpers/run-in-process.ts";
 import { createServerDatabase, serverKind } from "./helpers/test-database.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
+import { patience } from "./helpers/test-gateway.ts";
 
 type Environment = Record<string, string>;
 type Outcome = { exitCode: number | null; stdout: string; stderr: string };
@@ -27,7 +28,7 @@ async function fails(
 }
 
 async function runProcess(environment: Environment, t: ExecutionContext): Promise<Outcome> {
-  const { exited, stdout, stderr } = startGatewayProcess(t, environment);
+  const { exited, stdout, stderr } = startGatewayProcess(t, { ...patience, ...environment });
   return { exitCode: await exited, stdout: stdout(), stderr: stderr() };
 }
 

@@ -56,7 +56,11 @@ async function play(t: ExecutionContext, database: KillableDatabase, all: Absenc
   const proxy = await startTcpProxy(t, database.port);
   const databaseUrl = Object.assign(new URL(ownDatabaseUrl), { port: String(proxy.port) }).href;
   const dataDir = await createTestFolder(t);
-  const environment = { DATABASE_TIMEOUT_MS: "5000", USAGE_FLUSH_INTERVAL_MS: "5" };
+  const environment = {
+    DATABASE_TIMEOUT_MS: "5000",
+    DATABASE_CONNECT_TIMEOUT_MS: "5000",
+    USAGE_FLUSH_INTERVAL_MS: "5",
+  };
   const stage = await setStage(t, { upstream, dataDir, databaseUrl, ownDatabaseUrl, environment, bug });
 
   const clients = startClients({ ...stage, count: plan.clients, pauseMs: plan.pauseMs });

@@ -16,7 +16,7 @@ const plan = isFull ? { clients: 32, answers: 500 } : { clients: 8, answers: 60 
 async function play(t: ExecutionContext, database: KillableDatabase, dataDir: string, bug?: string) {
   const upstream = await createModelUpstream(t);
   const databaseUrl = await database.createEmpty();
-  const environment = { DATABASE_TIMEOUT_MS: "5000", USAGE_RESERVE_BYTES: String(128 * 1024) };
+  const environment = { USAGE_RESERVE_BYTES: String(128 * 1024) };
   const stage = await setStage(t, { upstream, dataDir, databaseUrl, environment, bug });
   const clients = startClients({ ...stage, count: plan.clients });
   const { ledger } = clients;
@@ -64,7 +64,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
 for (const bug of [undefined, "answer-unrecorded.ts"]) {
   const declare = bug && !isFull ? test.serial.skip : test.serial;
   declare(`${bug ? "negative control: " : ""}a full disk serves no request without a record`, async (t) => {
-    t.timeout(300_000);
+    t.timeout(600_000);
     const database = await createKillableDatabase(t);
     const folder = await mountSmallDisk(t, "512k");
     if (!folder) console.error("L6 skipped: mounting a small disk is not allowed here.");

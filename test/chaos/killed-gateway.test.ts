@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from "ava";
-import { eventually } from "../helpers/eventually.ts";
+import { eventually, hangMs } from "../helpers/eventually.ts";
 import { createMigratedDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { compare, startClients } from "./clients.ts";
@@ -42,7 +42,7 @@ async function play(t: ExecutionContext, kind: (typeof databaseKinds)[number], b
   const databaseUrl = await createMigratedDatabase(t, kind);
   const stage = await setStage(t, { upstream, databaseUrl, dataDir: await createTestFolder(t), bug });
   // Records lost by a bug never arrive, so the wait is short.
-  const result = await killUnderLoad(stage, bug ? 3_000 : 20_000);
+  const result = await killUnderLoad(stage, bug ? 3_000 : hangMs);
   t.log(figures(`L1 ${kind}${bug ? `, ${bug}` : ""}, ${plan.kills} kills`, result));
   return result;
 }

@@ -74,7 +74,7 @@ async function play(t: ExecutionContext, dataDir: string, database: KillableData
   t.log(`TEST_SEED=${seed}`);
   const upstream = await createModelUpstream(t);
   const databaseUrl = (await database?.createEmpty()) ?? `sqlite:${dataDir}/gateway.db`;
-  const environment = { DATABASE_TIMEOUT_MS: "5000", LOG_LEVEL: "error" };
+  const environment = { LOG_LEVEL: "error" };
   const stage = await setStage(t, { upstream, dataDir, databaseUrl, environment });
   const scene: Scene = { stage, dataDir, database, random };
   const names = Object.keys(troubles).filter((name) => database || name !== "databaseAway");
@@ -97,7 +97,7 @@ async function play(t: ExecutionContext, dataDir: string, database: KillableData
   const ledger = await clients.stop();
   const keyLedger = await changes.stop();
   const isDone = async () => compare(ledger, await stage.records()).missing === 0;
-  await eventually(isDone, 30_000).catch(() => {});
+  await eventually(isDone).catch(() => {});
   await stage.signIn();
   const keys = await checkKeys(stage, keyLedger);
   stage.gateway().child.kill("SIGTERM");
@@ -120,7 +120,7 @@ for (const kind of ["sqlite", "mariadb"] as const) {
   test.serial(
     `${kind}: kills, full disks and failed commits in any order lose nothing answered`,
     async (t) => {
-      t.timeout(minutes * 60_000 + 300_000);
+      t.timeout(minutes * 60_000 + 600_000);
       const database = kind === "mariadb" ? await createKillableDatabase(t) : null;
       const folder = await mountSmallDisk(t, isFull ? "256m" : "24m");
       if (!folder) console.error("L8 skipped: mounting a small disk is not allowed here.");

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import test, { type ExecutionContext } from "ava";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
-import { eventually, succeeds } from "../helpers/eventually.ts";
+import { eventually, hangMs, succeeds } from "../helpers/eventually.ts";
 import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-process.ts";
 import {
   beginStream,
@@ -13,7 +13,7 @@ import {
 } from "../helpers/scripted-upstream.ts";
 import { createServerDatabase, serverKind } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { signIn } from "../helpers/test-gateway.ts";
+import { patience, signIn } from "../helpers/test-gateway.ts";
 import { startBalancer } from "./balancer.ts";
 import { compare, startClients } from "./clients.ts";
 import { openStream } from "../helpers/open-chat.ts";
@@ -58,7 +58,10 @@ async function setUp(t: ExecutionContext, more: Record<string, string>) {
     ADMIN_PASSWORD: admin.password,
     UPSTREAM_PRIVATE_HOSTS: "*",
     LOG_LEVEL: "warn",
-    STOP_DELAY_MS: "5000",
+    // The balancer has this time to notice, and the streams that time to end.
+    STOP_DELAY_MS: "15000",
+    DRAIN_TIMEOUT_MS: String(hangMs),
+    ...patience,
     ...more,
   };
   const start = async (dataDir: string): Promise<Machine> => {
@@ -117,10 +120,8 @@ async function restartUnderLoad(t: ExecutionContext, environment: Record<string,
     await balancer.add(machines[index].url);
   }
   const ledger = await clients.stop();
-  for (const { process } of machines) {
-    process.child.kill("SIGTERM");
-    exitCodes.add(await process.exited);
-  }
+  for (const { process } of machines) process.child.kill("SIGTERM");
+  for (const { process } of machines) exitCodes.add(await process.exited);
   const records = await recordedRequests(databaseUrl);
   const result = {
     ...compare(ledger, records),

@@ -5,7 +5,7 @@ import type { ExecutionContext } from "ava";
 import { freePort } from "../helpers/free-port.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-process.ts";
-import { type createConsoleClient, signIn } from "../helpers/test-gateway.ts";
+import { type createConsoleClient, patience, signIn } from "../helpers/test-gateway.ts";
 import { type RecordedRequest, recordedRequests } from "../helpers/recorded-requests.ts";
 
 /** A gateway process that can be killed and restarted at the same address, with one upstream. */
@@ -46,6 +46,7 @@ export async function setStage(t: ExecutionContext, options: StageOptions): Prom
     UPSTREAM_PRIVATE_HOSTS: "*",
     LOG_LEVEL: "warn",
     USAGE_ADOPT_INTERVAL_MS: "500",
+    ...patience,
     ...environment,
     ...(bug && {
       NODE_OPTIONS: `--import=${pathToFileURL(path.join(import.meta.dirname, "seeded-bugs", bug))}`,

@@ -4,7 +4,7 @@ import { systemRuntime } from "../../gateway/runtime.ts";
 import { runCommand } from "../../gateway/start/run-command.ts";
 import { explain } from "../../gateway/start/run-process.ts";
 import { startGateway } from "../../gateway/start/start-gateway.ts";
-import { hangMs } from "./eventually.ts";
+import { patience } from "./test-gateway.ts";
 
 /**
  * Runs a command, or without parameters starts and closes a gateway, as a process does. A process of its own would
@@ -29,11 +29,5 @@ export async function runInProcess(
     return { exitCode: 1, stdout: lines.join(""), stderr: `${explain(error)}\n` };
   }
 }
-
-/** What is only slow must not count as unavailable. */
-const patience = {
-  DATABASE_TIMEOUT_MS: String(hangMs),
-  DATABASE_CONNECT_TIMEOUT_MS: String(hangMs),
-};
 
 type Outcome = { exitCode: number; stdout: string; stderr: string };

@@ -23,8 +23,7 @@ export async function startThreeProcesses(
       MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
       ADMIN_EMAIL: admin.email,
       ADMIN_PASSWORD: admin.password,
-      DATABASE_TIMEOUT_MS: patience.DATABASE_TIMEOUT_MS,
-      DATABASE_CONNECT_TIMEOUT_MS: patience.DATABASE_CONNECT_TIMEOUT_MS,
+      ...patience,
       ...environment,
     });
     return { url: await gateway.listening(), log: gateway.stderr };

@@ -3,6 +3,7 @@ import type { HolderLimits } from "../../gateway/limits/rates/holder-limits.ts";
 import { Meter } from "../../gateway/limits/rates/meter.ts";
 import { ValkeyLimits } from "../../gateway/limits/valkey/valkey-limits.ts";
 import { createLog } from "../../gateway/log.ts";
+import { hangMs } from "./eventually.ts";
 
 let sessions = 0;
 
@@ -14,7 +15,7 @@ export async function connectValkeyLimits(
 ): Promise<ValkeyLimits> {
   const limits = new ValkeyLimits({
     url,
-    timeoutMs: 20_000,
+    timeoutMs: hangMs,
     log: createLog("silent", { write() {} }),
     meters: new Map(),
     createSessionName: () => `session_${++sessions}`,

@@ -38,10 +38,8 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     const environment = {
       // The refreshes are frequent enough to coincide with unshipped records.
       BUDGET_REFRESH_INTERVAL_MS: "20",
-      DATABASE_TIMEOUT_MS: "120000",
       // Requests that do not fit beside those in flight wait instead of being refused.
       QUEUED_REQUESTS_PER_KEY_MAX: "1000",
-      QUEUE_WAIT_MS_MAX: "60000",
       ...(variable !== null && { [variable]: budgetUsd.toFixed(2) }),
     };
     const gateway = await startTestGateway(t, { kind, environment });

@@ -13,7 +13,8 @@ import { usageOf } from "../helpers/test-gateway.ts";
 const shared = shareLimits();
 
 test.serial("a per-minute limit sends OpenAI's headers and a recorded 429 with retry-after", async (t) => {
-  const { gateway, upstream, model, keyWith } = shared();
+  const { gateway, upstream, model, keyWith, stopClock } = shared();
+  stopClock(t);
   const prompt = "three a minute";
   upstream.scripts.set(prompt, (response) => sendCompletion(response));
   const key = await keyWith({ requestsPerMinute: 3 });
@@ -45,7 +46,8 @@ test.serial("a per-minute limit sends OpenAI's headers and a recorded 429 with r
 });
 
 test.serial("the openai SDK's own retry succeeds after retry-after", async (t) => {
-  const { gateway, upstream, model, clock, keyWith } = shared();
+  const { gateway, upstream, model, clock, keyWith, stopClock } = shared();
+  const goOn = stopClock(t);
   const prompt = "wait for me";
   upstream.scripts.set(prompt, (response) => sendCompletion(response));
   const key = await keyWith({ requestsPerMinute: 2 });
@@ -57,6 +59,7 @@ test.serial("the openai SDK's own retry succeeds after retry-after", async (t) =
     fetch: async (...request) => {
       const response = await fetch(...request);
       statuses.push(response.status);
+      if (response.status === 429) goOn();
       return response;
     },
   });
@@ -92,7 +95,8 @@ test.serial("neither the openai nor the anthropic SDK retries an oversized reque
 });
 
 test.serial("tokens per minute are estimated first and corrected afterwards", async (t) => {
-  const { gateway, upstream, model, keyWith } = shared();
+  const { gateway, upstream, model, keyWith, stopClock } = shared();
+  stopClock(t);
   const prompt = "some words that make a body of a hundred bytes and more, which is some thirty tokens";
   upstream.scripts.set(prompt, (response) => sendCompletion(response));
   const key = await keyWith({ tokensPerMinute: 60 });
@@ -158,7 +162,8 @@ test.serial("concurrent requests never exceed the limit, and every ending frees 
 
 for (const { name, body } of errorDialects) {
   test.serial(`${name} receives its own form of each error`, async (t) => {
-    const { gateway, upstream, model, keyWith } = shared();
+    const { gateway, upstream, model, keyWith, stopClock } = shared();
+    stopClock(t);
     const key = await keyWith({ requestsPerMinute: 1, budgetsUsd: { total: 0 } });
     const ask = () => postTo(gateway, `/v1/${name}`, { "x-api-key": key.value }, body(model.slug, "one"));
     const spent = await ask();
@@ -178,11 +183,9 @@ for (const { name, body } of errorDialects) {
   });
 }
 
-const atCapacity = shareLimits({
-  CONCURRENT_REQUESTS_MAX: "2",
-  QUEUED_REQUESTS_PER_KEY_MAX: "4",
-  QUEUE_WAIT_MS_MAX: "3000",
-});
+const capacity = { CONCURRENT_REQUESTS_MAX: "2", QUEUED_REQUESTS_PER_KEY_MAX: "4" };
+const atCapacity = shareLimits(capacity);
+const impatient = shareLimits({ ...capacity, QUEUE_WAIT_MS_MAX: "1" });
 
 test.serial("a process at capacity alternates between keys and refuses excess requests", async (t) => {
   const { gateway, upstream, model, keyWith } = atCapacity();
@@ -234,8 +237,8 @@ test("a request that left the queue in time is not refused later", async (t) => 
   t.is(await refused.promise, "third");
 });
 
-test.serial("a queued request times out or is cancelled without using any limit", async (t) => {
-  const { gateway, upstream, model, keyWith } = atCapacity();
+/** Holds two requests, so that the key's next request waits. */
+async function fill({ gateway, upstream, model, keyWith }: ReturnType<typeof atCapacity>) {
   const key = await keyWith({ concurrentRequests: 9, requestsPerMinute: 9, tokensPerMinute: 9_999 });
   const held: (() => void)[] = [];
   upstream.scripts.set("long", async (response) => {
@@ -246,28 +249,42 @@ test.serial("a queued request times out or is cancelled without using any limit"
   const running = [ask(), ask()];
   await eventually(() => held.length === 2);
   const used = () => gateway.services.limiter.statusOf(key);
-  const usedBefore = used();
+  /** Returns the statuses of the two requests and of a third one. */
+  const finish = async () => {
+    for (const release of held) release();
+    const answers = await Promise.all(running);
+    const again = ask();
+    await eventually(() => held.length === 3);
+    held[2]?.();
+    return [...answers, await again].map(({ status }) => status);
+  };
+  return { ask, used, usedBefore: used(), finish };
+}
+
+test.serial("a queued request that is cancelled uses no limit", async (t) => {
+  const { ask, used, usedBefore, finish } = await fill(atCapacity());
   const leaving = new AbortController();
   const left = ask(leaving.signal).catch(() => "left");
-  const waited = ask();
-  await eventually(() => used().concurrentRequests === 4);
+  await eventually(() => used().concurrentRequests === 3);
   leaving.abort();
   t.is(await left, "left");
-  await eventually(() => used().concurrentRequests === 3);
-  const { status, headers } = await waited;
+  await eventually(() => used().concurrentRequests === 2);
+  t.deepEqual(used(), usedBefore);
+  t.deepEqual(await finish(), [200, 200, 200]);
+});
+
+test.serial("a queued request that times out uses no limit", async (t) => {
+  const { ask, used, usedBefore, finish } = await fill(impatient());
+  const { status, headers } = await ask();
   t.is(status, 503);
   t.is(headers.get("x-ratelimit-remaining-requests"), "7", "the two that run");
   t.deepEqual(used(), usedBefore);
-  for (const release of held) release();
-  for (const answer of running) t.is((await answer).status, 200);
-  const again = ask();
-  await eventually(() => held.length === 3);
-  held[2]?.();
-  t.is((await again).status, 200);
+  t.deepEqual(await finish(), [200, 200, 200]);
 });
 
 test.serial("a key at ten times its limit receives its limit and delays no other key", async (t) => {
-  const { gateway, upstream, model, keyWith } = shared();
+  const { gateway, upstream, model, keyWith, stopClock } = shared();
+  stopClock(t);
   for (const prompt of ["greedy", "modest"]) {
     upstream.scripts.set(prompt, (response) => sendCompletion(response));
   }

@@ -22,7 +22,7 @@ for (const kind of databaseKinds.filter((each) => each !== "sqlite")) {
     let now = Date.UTC(2026, 11, 1);
     const runtime = { now: () => now };
     // The interval is long, because the test triggers the exchanges itself.
-    const environment = { DATABASE_TIMEOUT_MS: "20000", LIMIT_EXCHANGE_INTERVAL_MS: "1000000" };
+    const environment = { LIMIT_EXCHANGE_INTERVAL_MS: "1000000" };
     const one = await startTestGateway(t, { kind, environment, runtime });
     const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
     const joining = { environment: { ...environment, DATABASE_URL }, runtime };
@@ -151,15 +151,17 @@ if (serverKind) {
     const three = await startThreeProcesses(t, { limits: { requestsPerMinute } });
     const answers = await three.ask(500, 8);
     const through = answers.filter(({ status }) => status === 200);
-    const within = through.map(
-      ({ at }) => through.filter((each) => each.at >= at && each.at < at + boundMs).length,
-    );
+    const mostWithin = (ms: number) =>
+      Math.max(
+        ...through.map(({ at }) => through.filter((each) => each.at >= at && each.at < at + ms).length),
+      );
     // The requests that two of three processes admit within `boundMs`, plus the requests in flight.
-    const overshootMax = Math.ceil((Math.max(...within) * 2) / 3) + 3 * 8;
+    const overshootMax = Math.ceil((mostWithin(boundMs) * 2) / 3) + 3 * 8;
     t.log(
       `${through.length} of ${answers.length} let through, the stated overshoot at this pace is ${overshootMax}`,
     );
-    t.true(through.length >= requestsPerMinute && through.length <= requestsPerMinute + overshootMax);
+    t.true(through.length >= requestsPerMinute);
+    t.true(mostWithin(58_000) <= requestsPerMinute + overshootMax);
     t.is(count(answers, 429), answers.length - through.length);
   });
 }
@@ -169,7 +171,7 @@ if (serverKind && valkeyProgram) {
     const { url } = await startValkey(t);
     const three = await startThreeProcesses(t, {
       limits: { requestsPerMinute },
-      environment: { VALKEY_URL: url, VALKEY_TIMEOUT_MS: "20000" },
+      environment: { VALKEY_URL: url },
     });
     const startedAt = performance.now();
     const answers = await three.ask(250, 16);

@@ -170,11 +170,11 @@ test("an upstream that continues after [DONE] is closed, and the request succeed
 });
 
 test("an upstream whose pauses are shorter than the idle timeout is not cut off", async (t) => {
-  const key = await connectUpstream(gateway, upstream, { name: "steady", idleTimeoutMs: 10_000 });
+  const key = await connectUpstream(gateway, upstream, { name: "steady", idleTimeoutMs: 12_000 });
   upstream.scripts.set(t.title, async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(first);
-    // Each pause is a quarter of the timeout, so that a busy machine keeps it, but their sum exceeds the timeout.
+    // Each pause is a fifth of the timeout, so that a busy machine keeps it, but their sum exceeds the timeout.
     for (let pauses = 0; pauses < 5; pauses++) {
       await wait(2_500);
       response.write(chunkEvent("né"));

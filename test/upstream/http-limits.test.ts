@@ -36,7 +36,7 @@ test("the queue for connections is limited, and excess calls fail at once", asyn
 });
 
 test("an idle connection closes at its time limit", async (t) => {
-  const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1, upstreamKeepAliveTimeoutMs: 5_000 });
+  const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1, upstreamKeepAliveTimeoutMs: 15_000 });
   const { url, connections } = await createRawUpstream(t, ({ socket }) => socket.write(hello));
   await callUpstream(upstreams, url).outcome;
   await callUpstream(upstreams, url).outcome;

@@ -117,7 +117,7 @@ test.serial("a provider that asks for a pause is skipped until it ends", async (
     t,
     timed,
     (response) =>
-      isLimited ? answersWith(429, { "retry-after": "30" })(response) : sendCompletion(response),
+      isLimited ? answersWith(429, { "retry-after": "300" })(response) : sendCompletion(response),
     [other.slug],
   );
   await askModel(timed, own.slug);
@@ -126,7 +126,7 @@ test.serial("a provider that asks for a pause is skipped until it ends", async (
   t.like(during.record, { provider: other.name, attempts: 1 });
   t.is(own.upstream.requests.length, 1);
 
-  aheadMs += 31_000;
+  aheadMs += 301_000;
   t.like((await askModel(timed, own.slug)).record, { provider: own.name, attempts: 1 });
 });
 

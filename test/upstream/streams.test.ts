@@ -179,13 +179,16 @@ test("an upstream without a head causes no pings, so its failure keeps a status"
 });
 
 test("a slow upstream is bridged with pings, and its failure is the only event", async (t) => {
-  upstream.scripts.set(t.title, (response) => {
+  const pinged = Promise.withResolvers<void>();
+  upstream.scripts.set(t.title, async (response) => {
     beginStream(response);
-    setTimeout(() => response.end('data: {"error":{"message":"boom"}}\n\n'), 300);
+    await pinged.promise;
+    response.end('data: {"error":{"message":"boom"}}\n\n');
   });
   const chat = openChat(gateway, key.value, chatBody(key.model, t.title, { stream: true }));
+  await eventually(() => pingsIn(chat.text()) >= 2);
+  pinged.resolve();
   t.true(await chat.ended);
-  t.true(pingsIn(chat.text()) >= 2);
   t.regex(chat.text().replaceAll(ping, ""), /^data: \{"error":\{.*"code":"upstream_error"\}\}\n\n$/);
 });
 
@@ -341,9 +344,9 @@ test.serial("a client that never reads is cut off, and its request is recorded a
 
 test.serial("a slowly reading client is not cut off", async (t) => {
   const impatient = await startTestGateway(t, {
-    environment: { CLIENT_STALL_TIMEOUT_MS: "10000", STREAM_PING_INTERVAL_MS: "300" },
+    environment: { CLIENT_STALL_TIMEOUT_MS: "12000", STREAM_PING_INTERVAL_MS: "300" },
   });
-  const key = await connectUpstream(impatient, upstream, { idleTimeoutMs: 10_000 });
+  const key = await connectUpstream(impatient, upstream, { idleTimeoutMs: 12_000 });
   upstream.scripts.set(t.title, pour({ bytes: 0 }));
   const chat = openChat(impatient, key.value, chatBody(key.model, t.title, { stream: true }));
   const response = await chat.head;
