@@ -104,7 +104,9 @@ test("a native request keeps a new tool type and loses a tool that calls a model
   });
   t.is(status, 200);
   t.is(headers.get("x-gateway-dropped"), "tools.advisor_20260301");
-  const sent = upstream.requests.find(({ body: each }) => each.includes(futureTool.name));
+  const sent = upstream.requests.find(
+    ({ url, body: each }) => url === "/v1/messages" && each.includes(futureTool.name),
+  );
   t.deepEqual((JSON.parse(sent?.body ?? "{}") as { tools?: unknown }).tools, [search, futureTool]);
   const [record] = await usageOf(gateway, key.id);
   t.is(record?.dropped, "tools.advisor_20260301");

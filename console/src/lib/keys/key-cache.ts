@@ -1,5 +1,5 @@
 import type { QueryClient } from "@tanstack/svelte-query";
-import { kinds } from "#lib/limits/holders.ts";
+import { kinds } from "#lib/limits/holder-words.ts";
 import { api, type Outputs } from "#lib/session/api.ts";
 
 export type ApiKey = Outputs["keys"]["get"];

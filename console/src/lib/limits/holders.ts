@@ -1,77 +1,8 @@
 import { api, type Outputs } from "#lib/session/api.ts";
 
-/** Who has limits for a key's requests, beside the key. */
-export type HolderKind = keyof Outputs["overview"]["budgets"];
-
-export const holderKinds: Record<HolderKind, KindWords> = {
-  person: {
-    whose: "owner's",
-    ofKey: "of its owner",
-    budgetsOf: "Owner's keys",
-    budgetsOfMine: "All your keys",
-    exceeded: "The owner's keys exceeded their",
-    rejected: "Requests with these keys",
-    page: (ownerId) => (ownerId === undefined ? "/limits?tab=people" : `/people/${ownerId}`),
-  },
-  gateway: {
-    whose: "gateway's",
-    ofKey: "of the gateway",
-    budgetsOf: "Gateway",
-    budgetsOfMine: "Gateway",
-    exceeded: "The gateway exceeded its",
-    rejected: "All requests",
-    page: () => "/limits",
-  },
-};
-
-type KindWords = {
-  whose: string;
-  ofKey: string;
-  budgetsOf: string;
-  budgetsOfMine: string;
-  exceeded: string;
-  rejected: string;
-  /** Where its limits are set. */
-  page: (ownerId: string | undefined) => string;
-};
-
-/** The kinds, in the order of their narrowness. */
-export const kinds = Object.keys(holderKinds) as HolderKind[];
-
-/** "one, two and three" */
-export function listed(words: readonly string[]): string {
-  return new Intl.ListFormat("en-GB").format(words);
-}
-
 export type HolderLimits = Outputs["limits"]["get"];
 
 /** @param holder `gateway`, `people`, `keys`, or the ID of a person */
 export function limitsQuery(holder: string) {
   return { queryKey: ["limits", holder], queryFn: () => api.limits.get.query({ holder }) };
 }
-
-type HolderWords = { title: string; description: string };
-
-export const sharedHolders: Record<string, HolderWords> = {
-  gateway: {
-    title: "Gateway",
-    description: "For all API keys together.",
-  },
-  people: {
-    title: "Each person",
-    description: "For all API keys of one person together. A person's own limits replace these.",
-  },
-  keys: {
-    title: "Each API key",
-    description: "For each API key. A key's own limits replace these.",
-  },
-};
-
-export function holderWords(holder: string): HolderWords {
-  return sharedHolders[holder] ?? ofPerson;
-}
-
-const ofPerson = {
-  title: "Limits",
-  description: "For all API keys of this person together. They replace the limits of each person.",
-};

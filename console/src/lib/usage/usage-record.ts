@@ -2,7 +2,7 @@ import type { ResultOf } from "gql.tada";
 import { type CsvColumn, formatTable } from "#lib/csv.ts";
 import { formatCount, formatDollars, formatDuration } from "#lib/format/numbers.ts";
 import { formatExactTime } from "#lib/format/relative-time.ts";
-import { holderKinds } from "#lib/limits/holders.ts";
+import { holderKinds } from "#lib/limits/holder-words.ts";
 import { graphql } from "#lib/session/graphql-document.ts";
 import { capitalize, failureWords, limitWords } from "./error-reasons.ts";
 import { nameModel } from "./model-name.ts";
