@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import test from "ava";
 import { type OpenApiDocument, readReference } from "../../console/src/lib/reference/read-reference.ts";
+import { writeExample } from "../../console/src/lib/reference/write-example.ts";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import { createId } from "../../gateway/ids.ts";
 import { createLog } from "../../gateway/log.ts";
@@ -384,6 +385,33 @@ test("every operation and parameter of the document is shown", (t) => {
     }
   }
   t.true(operations.some(({ answer }) => answer.some(({ name }) => name === "choices[].message.content")));
+});
+
+test("the example of a form sends its fields and files", (t) => {
+  const example = { model: "demo/echo", file: "@speech.mp3" };
+  const content = { "multipart/form-data": { schema: { properties: { file: {} } }, example } };
+  const operation = {
+    operationId: "transcribe",
+    tags: ["Audio"],
+    summary: "Transcribe speech",
+    description: "",
+    requestBody: { content },
+    responses: {},
+  };
+  const { groups } = readReference({
+    info: { description: "" },
+    tags: [{ name: "Audio", description: "" }],
+    paths: { "/v1/audio/transcriptions": { post: operation } },
+    components: { schemas: {} },
+  });
+  const [read] = groups[0]?.operations ?? [];
+  const lines = [
+    "curl http://gateway.test/v1/audio/transcriptions",
+    `-H "Authorization: Bearer $GATEWAY_API_KEY"`,
+    "-F 'model=demo/echo'",
+    "-F 'file=@speech.mp3'",
+  ];
+  t.is(read && writeExample("http://gateway.test", read), lines.join(" \\\n  "));
 });
 
 browserTest("the overview and the provider's page show the last failure", async (t) => {

@@ -28,6 +28,8 @@ export type Operation = {
   needsKey: boolean;
   parameters: Row[];
   example: object | null;
+  /** Whether the body is a form, in whose example a file is `@` and its path. */
+  isForm: boolean;
   answer: Row[];
   stream: string | null;
   /** The URL of the vendor's documentation of the body, if any. */
@@ -39,7 +41,7 @@ export type Operation = {
 export type Row = { name: string; type: string; isRequired: boolean; description: string };
 
 function toOperation(schemas: Schemas, { path, method, operation }: Found): Operation {
-  const body = operation.requestBody?.content["application/json"];
+  const [contentType, body] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const request = body && resolve(schemas, body.schema);
   const { 200: success, ...failures } = operation.responses;
   const answer = success?.content["application/json"]?.schema;
@@ -53,6 +55,7 @@ function toOperation(schemas: Schemas, { path, method, operation }: Found): Oper
     needsKey: operation.security === undefined,
     parameters: request ? toRows(schemas, request) : (operation.parameters ?? []).map(toRow),
     example: body?.example ?? null,
+    isForm: contentType === "multipart/form-data",
     answer: answer ? toRows(schemas, resolve(schemas, answer)) : [],
     stream: success?.content["text/event-stream"]?.schema.description ?? null,
     origin: request?.externalDocs?.url ?? null,
