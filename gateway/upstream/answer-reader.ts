@@ -118,9 +118,8 @@ export class AnswerReader {
   }
 
   #readChunks(chunks: ChunkDecoder, bytes: Buffer, from: number): number {
-    const target = Buffer.allocUnsafe(bytes.length - from);
     try {
-      const at = chunks.decode(bytes, from, target);
+      const at = chunks.decode(bytes, from);
       this.isComplete = chunks.isDone;
       this.#framingBytes += at - from - chunks.length;
       if (this.#framingBytes > this.#limits.upstreamAnswerBytesMax)
@@ -128,9 +127,7 @@ export class AnswerReader {
       return at;
     } finally {
       // Data that precedes a malformed chunk is delivered.
-      const body = target.subarray(0, chunks.length);
-      // A small slice would keep the whole target in memory.
-      this.#body = body.length < target.length / 2 ? Buffer.from(body) : body;
+      this.#body = Buffer.from(bytes.subarray(from, from + chunks.length));
     }
   }
 }
@@ -261,7 +258,7 @@ export function isToken(text: string): boolean {
 }
 
 /**
- * Decodes a chunked body. `decode` accepts parts of any size. Skips extensions and trailers.
+ * Decodes a chunked body in place. `decode` accepts parts of any size. Skips extensions and trailers.
  * https://www.rfc-editor.org/rfc/rfc9112.html#section-7.1
  */
 class ChunkDecoder {
@@ -270,15 +267,18 @@ class ChunkDecoder {
   #left = 0;
   #digits = 0;
   #skipped = 0;
-  /** The number of bytes that the last `decode` copied. */
+  /** The number of bytes of data that the last `decode` found. */
   length = 0;
 
   get isDone(): boolean {
     return this.#state === "done";
   }
 
-  /** Copies the data to `target`. Returns the offset after the body, or `bytes.length` if the body continues. */
-  decode(bytes: Buffer, from: number, target: Buffer): number {
+  /**
+   * Moves the data to `from`, so that its copy has no framing. Returns the offset after the body, or `bytes.length` if
+   * the body continues.
+   */
+  decode(bytes: Buffer, from: number): number {
     let at = from;
     this.length = 0;
     while (at < bytes.length && this.#state !== "done") {
@@ -287,7 +287,7 @@ class ChunkDecoder {
         continue;
       }
       const end = Math.min(at + this.#left, bytes.length);
-      this.length += bytes.copy(target, this.length, at, end);
+      this.length += bytes.copy(bytes, from + this.length, at, end);
       this.#left -= end - at;
       at = end;
       if (this.#left === 0) this.#state = "data CR";
