@@ -7,13 +7,6 @@ export class InitialSchema implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     const databaseType = runner.connection.options.type;
-    if (databaseType !== "better-sqlite3") {
-      // By default MySQL treats "AB" and "ab" as equal, which is wrong for IDs, slugs and hashes. The statement waits for
-      // all open transactions, so a repeated migration skips it.
-      const [database] = await runner.query("SELECT @@collation_database AS collation");
-      if (database.collation !== "utf8mb4_bin")
-        await runner.query("ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_bin");
-    }
     const { createTable } = await stepKit(runner);
     for (const table of tables(databaseType)) await createTable(table);
     await runner.query("REPLACE INTO counters (name, value) VALUES ('changes', 0)");

@@ -5,6 +5,7 @@ import { type QueryRunner, Table, type TableOptions } from "typeorm";
  * runs the migration again.
  */
 export async function stepKit(runner: QueryRunner) {
+  await compareBytes(runner);
   const columns = await keptNames(runner, "columns", "column_name");
   const indexes = await keptNames(runner, "statistics", "index_name");
   return {
@@ -30,6 +31,17 @@ export async function stepKit(runner: QueryRunner) {
       await runner.query(`CREATE INDEX ${index} ON ${table} (${indexed})`);
     },
   };
+}
+
+/**
+ * By default MySQL treats "AB" and "ab" as equal, which is wrong for IDs, slugs and hashes, also in a database that was
+ * restored from a dump. The statement waits for all open transactions, so a repeated migration skips it.
+ */
+async function compareBytes(runner: QueryRunner): Promise<void> {
+  if (runner.connection.options.type === "better-sqlite3") return;
+  const [database] = await runner.query("SELECT @@collation_database AS collation");
+  if (database.collation !== "utf8mb4_bin")
+    await runner.query("ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_bin");
 }
 
 /**
