@@ -12,10 +12,10 @@ const everywhere = {
   test: /src.lib.(shell|session|entrance|when-idle)|@tanstack|@lucide.*icons/,
   minShareCount: 2,
 };
-/** Without what only some pages need: overlays, lists and limits. */
+/** Without what only some pages need: overlays, lists, limits, and the choice of models. */
 const shared = {
   name: "parts",
-  test: /src.lib.(?!ui.overlays.[A-Zo]|ui.(ListPage|DataTable|create-list|columns|Filter|Search)|limits|people)/,
+  test: /src.lib.(?!ui.overlays.[A-Zo]|ui.(ListPage|DataTable|create-list|columns|Filter|Search)|limits|people|keys.[Mm]odel|overview.Budget)/,
   minShareCount: 3,
 };
 

@@ -11,6 +11,7 @@ import { Limits } from "./entities/limits.ts";
 import { Model, ModelFallback } from "./entities/model.ts";
 import { Credential, Provider } from "./entities/provider.ts";
 import { ProviderHalfHour } from "./entities/provider-half-hour.ts";
+import { Team, TeamMember } from "./entities/team.ts";
 import { UsageRecord } from "./entities/usage-record.ts";
 import { UsageRollUp } from "./entities/usage-roll-up.ts";
 import { Invitation, Session, User } from "./entities/user.ts";
@@ -47,6 +48,8 @@ const entities = [
   Provider,
   ProviderHalfHour,
   Session,
+  Team,
+  TeamMember,
   UsageRecord,
   UsageRollUp,
   User,

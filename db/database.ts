@@ -15,6 +15,7 @@ import { ModelRepository } from "./repositories/model-repository.ts";
 import { ProviderHalfHourRepository } from "./repositories/provider-half-hour-repository.ts";
 import { ProviderRepository } from "./repositories/provider-repository.ts";
 import { SessionRepository } from "./repositories/session-repository.ts";
+import { TeamRepository } from "./repositories/team-repository.ts";
 import { UsageRecordRepository } from "./repositories/usage-record-repository.ts";
 import { UsageRollUpRepository } from "./repositories/usage-roll-up-repository.ts";
 import { UserRepository } from "./repositories/user-repository.ts";
@@ -179,6 +180,7 @@ function repositoriesOf(manager: EntityManager) {
     providerHalfHours: new ProviderHalfHourRepository(manager),
     providers: new ProviderRepository(manager),
     sessions: new SessionRepository(manager),
+    teams: new TeamRepository(manager),
     usageRecords: new UsageRecordRepository(manager),
     usageRollUps: new UsageRollUpRepository(manager),
     users: new UserRepository(manager),

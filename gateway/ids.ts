@@ -46,7 +46,7 @@ function formatTime(time: number): string {
   return text;
 }
 
-export type IdPrefix = "key" | "mdl" | "prv" | "crd" | "usr" | "ses" | "req" | "aud" | "prc" | "spl";
+export type IdPrefix = "key" | "mdl" | "prv" | "crd" | "usr" | "tem" | "ses" | "req" | "aud" | "prc" | "spl";
 
 /** Crockford's base 32: no i, l, o, u. */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";

@@ -39,6 +39,7 @@ import { Upstreams } from "./upstream/upstreams.ts";
 import { UsageHistory } from "./usage/history/usage-history.ts";
 import { Retention } from "./usage/recording/retention.ts";
 import { UsageRecorder } from "./usage/recording/usage-recorder.ts";
+import { TeamService } from "./teams/team-service.ts";
 import type { RequestObserver } from "./usage/request-observer.ts";
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -71,7 +72,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const base = { config, runtime, database, secretBox, audit, guard, closers };
     const serving = await startServing(base);
     const managed = createManaged(base, serving);
-    const people = createPeople(base, secrets);
+    const people = createPeople(base, secrets, serving.changeFeed);
 
     const { catalogue, upstreams, changeFeed, limitsInForce, budgets, keyCache } = serving;
     const reloadCatalogue = async () => {
@@ -218,6 +219,7 @@ function createManaged(
   closers.push(() => retention.close());
   return {
     keys: new KeyService({ ...common, limitsInForce }),
+    teams: new TeamService({ ...common, budgets }),
     holderLimits: new LimitService({ ...common, limitsInForce }),
     keyUsage: new KeyUsageReader({ database, now: runtime.now, limitsInForce, limiter, budgets }),
     models: new ModelService({ ...common, catalogue }),
@@ -227,7 +229,7 @@ function createManaged(
   };
 }
 
-function createPeople({ runtime, database, audit }: Base, secrets: string[]) {
+function createPeople({ runtime, database, audit }: Base, secrets: string[], changeFeed: ChangeFeed) {
   const accessTokens = new AccessTokens(secrets, runtime);
   const sessions = new SessionService({ database, runtime, accessTokens, secrets, audit });
   const passwords = new PasswordHasher(runtime);
@@ -235,6 +237,6 @@ function createPeople({ runtime, database, audit }: Base, secrets: string[]) {
     sessions,
     accounts: new AccountService({ database, runtime, sessions, passwords, secrets, audit }),
     invitations: new InvitationService({ database, runtime, sessions, passwords, audit }),
-    users: new UserService({ database, runtime, audit }),
+    users: new UserService({ database, runtime, audit, changeFeed }),
   };
 }

@@ -8,10 +8,12 @@ export const ApiKey = table(
     id: id(),
     name: text(255),
     status: text<"active" | "disabled">(16),
-    /** `admin` if only an administrator may activate the key again. Null for active keys. */
-    disabledBy: nullable(text<"admin" | "owner">(16)),
-    /** Null for the key that the first start creates, because no user exists yet. */
+    /** `admin` or `lead` if only an administrator or a lead may activate the key again. Null for active keys. */
+    disabledBy: nullable(text<"admin" | "lead" | "owner">(16)),
+    /** Null for a team's service key, and for the key of the first start, when no user exists yet. */
     ownerId: nullable(text(40, references("users", "SET NULL"))),
+    /** The team that pays for the key's requests. Never changes. Null if its owner pays. */
+    teamId: nullable(text(40)),
     expiresAt: nullable(moment()),
     lastUsedAt: nullable(moment()),
     /** Increases with each edit, to detect concurrent edits. */
@@ -23,13 +25,17 @@ export const ApiKey = table(
   },
   [
     index("api_keys_owner", ["ownerId"]),
+    index("api_keys_team", ["teamId"]),
     index("api_keys_expiry", ["expiresAt"]),
     index("api_keys_last_use", ["lastUsedAt"]),
   ],
 );
 
 /** The columns of a key, or of its requests, that name who else has limits for the key's requests. */
-export const holderColumns = { person: "ownerId" } as const satisfies Record<string, keyof ApiKeyRow>;
+export const holderColumns = { person: "ownerId", team: "teamId" } as const satisfies Record<
+  string,
+  keyof ApiKeyRow
+>;
 
 type HolderColumn = (typeof holderColumns)[keyof typeof holderColumns];
 

@@ -17,7 +17,8 @@ export const Counter = table("counters", { name: id({ length: 32 }), value: bigI
 
 /**
  * `api_key`: one key, by ID. `catalogue`: providers, credentials and models, reloaded as a whole. `data_key`:
- * a new data key. `limits`: the limits of a holder, by the ID of their row.
+ * a new data key. `limits`: the limits of a holder, by the ID of their row. `person` and
+ * `team`: whether the keys of a holder work.
  */
-export type ChangeKind = "api_key" | "catalogue" | "data_key" | "limits";
+export type ChangeKind = "api_key" | "catalogue" | "data_key" | "limits" | "person" | "team";
 export type ChangeRow = RowOf<typeof Change>;

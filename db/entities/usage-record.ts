@@ -24,7 +24,15 @@ export const usageDimensions = {
   /** The error's reason, such as `http_429`. Without a reason, the gateway's own code. Null without an error. */
   errorReason: { column: nullable(text(32)), index: "usage_records_reason", usual: "" },
   /** The key's owner at the time of the request, who still sees the record after the key's deletion. */
-  ownerId: { column: nullable(text(40)), index: "usage_records_owner" },
+  ownerId: { column: nullable(text(40)), index: "usage_records_owner", isOfKey: true },
+  /** The team that paid. */
+  teamId: {
+    column: nullable(text(40)),
+    index: "usage_records_team",
+    usual: "",
+    isOfKey: true,
+    isFixed: true,
+  },
   status: { column: text<UsageStatus>(16), index: "usage_records_status", usual: "SUCCEEDED" },
   /** The model name in the request, such as a slug. Empty if the name is missing or `RecordedModelNames` omits it. */
   model: { column: text(255), index: "usage_records_model" },
@@ -34,12 +42,27 @@ export const usageDimensions = {
   provider: { column: text(63), index: "usage_records_provider" },
 } satisfies Record<string, DimensionOptions>;
 
-/** `usual`: the value of most records, whose condition matches too many for its index. */
-export type DimensionOptions = { column: Column<string | null>; index: string; usual?: string };
+export type DimensionOptions = {
+  column: Column<string | null>;
+  index: string;
+  /** The value of most records, whose condition matches too many for its index. */
+  usual?: string;
+  /** Whether the key determines the value, so that sums of all keys lack it. */
+  isOfKey?: true;
+  /** Whether it never changes for a key, so that it needs no sums of its own. */
+  isFixed?: true;
+};
 
 export type UsageDimension = keyof typeof usageDimensions;
 
 export const dimensionNames = Object.keys(usageDimensions) as UsageDimension[];
+
+/** The dimensions that the key determines. */
+export const keyDimensions = dimensionNames.filter((name) => optionsOf(name).isOfKey);
+
+export function optionsOf(name: UsageDimension): DimensionOptions {
+  return usageDimensions[name];
+}
 
 /** The counts that are summed. Null if unknown. */
 const usageCounts = {

@@ -10,7 +10,7 @@ import {
   table,
   text,
 } from "./table.ts";
-import { countNames, dimensionNames, type UsageGroup, usageDimensions } from "./usage-record.ts";
+import { countNames, dimensionNames, optionsOf, type UsageGroup } from "./usage-record.ts";
 
 /** `latency0` counts requests up to the first bound, `latency9` requests above the last bound. */
 export const latencyBoundsMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000] as const;
@@ -67,20 +67,21 @@ export const UsageRollUp = table(
   [
     index("usage_roll_ups_key", ["apiKeyId", "resolution", "startsAt"]),
     index("usage_roll_ups_owner", ["ownerId", "resolution", "startsAt"]),
+    index("usage_roll_ups_team", ["teamId", "resolution", "startsAt"]),
   ],
   { withoutRowid: true },
 );
 
 function groupColumns() {
-  const columns = dimensionNames.map((name) => [
-    name,
-    { ...usageDimensions[name].column, nullable: false, primary: true },
-  ]);
+  const columns = dimensionNames.map((name) => {
+    const { column, isFixed } = optionsOf(name);
+    return [name, { ...column, nullable: false, ...(isFixed ? { default: "" } : { primary: true }) }];
+  });
   const group = Object.fromEntries(columns) as { [Name in keyof UsageGroup]: Column<UsageGroup[Name]> };
   return { ...group, errorReason: id({ length: 64 }) };
 }
 
-/** Replaces the key ID in rows that sum all keys. The owner is then empty. */
+/** Replaces the key ID in rows that sum all keys. What the key determines is then empty. */
 export const allKeys = "";
 
 export type UsageResolution = "hour" | "day";

@@ -1,4 +1,15 @@
-import { id, index, moment, nullable, references, type RowOf, table, text, uniqueIndex } from "./table.ts";
+import {
+  flag,
+  id,
+  index,
+  moment,
+  nullable,
+  references,
+  type RowOf,
+  table,
+  text,
+  uniqueIndex,
+} from "./table.ts";
 
 export const User = table(
   "users",
@@ -11,6 +22,8 @@ export const User = table(
     passwordHash: text(255),
     role: text<Role>(16),
     status: text<UserStatus>(16),
+    /** Whether keys work although the user is disabled. Only for those who were disabled before keys stopped. */
+    keepKeys: flag({ default: false }),
     lastSignInAt: nullable(moment()),
     createdAt: moment(),
   },

@@ -10,6 +10,7 @@ export type ApiKeyFilter = {
   owner: OwnerScope;
   /** A filter within the scope of `owner`. */
   ownerId?: string | undefined;
+  teamId?: string | undefined;
   search?: string | undefined;
   status?: ApiKeyRow["status"] | undefined;
   modelId?: string | undefined;
@@ -25,7 +26,7 @@ export function ownedBy(owner: OwnerScope): { ownerId?: string } {
 export function matching(
   filter: ApiKeyFilter & { beforeId?: string | undefined },
 ): FindOptionsWhere<ApiKeyRow> {
-  const { owner, ownerId, search, status, modelId, beforeId, expires, neverUsed } = filter;
+  const { owner, ownerId, teamId, search, status, modelId, beforeId, expires, neverUsed } = filter;
   const connected = (column: string) =>
     `${column} IN (SELECT api_key_id FROM api_key_models WHERE model_id = :modelId)`;
   const ids = [...(beforeId ? [LessThan(beforeId)] : []), ...(modelId ? [Raw(connected, { modelId })] : [])];
@@ -35,6 +36,7 @@ export function matching(
   );
   return {
     ...(owners.length > 0 && { ownerId: And(...owners.map((each) => Equal(each))) }),
+    ...(teamId !== undefined && { teamId }),
     ...(status && { status }),
     ...(search && { name: containing(search) }),
     ...(expires && { expiresAt: And(MoreThanOrEqual(expires.from), LessThan(expires.to)) }),

@@ -7,8 +7,10 @@ import {
   type ApiKeyValueRow,
 } from "../entities/api-key.ts";
 import { Model } from "../entities/model.ts";
-import { User } from "../entities/user.ts";
+import type { TeamRow } from "../entities/team.ts";
+import { User, type UserRow } from "../entities/user.ts";
 import { type ApiKeyFilter, hasBudget, matching, ownedBy, type OwnerScope } from "./api-key-filter.ts";
+import { TeamRepository } from "./team-repository.ts";
 import { WithheldModelRepository } from "./withheld-model-repository.ts";
 
 /** `values` starts with the newest value. */
@@ -18,30 +20,44 @@ export type ApiKeyDetails = {
   models: { id: string; slug: string }[];
   /** The slugs of withheld models, including deleted models. */
   withheldModels: string[];
-  owner: { id: string; name: string } | null;
+  owner: Pick<UserRow, "id" | "name" | "status" | "keepKeys"> | null;
+  team: Pick<TeamRow, "id" | "name" | "status"> | null;
 };
+
+/** A key as requests need it. */
+type FoundByHash = { value: ApiKeyValueRow; key: ApiKeyRow; modelIds: string[]; stoppedBy: Stopper | null };
+
+/** Whose status stops a key. */
+export type Stopper = "owner" | "team";
+
+/** Null if the key's owner and team let it work. */
+export function stopperOf({ owner, team }: Pick<ApiKeyDetails, "owner" | "team">): Stopper | null {
+  if (owner?.status === "disabled" && !owner.keepKeys) return "owner";
+  return team && team.status !== "active" ? "team" : null;
+}
 
 export type ApiKeyPage = ApiKeyFilter & { beforeId?: string | undefined; limit: number };
 
 export class ApiKeyRepository {
   readonly #manager: EntityManager;
+  readonly #teams: TeamRepository;
 
   constructor(manager: EntityManager) {
     this.#manager = manager;
+    this.#teams = new TeamRepository(manager);
   }
 
-  async findByHash(
-    hash: string,
-  ): Promise<{ value: ApiKeyValueRow; key: ApiKeyRow; modelIds: string[] } | null> {
+  async findByHash(hash: string): Promise<FoundByHash | null> {
     const value = await this.#manager.findOneBy(ApiKeyValue, { hash });
     const key = value && (await this.#manager.findOneBy(ApiKey, { id: value.apiKeyId }));
     if (!value || !key) return null;
     const connections = await this.#manager.findBy(ApiKeyModel, { apiKeyId: key.id });
-    return { value, key, modelIds: connections.map((connection) => connection.modelId) };
+    const modelIds = connections.map((connection) => connection.modelId);
+    return { value, key, modelIds, stoppedBy: await this.#stopperOf(key) };
   }
 
-  async find(id: string, owner: OwnerScope): Promise<ApiKeyDetails | null> {
-    const key = await this.#manager.findOneBy(ApiKey, { id, ...ownedBy(owner) });
+  async find(id: string): Promise<ApiKeyDetails | null> {
+    const key = await this.#manager.findOneBy(ApiKey, { id });
     return key && ((await this.#details([key]))[0] ?? null);
   }
 
@@ -90,15 +106,35 @@ export class ApiKeyRepository {
     return this.#manager.exists(ApiKey, { where });
   }
 
-  async countByOwner(ownerIds: string[]): Promise<Map<string, number>> {
+  /**
+   * The number of keys of each owner or team. Omits those without keys.
+   * @param ofTeams counts only keys that a team pays for
+   */
+  async countBy(
+    column: "ownerId" | "teamId",
+    ids: string[],
+    { ofTeams = false } = {},
+  ): Promise<Map<string, number>> {
     const rows = await this.#manager
-      .createQueryBuilder(ApiKey, "owned")
-      .select("owned.ownerId", "id")
+      .createQueryBuilder(ApiKey, "held")
+      .select(`held.${column}`, "id")
       .addSelect("COUNT(*)", "count")
-      .where("owned.ownerId IN (:...ownerIds)", { ownerIds: ownerIds.length > 0 ? ownerIds : [""] })
-      .groupBy("owned.ownerId")
+      .where(`held.${column} IN (:...ids)`, { ids: ids.length > 0 ? ids : [""] })
+      .andWhere(ofTeams ? "held.teamId IS NOT NULL" : "1 = 1")
+      .groupBy(`held.${column}`)
       .getRawMany<CountRow>();
     return toCounts(rows);
+  }
+
+  /**
+   * Turns an owner's keys of a team, or of all teams, into service keys, and returns their IDs.
+   * @param teamId by default, all teams
+   */
+  async handOver(ownerId: string, teamId?: string): Promise<string[]> {
+    const where = { ownerId, teamId: teamId ?? Not(IsNull()) };
+    const keys = await this.#manager.find(ApiKey, { select: { id: true }, where });
+    await this.#manager.update(ApiKey, where, { ownerId: null });
+    return keys.map(({ id }) => id);
   }
 
   /** The number of keys connected to each model. Omits models without keys. */
@@ -153,7 +189,7 @@ export class ApiKeyRepository {
 
   async update(
     id: string,
-    changes: Partial<Omit<ApiKeyRow, "id" | "ownerId" | "revision" | "createdAt">>,
+    changes: Partial<Omit<ApiKeyRow, "id" | "teamId" | "revision" | "createdAt">>,
   ): Promise<void> {
     await this.#manager.update(ApiKey, { id }, changes);
   }
@@ -181,6 +217,19 @@ export class ApiKeyRepository {
     await this.#manager.insert(ApiKeyValue, value);
   }
 
+  /** Plain SQL, because TypeORM's two queries would cost a multiple. */
+  async #stopperOf({ ownerId, teamId }: ApiKeyRow): Promise<Stopper | null> {
+    if (ownerId === null && teamId === null) return null;
+    const working = "SELECT 1 FROM users WHERE id = ? AND (status <> 'disabled' OR keep_keys = 1)";
+    const active = "SELECT 1 FROM teams WHERE id = ? AND status = 'active'";
+    const [found] = await this.#manager.query<{ owner: unknown; team: unknown }[]>(
+      `SELECT EXISTS (${working}) AS owner, EXISTS (${active}) AS team`,
+      [ownerId, teamId],
+    );
+    if (ownerId !== null && Number(found?.owner) === 0) return "owner";
+    return teamId !== null && Number(found?.team) === 0 ? "team" : null;
+  }
+
   async #connect(apiKeyId: string, modelIds: string[]): Promise<void> {
     if (modelIds.length === 0) return;
     await this.#manager.insert(
@@ -204,9 +253,10 @@ export class ApiKeyRepository {
     });
     const withheld = await new WithheldModelRepository(this.#manager).listByKey(keys.map(({ id }) => id));
     const owners = await this.#manager.find(User, {
-      select: { id: true, name: true },
+      select: { id: true, name: true, status: true, keepKeys: true },
       where: { id: In(keys.flatMap((key) => key.ownerId ?? [])) },
     });
+    const teams = await this.#teams.listByIds([...new Set(keys.flatMap((key) => key.teamId ?? []))]);
     const connected = Map.groupBy(connections, (connection) => connection.apiKeyId);
     return keys.map((key) => {
       const modelIds = new Set(connected.get(key.id)?.map((connection) => connection.modelId));
@@ -216,6 +266,7 @@ export class ApiKeyRepository {
         models: models.filter((model) => modelIds.has(model.id)),
         withheldModels: withheld.get(key.id) ?? [],
         owner: owners.find((owner) => owner.id === key.ownerId) ?? null,
+        team: teams.find((team) => team.id === key.teamId) ?? null,
       };
     });
   }

@@ -1,6 +1,7 @@
 import {
   countNames,
   dimensionNames,
+  keyDimensions,
   type UsageDimension,
   type UsageRecordRow,
 } from "../entities/usage-record.ts";
@@ -27,8 +28,10 @@ export function rollUp(records: readonly UsageRecordRow[]): UsageRollUpRow[] {
 }
 
 function ofAllKeys(sum: UsageRollUpRow): UsageRollUpRow {
-  return { ...sum, apiKeyId: allKeys, apiKeyName: allKeys, ownerId: "" };
+  return { ...sum, ...ofNoKey, apiKeyId: allKeys, apiKeyName: allKeys };
 }
+
+const ofNoKey = Object.fromEntries(keyDimensions.map((name) => [name, ""])) as Partial<UsageRollUpRow>;
 
 type Part = { [Name in UsageDimension]: UsageRecordRow[Name] } & { apiKeyName: string } & (
     | { createdAt: Date }

@@ -1,7 +1,8 @@
 import { toColumnName } from "../entities/table.ts";
 import {
   dimensionNames,
-  type DimensionOptions,
+  keyDimensions,
+  optionsOf,
   type UsageDimension,
   usageDimensions,
   type UsageStatus,
@@ -72,8 +73,8 @@ export function recordConditions(filter: UsageFilter): Conditions {
 }
 
 /**
- * Some roll-ups sum all keys. Queries that filter or group by key or owner exclude these rows. All other
- * queries read only these rows.
+ * Some roll-ups sum all keys. Queries that filter or group by a key, or by what it determines, exclude these rows.
+ * All other queries read only these rows.
  */
 export function rollUpConditions(filter: UsageFilter, groupBy: readonly UsageDimension[] = []): Conditions {
   const where = new Conditions(filter, "roll-ups");
@@ -118,8 +119,7 @@ function likelyRarest(filter: UsageFilter): UsageCondition | null {
   const rarest = conditionsOn.find(({ dimension, condition }) => {
     const given = filter[condition];
     if (given === undefined || (typeof given !== "string" && given.length !== 1)) return false;
-    const options: DimensionOptions = usageDimensions[dimension];
-    return String(given) !== options.usual;
+    return String(given) !== optionsOf(dimension).usual;
   });
   return rarest?.condition ?? null;
 }
@@ -127,11 +127,13 @@ function likelyRarest(filter: UsageFilter): UsageCondition | null {
 /** The index that finds the roll-ups. Null for the primary key. */
 export function rollUpIndex(filter: UsageFilter, groupBy: readonly UsageDimension[] = []): string | null {
   if (filter.apiKeyId !== undefined) return "usage_roll_ups_key";
+  if (filter.teamId) return "usage_roll_ups_team";
   if (filter.owner !== "everyone" || filter.ownerId !== undefined) return "usage_roll_ups_owner";
   return isByKey(filter, groupBy) ? null : "usage_roll_ups_key";
 }
 
-function isByKey({ apiKeyId, ownerId }: UsageFilter, groupBy: readonly UsageDimension[]): boolean {
-  if (apiKeyId !== undefined || ownerId !== undefined) return true;
-  return groupBy.includes("apiKeyId") || groupBy.includes("ownerId");
+function isByKey(filter: UsageFilter, groupBy: readonly UsageDimension[]): boolean {
+  return ["apiKeyId" as const, ...keyDimensions].some(
+    (name) => groupBy.includes(name) || (name !== "status" && filter[name] !== undefined),
+  );
 }

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type Sqlite from "better-sqlite3";
 import type { EntityManager } from "typeorm";
 import { UsageRecord, type UsageRecordRow } from "../entities/usage-record.ts";
-import type { OwnerScope } from "./api-key-filter.ts";
 import { compile, fromRaw, type RawValue, readRaw, sqliteOf, toRaw } from "./raw-sql.ts";
 import { ProviderHalfHourRepository } from "./provider-half-hour-repository.ts";
 import { pageQuery, type UsagePage } from "./usage-queries.ts";
@@ -20,11 +19,8 @@ export class UsageRecordRepository {
     this.#manager = manager;
   }
 
-  find(id: string, owner: OwnerScope = "everyone"): Promise<UsageRecordRow | null> {
-    return this.#manager.findOneBy(UsageRecord, {
-      id,
-      ...(owner !== "everyone" && { ownerId: owner.ownerId }),
-    });
+  find(id: string): Promise<UsageRecordRow | null> {
+    return this.#manager.findOneBy(UsageRecord, { id });
   }
 
   /** Lists the newest records first. Throws a `QueryTooLongError`. */

@@ -15,6 +15,8 @@ const rules = {
   "keys.ofOthers": administrators,
   /** Decides about models, limits and deactivation of a key so that its owner cannot undo it. */
   "keys.overrule": administrators,
+  /** Sees and changes teams without being a member or lead. */
+  "teams.ofOthers": administrators,
   /** Sees the limits of other people, of the gateway and of each person or key. */
   "limits.ofOthers": administrators,
   /** Sees the amounts of the gateway's budgets. */
@@ -42,6 +44,7 @@ const rules = {
   "keys.setModels": everyone,
   "keys.setLimits": everyone,
   "keys.setChargeFactor": administrators,
+  "keys.setOwner": everyone,
   "keys.activate": everyone,
   "keys.deactivate": everyone,
   "keys.rotate": everyone,
@@ -84,6 +87,17 @@ const rules = {
   "providers.removeCredential": administrators,
   "providers.environmentKeys": administrators,
   "providers.importFromEnvironment": administrators,
+
+  "teams.list": everyone,
+  "teams.get": everyone,
+  "teams.people": everyone,
+  "teams.create": administrators,
+  "teams.update": administrators,
+  "teams.setStatus": administrators,
+  "teams.setLimits": administrators,
+  "teams.addMember": everyone,
+  "teams.setRole": administrators,
+  "teams.removeMember": everyone,
 
   "users.list": administrators,
   "users.get": administrators,

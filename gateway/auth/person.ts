@@ -23,5 +23,5 @@ export function newUser(
   { email, ...user }: Pick<UserRow, "name" | "email" | "role" | "status" | "passwordHash">,
 ): UserRow {
   const [id, createdAt] = [createId("usr", runtime), new Date(runtime.now())];
-  return { ...user, id, email: normalizeEmail(email), lastSignInAt: null, createdAt };
+  return { ...user, id, email: normalizeEmail(email), keepKeys: false, lastSignInAt: null, createdAt };
 }

@@ -2,13 +2,18 @@ import type { Database, Repositories } from "../../db/database.ts";
 import { DuplicateError } from "../../db/database-errors.ts";
 import type { Role, UserRow, UserStatus } from "../../db/entities/user.ts";
 import type { Actor, AuditLog, AuditAction } from "../audit/audit-log.ts";
+import type { Changes } from "../audit/changes.ts";
 import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 import { type InvitationToken, issueInvitation } from "./invitation-service.ts";
 import { can } from "./permissions.ts";
 import { type Author, newUser, normalizeEmail } from "./person.ts";
 
-type User = Omit<UserRow, "passwordHash"> & { keyCount: number };
+/** `keyCount` includes `teamKeyCount`, the keys that a team pays for. */
+type User = Omit<UserRow, "passwordHash"> & { keyCount: number; teamKeyCount: number };
+
+/** `stoppedKeys` counts those that worked until now. */
+export type DisabledUser = { user: User; stoppedKeys: number; handedOverKeys: number };
 
 export type InvitedUser = { user: User } & InvitationToken;
 
@@ -22,6 +27,7 @@ type UserServiceOptions = {
   database: Database;
   runtime: Runtime;
   audit: AuditLog;
+  changeFeed: Changes;
 };
 
 /** Administrators' operations on users. At least one administrator always stays active. */
@@ -101,9 +107,16 @@ export class UserService {
     });
   }
 
-  /** Ends the user's sessions and blocks sign-in. Keys stay active, because programs depend on them. */
-  async disable(author: Author, id: string): Promise<{ user: User; activeKeyCount: number }> {
-    let activeKeyCount = 0;
+  /**
+   * Ends the user's sessions, blocks sign-in and stops the user's keys until the user is enabled again.
+   * @param teamKeys by default, keys that a team pays for become service keys of the team and keep working
+   */
+  async disable(
+    author: Author,
+    id: string,
+    teamKeys: "hand-over" | "stop" = "hand-over",
+  ): Promise<DisabledUser> {
+    let [stoppedKeys, handedOverKeys] = [0, 0];
     const user = await this.#change(author, id, "user.disable", async (repositories, row) => {
       await keepAnAdministrator(repositories, row);
       // This update locks the user's row before the sessions are deleted. A concurrent sign-in is either complete,
@@ -111,17 +124,22 @@ export class UserService {
       await repositories.users.update(id, { status: "disabled" });
       await repositories.sessions.deleteOf(id);
       await repositories.invitations.deleteOf(id);
-      activeKeyCount = await repositories.apiKeys.count({ owner: { ownerId: id }, status: "active" });
-      return { changes: { status: "disabled" }, details: { activeKeyCount } };
+      if (teamKeys === "hand-over") handedOverKeys = (await repositories.apiKeys.handOver(id)).length;
+      const isStopping = row.status !== "disabled" || row.keepKeys;
+      const active = { owner: { ownerId: id }, status: "active" } as const;
+      stoppedKeys = isStopping ? await repositories.apiKeys.count(active) : 0;
+      const changes = { status: "disabled", keepKeys: false } as const;
+      return { changes, details: { stoppedKeys, handedOver: handedOverKeys } };
     });
-    return { user, activeKeyCount };
+    return { user, stoppedKeys, handedOverKeys };
   }
 
-  /** A user with a password can sign in again. A user without one needs a new link. */
+  /** The user's keys work as before. A user with a password can sign in again. A user without one needs a new link. */
   enable(author: Author, id: string): Promise<User> {
     return this.#change(author, id, "user.enable", async (_repositories, { status, passwordHash }) => {
       const enabled = passwordHash === "" ? "invited" : "active";
-      return { changes: { status: enabled }, details: { from: status, to: enabled } };
+      const changes = { status: enabled, keepKeys: false } as const;
+      return { changes, details: { from: status, to: enabled } };
     });
   }
 
@@ -131,20 +149,20 @@ export class UserService {
     action: AuditAction,
     decide: (repositories: Repositories, user: UserRow) => Promise<UserChange>,
   ): Promise<User> {
-    return this.#options.database.write(async (repositories) => {
+    return this.#options.changeFeed.edit("person", async (repositories) => {
       // Two administrators who demote each other at the same time must not both succeed.
       await repositories.changes.lock();
       const user = await findUser(repositories, id);
       const { changes, details } = await decide(repositories, user);
       await repositories.users.update(id, changes);
       await this.#options.audit.record(repositories, author, action, user, details);
-      return describeOne(repositories, { ...user, ...changes });
+      return [id, await describeOne(repositories, { ...user, ...changes })];
     });
   }
 }
 
 type UserChange = {
-  changes: Partial<Pick<UserRow, "role" | "status">>;
+  changes: Partial<Pick<UserRow, "role" | "status" | "keepKeys">>;
   details: Record<string, unknown>;
 };
 
@@ -165,11 +183,14 @@ async function keepAnAdministrator({ users }: Repositories, user: UserRow): Prom
 }
 
 async function describe({ apiKeys }: Repositories, rows: UserRow[]): Promise<User[]> {
-  const keyCounts = await apiKeys.countByOwner(rows.map(({ id }) => id));
-  return rows.map(({ id, name, email, role, status, createdAt, lastSignInAt }) => {
-    const keyCount = keyCounts.get(id) ?? 0;
-    return { id, name, email, role, status, createdAt, lastSignInAt, keyCount };
-  });
+  const ids = rows.map(({ id }) => id);
+  const keyCounts = await apiKeys.countBy("ownerId", ids);
+  const teamKeyCounts = await apiKeys.countBy("ownerId", ids, { ofTeams: true });
+  return rows.map(({ passwordHash: _, ...user }) => ({
+    ...user,
+    keyCount: keyCounts.get(user.id) ?? 0,
+    teamKeyCount: teamKeyCounts.get(user.id) ?? 0,
+  }));
 }
 
 async function describeOne(repositories: Repositories, row: UserRow): Promise<User> {

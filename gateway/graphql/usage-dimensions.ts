@@ -22,6 +22,14 @@ export const dimensionWords: Record<UsageDimension, DimensionWords> = {
     row: "The owner at the time of the request. Empty for keys without an owner.",
     filter: "The key's owner at the time of the request. An empty string selects keys without one.",
   },
+  teamId: {
+    value: "TEAM",
+    meaning: "The team that paid.",
+    record: "The team that paid. Null if the owner paid.",
+    row: "The team that paid. Empty for requests that no team paid.",
+    filter:
+      "The team that paid. Its leads then see all its records, other members their own. An empty string selects records that no team paid.",
+  },
   model: {
     value: "MODEL",
     record:

@@ -145,6 +145,7 @@ function usageSummaryRowType(builder: Builder, enums: UsageEnums) {
         description: "The key's current name, or its last name before deletion.",
       }),
       ownerName: t.exposeString("ownerName", { nullable: true, description: "The owner's current name." }),
+      teamName: t.exposeString("teamName", { nullable: true, description: "The team's current name." }),
       requests: t.exposeInt("requests"),
       succeeded: t.int({ resolve: ({ outcomes }) => outcomes.SUCCEEDED }),
       failed: t.int({ resolve: ({ outcomes }) => outcomes.FAILED }),

@@ -30,6 +30,7 @@ export function usageRecordType(builder: Builder, enums: UsageEnums) {
       ...Object.fromEntries(countNames.map((name) => [name, t.exposeInt(name, { nullable: true })])),
       apiKeyName: t.exposeString("apiKeyName", { description: "The key's name at the time of the request." }),
       ownerName: t.exposeString("ownerName", { nullable: true, description: "The owner's current name." }),
+      teamName: t.exposeString("teamName", { nullable: true, description: "The team's current name." }),
       upstreamModel: t.exposeString("upstreamModel", { nullable: true }),
       credentialId: t.id({
         nullable: true,

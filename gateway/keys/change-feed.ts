@@ -1,5 +1,6 @@
 import type { Database, Repositories } from "../../db/database.ts";
 import type { ChangeKind } from "../../db/entities/change.ts";
+import type { Changes } from "../audit/changes.ts";
 import type { Runtime } from "../runtime.ts";
 
 export type ChangeListener = {
@@ -11,7 +12,7 @@ export type ChangeListener = {
 type ChangeFeedOptions = { database: Database; runtime: Runtime; pollIntervalMs: number };
 
 /** Polls the database for changes by all processes, and reports them to one listener. */
-export class ChangeFeed {
+export class ChangeFeed implements Changes {
   readonly #options: ChangeFeedOptions;
   #listener: ChangeListener | null = null;
   #lastNumber = 0;
@@ -45,18 +46,14 @@ export class ChangeFeed {
     return poll;
   }
 
-  /**
-   * Makes a change in one transaction. Afterwards, this process has applied it too.
-   * @param work returns the ID of what changed, if anything did, and the result
-   */
   async edit<Result>(
     kind: ChangeKind,
-    work: (repositories: Repositories) => Promise<[id: string | undefined, result: Result]>,
+    work: (repositories: Repositories) => Promise<[ids: string | readonly string[] | undefined, Result]>,
   ): Promise<Result> {
     const { database, runtime } = this.#options;
     const result = await database.write(async (repositories) => {
-      const [id, edited] = await work(repositories);
-      if (id !== undefined) await repositories.changes.append(kind, id, new Date(runtime.now()));
+      const [ids = [], edited] = await work(repositories);
+      for (const id of [ids].flat()) await repositories.changes.append(kind, id, new Date(runtime.now()));
       return edited;
     });
     try {

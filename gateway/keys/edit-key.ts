@@ -72,18 +72,28 @@ export async function refusingDeletedModels<Result>(write: Promise<Result>): Pro
 
 type StatusColumns = Pick<ApiKeyRow, "status" | "disabledBy">;
 
-/** Throws `forbidden` if a member activates a key that an administrator deactivated. */
+/**
+ * Throws `forbidden` if a member activates a key that an administrator deactivated, or an owner a key that a lead of
+ * the team deactivated. Others than the owner who see a key are administrators or leads.
+ */
 export function editStatus(
   author: Person,
   before: StatusColumns & Pick<ApiKeyRow, "ownerId">,
   status: ApiKeyRow["status"],
 ): StatusColumns {
-  const isDecided = before.status === "disabled" && before.disabledBy === "admin";
+  const isOwner = author.id === before.ownerId;
+  const decided = before.status === "disabled" ? before.disabledBy : null;
   if (status === "disabled") {
-    return { status, disabledBy: isDecided || isOverruling(author, before) ? "admin" : "owner" };
+    if (decided === "admin" || isOverruling(author, before)) return { status, disabledBy: "admin" };
+    return { status, disabledBy: decided === "lead" || !isOwner ? "lead" : "owner" };
   }
-  if (isDecided && !can(author, "keys.overrule")) {
+  if (can(author, "keys.overrule")) return { status, disabledBy: null };
+  if (decided === "admin") {
     const message = "An administrator deactivated this key. Ask an administrator to activate it.";
+    throw new GatewayError("forbidden", message);
+  }
+  if (decided === "lead" && isOwner) {
+    const message = "A lead of the team deactivated this key. Ask a lead or an administrator to activate it.";
     throw new GatewayError("forbidden", message);
   }
   return { status, disabledBy: null };

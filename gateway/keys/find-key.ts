@@ -5,15 +5,32 @@ import type { Budgets } from "../limits/budgets/budgets.ts";
 import type { Repositories, Database } from "../../db/database.ts";
 import type { ApiKeyFilter } from "../../db/repositories/api-key-filter.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
-import { ownerScope, type Person } from "../auth/person.ts";
+import type { Person } from "../auth/person.ts";
+import { scopeIn } from "../auth/team-access.ts";
 import { GatewayError } from "../errors.ts";
 import type { KeyFilter } from "./key-inputs.ts";
 
 /** Throws `not_found` if the key does not exist or the user cannot see it. */
-export async function findKey({ apiKeys }: Repositories, person: Person, id: string): Promise<ApiKeyDetails> {
-  const found = await apiKeys.find(id, ownerScope(person));
+export async function findKey(
+  repositories: Repositories,
+  person: Person,
+  id: string,
+): Promise<ApiKeyDetails> {
+  const found = await visibleKey(repositories, person, id);
   if (!found) throw noSuchKey();
   return found;
+}
+
+/** Null if the key does not exist or the user cannot see it. */
+export async function visibleKey(
+  repositories: Repositories,
+  person: Person,
+  id: string,
+): Promise<ApiKeyDetails | null> {
+  const found = await repositories.apiKeys.find(id);
+  if (!found) return null;
+  const scope = await scopeIn(repositories, person, found.key.teamId);
+  return scope === "everyone" || scope.ownerId === found.key.ownerId ? found : null;
 }
 
 export function noSuchKey(): GatewayError {
@@ -22,19 +39,20 @@ export function noSuchKey(): GatewayError {
 
 /** Returns null if no key can match. */
 export async function toKeyFilter(
-  { models }: Repositories,
+  repositories: Repositories,
   person: Person,
-  { search, modelSlug, ownerId, attention }: KeyFilter,
+  { search, modelSlug, ownerId, teamId, attention }: KeyFilter,
   now: number,
 ): Promise<ApiKeyFilter | null> {
   const filter = {
-    owner: ownerScope(person),
+    owner: await scopeIn(repositories, person, teamId),
     search,
     ownerId,
+    teamId,
     ...(attention && attentionConditions(attention, now)),
   };
   if (modelSlug === undefined) return filter;
-  const model = await models.find({ slug: modelSlug });
+  const model = await repositories.models.find({ slug: modelSlug });
   return model && { ...filter, modelId: model.id };
 }
 
@@ -44,14 +62,6 @@ export function attentionConditions(attention: "expiring" | "unused", now: numbe
 }
 
 const soonMs = 7 * 86_400_000;
-
-/** Throws `invalid_value` for an unknown user. */
-export async function checkOwner({ users }: Repositories, ownerId: string | undefined): Promise<void> {
-  if (ownerId === undefined || (await users.find(ownerId))) return;
-  throw new GatewayError("invalid_value", "No user has this ID. Reload the list of people.", {
-    param: "ownerId",
-  });
-}
 
 type LookUpKeyOptions = {
   database: Database;
@@ -66,14 +76,14 @@ export async function lookUpKey(
 ): Promise<KnownKey | null> {
   const found = await database.read(({ apiKeys }) => apiKeys.findByHash(hash));
   if (!found) return null;
-  const { key: row, value, modelIds } = found;
+  const { key: row, value, modelIds, stoppedBy } = found;
   const ends = [row.expiresAt, value.validUntil].flatMap((end) => end?.getTime() ?? []);
   const key: KnownKey = {
     ...heldBy(row),
     hash,
     name: row.name,
     chargeFactor: row.chargeFactor,
-    isActive: row.status === "active",
+    isActive: row.status === "active" && stoppedBy === null,
     validUntil: ends.length === 0 ? null : Math.min(...ends),
     modelIds: new Set(modelIds),
     limits: ownLimits(row),

@@ -6,6 +6,8 @@ const filter = {
   search,
   modelSlug: slug.optional(),
   ownerId: id.optional(),
+  /** Leads of the team see all its keys, its other members their own. */
+  teamId: id.optional(),
   /** Keys that expire within 7 days, or that never made a request, regardless of status. */
   attention: z.enum(["expiring", "unused"]).optional(),
 };
@@ -35,8 +37,13 @@ export const newKey = z.strictObject({
   models: slugs.optional(),
   expiresAt: moment.nullish(),
   limits: limitChanges.optional(),
-  /** The author by default. Only administrators can set another owner. */
-  ownerId: id.optional(),
+  /**
+   * The author by default. Null for a service key of the team. Only administrators and leads of the team can set
+   * another owner than themselves.
+   */
+  ownerId: id.nullish(),
+  /** The team that pays. By default, the owner pays. */
+  teamId: id.optional(),
 });
 export type NewKey = z.output<typeof newKey>;
 

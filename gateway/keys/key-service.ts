@@ -1,10 +1,10 @@
 import type { Database, Repositories } from "../../db/database.ts";
-import { type ApiKeyRow, type ApiKeyValueRow, noHolders } from "../../db/entities/api-key.ts";
+import { type ApiKeyRow, type ApiKeyValueRow, type HeldKey, noHolders } from "../../db/entities/api-key.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import { type AuditAction, type AuditLog, listSome } from "../audit/audit-log.ts";
-import { can } from "../auth/permissions.ts";
 import type { Author, Person } from "../auth/person.ts";
-import { changedMeanwhile, GatewayError } from "../errors.ts";
+import { checkHolders } from "../auth/team-access.ts";
+import { changedMeanwhile } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { budgetMarks } from "../limits/budgets/budget-marks.ts";
 import { noLimitColumns } from "../limits/limit-table.ts";
@@ -14,7 +14,7 @@ import { fromFactorColumn, toFactorColumn } from "../usage/counting/charge-facto
 import { type ApiKey, type ListedApiKey, type NewApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import { editLimits, editModels, editStatus, modelIds, refusingDeletedModels } from "./edit-key.ts";
-import { checkOwner, findKey, noSuchKey, toKeyFilter } from "./find-key.ts";
+import { findKey, noSuchKey, toKeyFilter } from "./find-key.ts";
 import type { KeyFilter, KeyPage, LimitEdit, NewKey, SoughtKey } from "./key-inputs.ts";
 import { generateKeyValue, lastFourOf } from "./key-value.ts";
 import { type FoundKey, searchKeys } from "./search-keys.ts";
@@ -28,7 +28,7 @@ type KeyServiceOptions = {
   limitsInForce: LimitsInForce;
 };
 
-/** Members see and change only their own keys. */
+/** Members see and change only their own keys, and leads also those of their team. */
 export class KeyService {
   readonly #options: KeyServiceOptions;
 
@@ -76,26 +76,22 @@ export class KeyService {
   }
 
   async create(author: Author, newKey: NewKey): Promise<NewApiKey> {
-    const { name, models = [], expiresAt = null, limits = {}, ownerId } = newKey;
+    const { name, models = [], expiresAt = null, limits = {}, ownerId = author.id, teamId = null } = newKey;
     const { columns } = this.#editLimits(
       author,
       { ...noLimitColumns, expiresAt: null },
       { expiresAt, limits },
     );
-    if (ownerId !== undefined && ownerId !== author.id && !can(author, "keys.ofOthers")) {
-      const message =
-        "Only an administrator can create keys for others. Create a key for yourself, or ask an administrator.";
-      throw new GatewayError("forbidden", message, { param: "ownerId" });
-    }
-    const { key, value, row } = this.#newKey(name, ownerId ?? author.id, columns);
+    const { key, value, row } = this.#newKey(name, { ownerId, teamId }, columns);
     const creating = this.#options.database.write(async (repositories) => {
-      await checkOwner(repositories, ownerId);
+      await checkHolders(repositories, author, { ownerId, teamId });
       await repositories.apiKeys.insert(key, row, await modelIds(repositories, models));
       const made = toApiKey(await findKey(repositories, author, key.id));
       const details = {
         models: listSome(made.models),
         expiresAt,
         owner: made.owner,
+        ...(made.team && { team: made.team.name }),
         ...(newKey.limits && { limits: made.limits }),
       };
       await this.#options.audit.record(repositories, author, "key.create", made, details);
@@ -106,7 +102,7 @@ export class KeyService {
 
   /** Returns the key value. The key of the first start has no owner. */
   async createFirst({ apiKeys }: Repositories, name: string, modelId: string): Promise<string> {
-    const { key, value, row } = this.#newKey(name, null, { ...noLimitColumns, expiresAt: null });
+    const { key, value, row } = this.#newKey(name, noHolders, { ...noLimitColumns, expiresAt: null });
     await apiKeys.insert(key, row, [modelId]);
     return value;
   }
@@ -130,6 +126,17 @@ export class KeyService {
       const { columns, details } = this.#editLimits(author, key, edit);
       await apiKeys.update(id, columns);
       return details;
+    });
+  }
+
+  /** Null makes a team's key a service key. Throws `forbidden` for those who could not create such a key. */
+  setOwner(author: Author, { ownerId, ...edited }: Edited & { ownerId: string | null }): Promise<ApiKey> {
+    const change = { author, ...edited, action: "key.setOwner" } as const;
+    return this.#change(change, async (repositories, { key, owner }) => {
+      await checkHolders(repositories, author, { ownerId, teamId: key.teamId });
+      await repositories.apiKeys.update(key.id, { ownerId });
+      const to = ownerId === null ? null : (await repositories.users.find(ownerId))?.name;
+      return { owner: { from: owner?.name ?? null, to } };
     });
   }
 
@@ -211,7 +218,7 @@ export class KeyService {
     return editLimits({ author, now: runtime.now(), defaults }, before, edit);
   }
 
-  #newKey(name: string, ownerId: string | null, columns: ReturnType<typeof editLimits>["columns"]) {
+  #newKey(name: string, holders: Omit<HeldKey, "id">, columns: ReturnType<typeof editLimits>["columns"]) {
     const value = generateKeyValue(this.#options.runtime);
     const id = createId("key", this.#options.runtime);
     const createdAt = new Date(this.#options.runtime.now());
@@ -222,7 +229,7 @@ export class KeyService {
       revision: 1,
       chargeFactor: null,
     } as const;
-    const key = { ...noHolders, id, name, ownerId, createdAt, ...start, ...columns };
+    const key = { ...holders, id, name, createdAt, ...start, ...columns };
     return { key, value, row: this.#valueRow(id, value) };
   }
 

@@ -1,3 +1,4 @@
+import { holderColumns } from "../../db/entities/api-key.ts";
 import type { GatewayError } from "../errors.ts";
 import type { Budgets } from "../limits/budgets/budgets.ts";
 import { invalidApiKey, isUsable, type KeyCache, type KnownKey } from "./authenticate-key.ts";
@@ -21,7 +22,7 @@ type RevocationOptions = {
 };
 
 /**
- * Applies changes by all processes to keys, limits, the catalogue and data keys. A revoked key usually stops
+ * Applies changes by all processes to keys, their holders, limits, the catalogue and data keys. A revoked key usually stops
  * working within a second, and its open requests end.
  */
 export function revocation(options: RevocationOptions): ChangeListener {
@@ -32,20 +33,25 @@ export function revocation(options: RevocationOptions): ChangeListener {
       openExchanges.update(keyId, hash, isUsable(key, now()) ? key : null, invalidApiKey());
     }
   };
+  const keyChanged = async (keyId: string): Promise<void> => {
+    budgets.changed(keyId);
+    const wasKnown = keyCache.has(keyId);
+    await keyCache.refresh(keyId);
+    if (!keyCache.has(keyId)) budgets.forget(keyId);
+    await updateOpenExchanges(keyId);
+    // The open requests must end first, because they could keep more responses. A key that was not cached may
+    // still be active.
+    if (wasKnown && !keyCache.hasActive(keyId)) keptResponses?.forget(keyId);
+  };
   return {
     async changed(kind, entityId) {
       if (kind === "catalogue") return options.reloadCatalogue();
       if (kind === "limits") return options.reloadLimits(entityId);
       // The call is not awaited, because KMS can be slow and revocations must not wait for it.
       if (kind === "data_key") return void options.loadDataKeys();
-      budgets.changed(entityId);
-      const wasKnown = keyCache.has(entityId);
-      await keyCache.refresh(entityId);
-      if (!keyCache.has(entityId)) budgets.forget(entityId);
-      await updateOpenExchanges(entityId);
-      // The open requests must end first, because they could keep more responses. A key that was not cached may
-      // still be active.
-      if (wasKnown && !keyCache.hasActive(entityId)) keptResponses?.forget(entityId);
+      if (kind === "api_key") return keyChanged(entityId);
+      const held = [...keyCache.keys()].filter((key) => key[holderColumns[kind]] === entityId);
+      await Promise.all([...new Set(held.map(({ id }) => id))].map(keyChanged));
     },
     async everythingChanged() {
       budgets.forget();

@@ -3,6 +3,7 @@ import type { ApiKeyValueRow } from "../../db/entities/api-key.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import { ownerScope, type Person } from "../auth/person.ts";
 import { type ApiKey, toApiKey } from "./api-key.ts";
+import { visibleKey } from "./find-key.ts";
 import { hashKeyValue } from "./authenticate-key.ts";
 import type { SoughtKey } from "./key-inputs.ts";
 import { isKeyValue } from "./key-value.ts";
@@ -35,26 +36,26 @@ export async function searchKeys(
 }
 
 async function listMatches(
-  { apiKeys }: Repositories,
+  repositories: Repositories,
   person: Person,
   search: SoughtKey,
   now: number,
 ): Promise<Match[]> {
-  const owner = ownerScope(person);
+  const { apiKeys } = repositories;
   const isValid = ({ validUntil }: ApiKeyValueRow) => validUntil === null || validUntil.getTime() > now;
   const { value, id, lastFour } = readSearch(search);
   if (value !== undefined) {
     const hash = hashKeyValue(value);
     const known = await apiKeys.findByHash(hash);
-    const details = known && isValid(known.value) && (await apiKeys.find(known.key.id, owner));
+    const details = known && isValid(known.value) && (await visibleKey(repositories, person, known.key.id));
     return details ? [{ by: "value", details, value: known.value }] : [];
   }
   if (id !== undefined) {
-    const details = await apiKeys.find(id, owner);
+    const details = await visibleKey(repositories, person, id);
     return details ? [{ by: "id", details, value: null }] : [];
   }
   if (lastFour === undefined) return [];
-  const found = await apiKeys.listByLastFour(lastFour, owner, foundKeysMax);
+  const found = await apiKeys.listByLastFour(lastFour, ownerScope(person), foundKeysMax);
   return found.flatMap((details) => {
     const match = details.values.find((each) => each.lastFour === lastFour && isValid(each));
     return match ? [{ by: "lastFour" as const, details, value: match }] : [];

@@ -1,7 +1,7 @@
 import type { Database, Repositories } from "../../db/database.ts";
-import type { ChangeKind } from "../../db/entities/change.ts";
 import type { LimitColumns } from "../../db/entities/limits.ts";
 import { type AuditLog, differences } from "../audit/audit-log.ts";
+import type { Changes } from "../audit/changes.ts";
 import { requirePermission } from "../auth/permissions.ts";
 import type { Author, Person } from "../auth/person.ts";
 import { changedMeanwhile, GatewayError } from "../errors.ts";
@@ -17,7 +17,7 @@ import {
   toUsd,
 } from "./limit-table.ts";
 
-/** The limits of `gateway`, of a user, or of each user (`people`) or key (`keys`) without limits of its own. */
+/** The limits of `gateway`, of a user, of a team, or of each user (`people`) or key (`keys`) without limits of its own. */
 type HolderLimits = {
   holder: string;
   name: string;
@@ -40,13 +40,7 @@ type LimitInForce = {
 
 type LimitServiceOptions = {
   database: Database;
-  /** Structural, because the folder of the change feed imports this one. */
-  changeFeed: {
-    edit<Result>(
-      kind: ChangeKind,
-      work: (repositories: Repositories) => Promise<[id: string | undefined, result: Result]>,
-    ): Promise<Result>;
-  };
+  changeFeed: Changes;
   audit: AuditLog;
   limitsInForce: LimitsInForce;
 };
@@ -58,10 +52,13 @@ export class LimitService {
     this.#options = options;
   }
 
-  /** Members see only their own limits. Throws `not_found` for an unknown holder. */
+  /** Members see only their own limits and those of their teams. Throws `not_found` for an unknown holder. */
   async get(person: Person, holder: string): Promise<HolderLimits> {
-    if (holder !== person.id) requirePermission(person, "limits.ofOthers");
-    return this.#options.database.read((repositories) => this.#describe(repositories, holder));
+    return this.#options.database.read(async (repositories) => {
+      if (holder !== person.id && (await repositories.teams.roleOf(holder, person.id)) === null)
+        requirePermission(person, "limits.ofOthers");
+      return this.#describe(repositories, holder);
+    });
   }
 
   /** Throws `conflict` if the limits no longer have the given revision. */

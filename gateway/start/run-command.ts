@@ -1,6 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import { AuditLog } from "../audit/audit-log.ts";
 import { readAddress, resetCommand } from "../auth/reset-command.ts";
+import { ChangeFeed } from "../keys/change-feed.ts";
 import { UserService } from "../auth/user-service.ts";
 import type { Config } from "../config/config.ts";
 import { createDataKeys, openSecretBox } from "../credentials/open-secret-box.ts";
@@ -74,7 +75,8 @@ async function resetPassword(
   return withDatabase(config, async (database) => {
     await checkSchema(database);
     const audit = new AuditLog({ database, runtime, retentionDays: limits.auditRetentionDays });
-    const users = new UserService({ database, runtime, audit });
+    const changeFeed = new ChangeFeed({ database, runtime, pollIntervalMs: limits.changePollIntervalMs });
+    const users = new UserService({ database, runtime, audit, changeFeed });
     const consoleUrl = publicUrl ?? formatUrl(host, port);
     await resetCommand({ database, users, consoleUrl }, email, print);
     return 0;

@@ -7,6 +7,7 @@ import { modelsRouter } from "./models-router.ts";
 import { providersRouter } from "./providers-router.ts";
 import { overviewRouter } from "./overview-router.ts";
 import { procedure, router } from "./trpc.ts";
+import { teamsRouter } from "./teams-router.ts";
 import { usersRouter } from "./users-router.ts";
 
 const gatewayRouter = router({
@@ -23,6 +24,7 @@ export const appRouter = router({
   models: modelsRouter,
   overview: overviewRouter,
   providers: providersRouter,
+  teams: teamsRouter,
   users: usersRouter,
 });
 

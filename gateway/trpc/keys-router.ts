@@ -40,6 +40,10 @@ export const keysRouter = router({
     .input(z.strictObject({ id, chargeFactor: chargeFactor.nullable(), revision }))
     .mutation(({ ctx, input }) => ctx.services.keys.setChargeFactor(ctx.person, input)),
 
+  setOwner: procedure
+    .input(z.strictObject({ id, ownerId: id.nullable(), revision }))
+    .mutation(({ ctx, input }) => ctx.services.keys.setOwner(ctx.person, input)),
+
   activate: procedureOfId.mutation(({ ctx, input }) => ctx.services.keys.activate(ctx.person, input.id)),
 
   deactivate: procedureOfId.mutation(({ ctx, input }) => ctx.services.keys.deactivate(ctx.person, input.id)),

@@ -3,14 +3,14 @@ import { id } from "../inputs.ts";
 import { limitChanges } from "../limits/limit-inputs.ts";
 import { procedure, router } from "./trpc.ts";
 
-/** `gateway`, `people`, `keys`, or the ID of a user. */
+/** `gateway`, `people`, `keys`, or the ID of a user or team. */
 const holder = id;
 
 /** 0 for limits that nobody has set yet. */
 const revision = z.int().min(0).optional();
 
 export const limitsRouter = router({
-  /** Members see only their own limits. */
+  /** Members see only their own limits and those of their teams. */
   get: procedure
     .input(z.strictObject({ holder }))
     .query(({ ctx, input }) => ctx.services.holderLimits.get(ctx.person, input.holder)),

@@ -26,7 +26,9 @@ export const usersRouter = router({
     .input(z.strictObject({ id, role }))
     .mutation(({ ctx, input }) => ctx.services.users.setRole(ctx.person, input.id, input.role)),
 
-  disable: procedureOfId.mutation(({ ctx, input }) => ctx.services.users.disable(ctx.person, input.id)),
+  disable: procedure
+    .input(z.strictObject({ id, teamKeys: z.enum(["hand-over", "stop"]).optional() }))
+    .mutation(({ ctx, input }) => ctx.services.users.disable(ctx.person, input.id, input.teamKeys)),
 
   enable: procedureOfId.mutation(({ ctx, input }) => ctx.services.users.enable(ctx.person, input.id)),
 });

@@ -260,8 +260,11 @@ const all = actionsOf(admin);
 
 test("every procedure for signed-in people has a rule, and every rule is of use", (t) => {
   const guarded = procedures.map(({ path }) => path).filter((path) => !isPublic(path));
-  const others = ["keys.ofOthers", "keys.overrule", "limits.ofOthers", "budgets.ofGateway"];
-  t.deepEqual(all.toSorted(), [...guarded, ...others, "credentials.ofRequests"].toSorted());
+  const others = ["keys.ofOthers", "keys.overrule", "limits.ofOthers", "teams.ofOthers"];
+  t.deepEqual(
+    all.toSorted(),
+    [...guarded, ...others, "budgets.ofGateway", "credentials.ofRequests"].toSorted(),
+  );
 });
 
 test("the rules and the access table agree", (t) => {

@@ -90,7 +90,7 @@ test("a password reset by link ends every session", async (t) => {
   t.is((await before.signIn(person.email, "a new password")).status, 200);
 });
 
-test("disabling a person signs them out and keeps their keys valid", async (t) => {
+test("disabling a person signs them out and stops their keys", async (t) => {
   const { users, keys } = shared().admin;
   const person = await addPerson(shared(), "leaving@example.com");
   const browser = new Browser(shared());
@@ -100,19 +100,21 @@ test("disabling a person signs them out and keeps their keys valid", async (t) =
   await person.console.keys.deactivate.mutate({ id: off.key.id });
   const { link } = await users.resetPassword.mutate({ id: person.id });
 
-  const { user, activeKeyCount } = await users.disable.mutate({ id: person.id });
-  t.like(user, { status: "disabled", keyCount: 2 });
-  t.is(activeKeyCount, 1);
+  const { user, ...counts } = await users.disable.mutate({ id: person.id });
+  t.like(user, { status: "disabled", keyCount: 2, teamKeyCount: 0, keepKeys: false });
+  t.deepEqual(counts, { stoppedKeys: 1, handedOverKeys: 0 });
   t.is(await browser.messageOf(), "UNAUTHORIZED");
   t.is((await browser.refresh()).code, "UNAUTHORIZED");
   t.is((await browser.signIn(person.email, person.password)).code, "UNAUTHORIZED");
   t.is((await join(linkToken(link))).code, "NOT_FOUND", "a link that was on its way ends too");
-  t.is((await postChat(shared(), made.value, chatBody("demo/echo"))).status, 200);
+  t.is((await postChat(shared(), made.value, chatBody("demo/echo"))).status, 401);
   t.is((await keys.list.query({ ownerId: person.id })).items.length, 2, "an administrator sees them");
   const reset = users.resetPassword.mutate({ id: person.id });
   t.like(await t.throwsAsync(reset), { data: { code: "CONFLICT", param: "id" } });
 
   t.is((await users.enable.mutate({ id: person.id })).status, "active");
+  t.is((await postChat(shared(), made.value, chatBody("demo/echo"))).status, 200);
+  t.is((await postChat(shared(), off.value, chatBody("demo/echo"))).status, 401);
   t.is(await browser.messageOf(), "UNAUTHORIZED", "what has ended does not come back");
   t.is((await browser.signIn(person.email, person.password)).status, 200);
 });

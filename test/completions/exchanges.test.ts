@@ -126,6 +126,6 @@ class FakeExchange {
 
 function keyOf(number: number): KnownKey {
   const [id, hash] = [`key_${number}`, `hash_${number}`];
-  const names = { id, hash, name: id, ownerId: null, chargeFactor: null };
+  const names = { id, hash, name: id, ownerId: null, teamId: null, chargeFactor: null };
   return { ...names, isActive: true, validUntil: null, modelIds: new Set(), limits: null };
 }

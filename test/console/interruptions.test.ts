@@ -264,7 +264,7 @@ async function beginEdit(t: ExecutionContext) {
 }
 
 async function modelsOf({ services }: TestGateway, id: string): Promise<string[] | undefined> {
-  const found = await services.database.read(({ apiKeys }) => apiKeys.find(id, "everyone"));
+  const found = await services.database.read(({ apiKeys }) => apiKeys.find(id));
   return found?.models.map(({ slug }) => slug);
 }
 

@@ -337,7 +337,7 @@ browserTest(
     const chat = page.getByRole("region", { name: "Chat completions", exact: true });
     t.regex(await chat.innerText(), /max_completion_tokens\s*integer or null, 1 or more/);
     for (const summary of await chat.locator("summary").all()) await summary.click();
-    await chat.getByText("A budget of the key, its owner or the gateway is exceeded.").waitFor();
+    await chat.getByText("A budget of the key, its owner, its team or the gateway is exceeded.").waitFor();
     await assertAccessible(t, page);
 
     const { value } = await createKey(gateway);

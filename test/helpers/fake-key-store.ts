@@ -29,6 +29,7 @@ export function knownKey(id: string, more: Partial<KnownKey> = {}): KnownKey {
     hash: `hash of ${id}`,
     name: id,
     ownerId: null,
+    teamId: null,
     chargeFactor: null,
     isActive: true,
     validUntil: null,

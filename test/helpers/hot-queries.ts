@@ -16,6 +16,7 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
   const everyone = { owner: "everyone" } as const;
   const apiKeyId = "key_00000000000000000000000000";
   const owner = { ownerId: "usr_00000000000000000000000001" };
+  const team = { teamId: "tem_00000000000000000000000001" };
   const [from, to] = [new Date("2026-11-10T00:00:00Z"), new Date("2026-11-20T00:00:00Z")];
   const [fromId, beforeId] = [firstIdAt("req", from.getTime()), firstIdAt("req", to.getTime())];
   const page = (filter: UsageFilter, range = {}) => pageQuery(dialect, { filter, ...range, limit: 51 });
@@ -44,6 +45,7 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
     ["a provider's", "usage_records_provider", page({ ...everyone, provider: "provider-0" }, { beforeId })],
     ["a person's", "usage_records_owner", page({ ...everyone, ...owner }, { beforeId })],
     ["requests of unowned keys", "usage_records_owner", page({ ...everyone, ownerId: "" }, { beforeId })],
+    ["a team's", "usage_records_team", page({ ...everyone, ...team }, { beforeId })],
     ["a tool's", "usage_records_tool", page({ ...everyone, clientTool: "codex" }, { beforeId })],
     [
       "an error reason's slow ones",
@@ -76,6 +78,12 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
     ["sums of days", "usage_roll_ups_key", sum({})],
     ["sums of keys", null, sum({ groupBy: ["apiKeyId", "status"] })],
     ["sums of people", null, sum({ groupBy: ["ownerId", "status"] })],
+    ["sums of teams", null, sum({ groupBy: ["teamId", "status"] })],
+    [
+      "a team's sums of models",
+      "usage_roll_ups_team",
+      sum({ filter: { ...everyone, ...team }, groupBy: ["model", "status"] }),
+    ],
     ["sums of tools", "usage_roll_ups_key", sum({ groupBy: ["clientTool", "status"] })],
     [
       "sums of error reasons of a tool",
@@ -104,6 +112,11 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
       "what a person has spent this month",
       "usage_roll_ups_owner",
       dailyCostsQuery(dialect, { of: "owners", ids: [owner.ownerId], from }),
+    ],
+    [
+      "what a team has spent this month",
+      "usage_roll_ups_team",
+      dailyCostsQuery(dialect, { of: "teams", ids: [team.teamId], from }),
     ],
     [
       "what all keys have spent this month",

@@ -12,7 +12,7 @@ export function limitedKey(
   limits: Partial<LimitColumns>,
   ownerId: string | null = null,
 ): LimitedKey {
-  return { id, ownerId, limits: ownLimits({ ...noLimitColumns, ...limits }) };
+  return { id, ownerId, teamId: null, limits: ownLimits({ ...noLimitColumns, ...limits }) };
 }
 
 export class LimitedRequest {

@@ -1,13 +1,28 @@
 import type { TRPCClient } from "@trpc/client";
 import type { AppRouter } from "../../gateway/trpc/app-router.ts";
 
-/** Creates the entity that the procedure's input refers to. */
+/**
+ * Creates the entity that the procedure's input refers to.
+ * @param leadId a user who becomes a lead of a new team
+ */
 export async function makeEntity(
   console: TRPCClient<AppRouter>,
   path: string,
-): Promise<{ id: string; credentialId?: string }> {
+  leadId?: string,
+): Promise<{ id: string; credentialId?: string; ownerId?: string; userId?: string }> {
   const name = `thing${++count}`;
-  if (path.startsWith("keys.")) return { id: (await console.keys.create.mutate({ name })).key.id };
+  if (path.startsWith("keys.")) {
+    const { key } = await console.keys.create.mutate({ name });
+    return { id: key.id, ...(path === "keys.setOwner" && { ownerId: key.owner?.id ?? "" }) };
+  }
+  if (path.startsWith("teams.")) {
+    const { id } = await console.teams.create.mutate({ name });
+    if (leadId !== undefined) await console.teams.addMember.mutate({ id, userId: leadId, role: "lead" });
+    if (!/Member|setRole/.test(path)) return { id };
+    const { user } = await console.users.invite.mutate({ name, email: `${name}@example.com` });
+    if (path !== "teams.addMember") await console.teams.addMember.mutate({ id, userId: user.id });
+    return { id, userId: user.id };
+  }
   if (path.startsWith("users.")) {
     const { user } = await console.users.invite.mutate({ name, email: `${name}@example.com` });
     return { id: user.id };

@@ -43,7 +43,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "users.invite": administrators({ name: "Eve", email: "eve@example.com" }, ["role"]),
   "users.resetPassword": administrators({ id: "usr_absent" }),
   "users.setRole": administrators({ id: "usr_absent", role: "admin" }),
-  "users.disable": administrators({ id: "usr_absent" }),
+  "users.disable": administrators({ id: "usr_absent" }, ["teamKeys"]),
   "users.enable": administrators({ id: "usr_absent" }),
 
   "keys.list": members({}, ["ownerId"]),
@@ -56,6 +56,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "keys.setModels": members({ id: "", models: [] }),
   "keys.setLimits": members({ id: "", limits: { requestsPerMinute: 1, budgetsUsd: {} } }, ["limits"]),
   "keys.setChargeFactor": administrators({ id: "", chargeFactor: 1.15 }),
+  "keys.setOwner": members({ id: "", ownerId: "usr_absent" }),
   "keys.deactivate": members({ id: "" }),
   "keys.activate": members({ id: "" }),
   "keys.rotate": members({ id: "" }),
@@ -63,6 +64,17 @@ export const procedureTable: Record<string, ProcedureRow> = {
 
   "limits.get": members({ holder: "gateway" }),
   "limits.set": administrators({ holder: "gateway", limits: { budgetsUsd: {} } }),
+
+  "teams.list": members({}),
+  "teams.get": members({ id: "tem_absent" }),
+  "teams.people": members({ id: "tem_absent" }),
+  "teams.create": administrators({ name: "A team" }),
+  "teams.update": administrators({ id: "tem_absent", name: "Another team" }),
+  "teams.setStatus": administrators({ id: "tem_absent", status: "paused" }),
+  "teams.setLimits": administrators({ id: "tem_absent", limits: { budgetsUsd: {} } }),
+  "teams.addMember": members({ id: "tem_absent", userId: "usr_absent" }, ["role"]),
+  "teams.setRole": administrators({ id: "tem_absent", userId: "usr_absent", role: "member" }),
+  "teams.removeMember": members({ id: "tem_absent", userId: "usr_absent" }),
 
   "models.list": members({}),
   "models.forSetup": members({ slugs: ["demo/echo"] }),

@@ -31,6 +31,7 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
     apiKeyId: `key_${String(keyNumber).padStart(26, "0")}`,
     apiKeyName: `Key ${keyNumber}`,
     ownerId: keyNumber % 10 === 0 ? null : `usr_${String(keyNumber % world.owners).padStart(26, "0")}`,
+    teamId: keyNumber % 4 === 1 ? `tem_${String(keyNumber % world.owners).padStart(26, "0")}` : null,
     model: `${provider}/model-${modelNumber}`,
     provider,
     upstreamModel: `model-${modelNumber}`,

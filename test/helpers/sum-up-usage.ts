@@ -2,7 +2,7 @@ import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 
 export const groupings = [
   ...([[], ["model"], ["apiKeyId", "status"], ["provider"]] as const),
-  ...([["ownerId"], ["clientTool"], ["errorReason", "clientTool"]] as const),
+  ...([["ownerId"], ["teamId"], ["clientTool"], ["errorReason", "clientTool"]] as const),
 ];
 
 export function total(counts: number[]): number {

@@ -165,7 +165,8 @@ function newAdministrator(runtime: Runtime): UserRow {
   const { name, email } = administrator;
   const createdAt = new Date(runtime.now());
   const id = createId("usr", runtime);
-  return { id, name, email, passwordHash, role: "admin", status: "active", lastSignInAt: null, createdAt };
+  const usual = { status: "active", keepKeys: false, lastSignInAt: null } as const;
+  return { id, name, email, passwordHash, role: "admin", ...usual, createdAt };
 }
 
 /** The weakest parameters that argon2id accepts. The default ones take a tenth of a second per password. */

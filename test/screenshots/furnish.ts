@@ -20,6 +20,15 @@ export async function furnish({ admin, services }: TestGateway): Promise<Record<
   await admin.keys.deactivate.mutate({ id: keys[2]?.id ?? "" });
   await admin.users.invite.mutate({ name: "Grace Hopper", email: "grace@example.com", role: "member" });
   await admin.users.invite.mutate({ name: "Alan Turing", email: "alan@example.com", role: "admin" });
+  const { id: teamId } = await admin.teams.create.mutate({ name: "Search" });
+  for (const { id: userId, name } of (await admin.users.list.query()).items)
+    await admin.teams.addMember.mutate({
+      id: teamId,
+      userId,
+      role: name.startsWith("Alan") ? "lead" : "member",
+    });
+  await admin.teams.setLimits.mutate({ id: teamId, limits: { budgetsUsd: { month: 500 } } });
+  await admin.keys.create.mutate({ name: "Indexer", models: slugs.slice(0, 2), teamId, ownerId: null });
   await use(services, keys);
   const [first] = keys;
   const [provider] = (await admin.providers.list.query()).filter(({ name }) => name === "anthropic");
@@ -38,6 +47,8 @@ export async function furnish({ admin, services }: TestGateway): Promise<Record<
     providers: "/providers",
     "provider-new": "/providers/new",
     provider: `/providers/${provider?.id}`,
+    teams: "/teams",
+    team: `/teams/${teamId}`,
     people: "/people",
     limits: "/limits",
     "audit-log": "/audit-log",

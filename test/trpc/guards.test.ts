@@ -66,10 +66,12 @@ for (const [place, kind] of databaseKinds.entries()) {
         const { accessToken } = path.startsWith("auth.") ? await addGuard() : member;
         // A member receives the same error whether or not the entity exists.
         const entity = input && "id" in input ? await makeEntity(shared().admin, path) : {};
-        const isAboutKey = path.startsWith("keys.") && input && "id" in input;
-        const own = isAboutKey
+        const isAboutOne = (things: string) => path.startsWith(things) && input && "id" in input;
+        const own = isAboutOne("keys.")
           ? await makeEntity(member.console, path)
-          : path === "limits.get" && { holder: member.id };
+          : isAboutOne("teams.")
+            ? await makeEntity(shared().admin, path, member.id)
+            : path === "limits.get" && { holder: member.id };
         const inputs = isForAdministrators ? [input, { ...input, ...entity }] : [{ ...input, ...own }];
         for (const each of inputs) {
           const answer = await callProcedure(shared(), path, { type, input: input && each, accessToken });

@@ -30,7 +30,7 @@ test("people see spending of their budgets, administrators the gateway's", async
 
   const day = { period: "day", budgetUsd: 0.02, spentUsd: 0, spentPercent: 0, endsAt: tomorrow };
   const month = { period: "month", budgetUsd: 0.03, spentUsd: 0, spentPercent: 0, endsAt: nextMonth };
-  t.deepEqual(await grace.console.overview.budgets.query(), { person: [day, month], gateway: [] });
+  t.deepEqual(await grace.console.overview.budgets.query(), { person: [day, month], team: [], gateway: [] });
 
   t.is((await spendCent(gateway, first.value)).status, 200);
   t.is((await spendCent(other, second.value)).status, 200);
@@ -42,6 +42,7 @@ test("people see spending of their budgets, administrators the gateway's", async
       { ...day, spentUsd: 0.02, spentPercent: 100 },
       { ...month, spentUsd: 0.02, spentPercent: 66 },
     ],
+    team: [],
     gateway: [],
   });
   t.deepEqual((await linus.console.overview.budgets.query()).person, [day, month]);
@@ -50,6 +51,7 @@ test("people see spending of their budgets, administrators the gateway's", async
       { ...day, spentUsd: 0.01, spentPercent: 50 },
       { ...month, spentUsd: 0.01, spentPercent: 33 },
     ],
+    team: [],
     gateway: [{ ...month, budgetUsd: 1, spentUsd: 0.03, spentPercent: 3 }],
   });
 });
@@ -116,18 +118,30 @@ test("a key shows its owner's spending, and to administrators the gateway's", as
   const month = { period: "month", budgetUsd: 0.03, spentUsd: 0.02, spentPercent: 66, endsAt: nextMonth };
   t.is((await spendCent(gateway, first.value)).status, 200);
   t.is((await spendCent(gateway, second.value)).status, 200);
-  t.deepEqual(await seenBy(grace.console, first), { person: [day], gateway: [], isGatewaySpent: false });
+  t.deepEqual(await seenBy(grace.console, first), {
+    person: [day],
+    team: [],
+    gateway: [],
+    isGatewaySpent: false,
+  });
   t.deepEqual(await seenBy(gateway.admin, first), {
     person: [day],
+    team: [],
     gateway: [month],
     isGatewaySpent: false,
   });
 
   t.is((await spendCent(gateway, others.value)).status, 200);
   const half = { ...day, spentUsd: 0.01, spentPercent: 50 };
-  t.deepEqual(await seenBy(linus.console, others), { person: [half], gateway: [], isGatewaySpent: true });
+  t.deepEqual(await seenBy(linus.console, others), {
+    person: [half],
+    team: [],
+    gateway: [],
+    isGatewaySpent: true,
+  });
   t.deepEqual(await seenBy(gateway.admin, others), {
     person: [half],
+    team: [],
     gateway: [{ ...month, spentUsd: 0.03, spentPercent: 100 }],
     isGatewaySpent: true,
   });
@@ -140,8 +154,8 @@ test("without budgets in the environment no shared spending is shown", async (t)
   const { id, value } = await keyOf(gateway, grace.id);
   t.is((await spendCent(gateway, value)).status, 200);
   const { sharedBudgets } = await grace.console.keys.usage.query({ id });
-  t.deepEqual(sharedBudgets, { person: [], gateway: [], isGatewaySpent: false });
-  t.deepEqual(await gateway.admin.overview.budgets.query(), { person: [], gateway: [] });
+  t.deepEqual(sharedBudgets, { person: [], team: [], gateway: [], isGatewaySpent: false });
+  t.deepEqual(await gateway.admin.overview.budgets.query(), { person: [], team: [], gateway: [] });
 });
 
 test("the console receives the configured public URL and the version", async (t) => {

@@ -38,6 +38,7 @@ for (const kind of allDatabaseKinds) {
     records = (await addUsage(shared(), 2_000, { from, to })).map((record) => ({
       ...record,
       ownerName: record.ownerId === member.id ? "Bob" : null,
+      teamName: null,
     }));
   });
 

@@ -64,6 +64,7 @@ test("a success is recorded with all its facts", async (t) => {
     id: answer.headers.get("x-request-id") ?? "",
     apiKeyId: key.id,
     apiKeyName: "Test key",
+    teamId: null,
     model: "test/model",
     provider: "test",
     upstreamModel: "upstream-model",

@@ -100,7 +100,7 @@ export class Budgets {
 
   /** Adds the cost of a finished request, before its record is written. */
   spend(key: LimitedKey, record: UsageRecord): void {
-    this.#unshipped.add(key, record);
+    this.#unshipped.add(record);
     for (const each of this.#each) each.spend(key, record);
   }
 

@@ -1,7 +1,7 @@
-import type { HeldKey } from "../../../db/entities/api-key.ts";
+import { type HeldKey, holderColumns } from "../../../db/entities/api-key.ts";
 import type { DailyCost } from "../../../db/repositories/usage-roll-up-repository.ts";
 import type { UsageRecord } from "../../usage/recording/spool.ts";
-import type { Holder } from "../holders.ts";
+import { heldBy, type Holder } from "../holders.ts";
 import { dayMs, Ledger } from "./ledger.ts";
 
 export type SpendingOptions = {
@@ -95,44 +95,49 @@ export const idsPerQuery = 200;
 /** Idle ledgers cause at most one more query, because ledgers in use must not wait for them. */
 const restingPerRefreshMax = idsPerQuery;
 
-/** The costs of a key's requests that began on the same day. `day` is its start. */
+/** The costs of a key's requests that began on the same day, with the same holders. `day` is its start. */
 type UnshippedCost = { key: HeldKey; day: number; cost: number };
 
 /** Costs of finished requests that are not in the database yet. They are kept by key, and summed by holder when read. */
 export class UnshippedCosts {
   readonly #byKey = new Map<string, UnshippedCost[]>();
 
-  add(key: HeldKey, record: UsageRecord): void {
-    this.#change(key, record, countedCost(record));
+  add(record: UsageRecord): void {
+    this.#change(record, countedCost(record));
   }
 
   /** Runs when the record is in the database. */
   shipped(record: UsageRecord): void {
-    this.#change(null, record, -countedCost(record));
+    this.#change(record, -countedCost(record));
   }
 
   by(idOf: Holder["idOf"]): Map<string | null, UnshippedCost[]> {
     return Map.groupBy([...this.#byKey.values()].flat(), ({ key }) => idOf(key));
   }
 
-  /** @param key null for a record that `add` knows */
-  #change(key: HeldKey | null, { apiKeyId: id, createdAt }: UsageRecord, by: number): void {
+  #change(record: UsageRecord, by: number): void {
     if (by === 0) return;
+    const { apiKeyId: id, createdAt } = record;
     const day = Math.floor(createdAt.getTime() / dayMs) * dayMs;
     const costs = this.#byKey.get(id) ?? [];
-    let known = costs.find((each) => each.day === day);
-    if (!known && key) {
+    // The owner of a key can change.
+    let known = costs.find(
+      (each) => each.day === day && columns.every((name) => each.key[name] === record[name]),
+    );
+    if (!known) {
+      // Records of earlier processes were never added.
+      if (by < 0) return;
       this.#byKey.set(id, costs);
-      costs.push((known = { key, day, cost: 0 }));
+      costs.push((known = { key: heldBy({ ...record, id }), day, cost: 0 }));
     }
-    if (!known) return;
-    known.key = key ?? known.key;
     known.cost += by;
     if (known.cost > 0) return;
     costs.splice(costs.indexOf(known), 1);
     if (costs.length === 0) this.#byKey.delete(id);
   }
 }
+
+const columns = Object.values(holderColumns);
 
 /** Counts the minimum cost of an unpriced request. */
 export function countedCost({ cost, costDetails }: UsageRecord): number {

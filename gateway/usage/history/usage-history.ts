@@ -7,6 +7,7 @@ import {
 } from "../../../db/repositories/usage-filter.ts";
 import type { UsageInterval, UsagePage as RecordsPage } from "../../../db/repositories/usage-queries.ts";
 import { ownerScope, type Person } from "../../auth/person.ts";
+import { scopeIn } from "../../auth/team-access.ts";
 import { firstIdAt, timeOfId } from "../../ids.ts";
 import { findKind } from "../../providers/registry.ts";
 import type { Settings } from "../../config/variables.ts";
@@ -27,7 +28,10 @@ type UsageHistoryOptions = {
   limits: Pick<Settings, "usageQueryTimeoutMs" | "usageSummaryRowsMax">;
 };
 
-/** Members see only usage recorded with their own `ownerId`, including usage of deleted keys. */
+/**
+ * Members see only usage recorded with their own `ownerId`, including usage of deleted keys. If a question is about
+ * one team, its leads see all its usage.
+ */
 export class UsageHistory {
   readonly #options: UsageHistoryOptions;
 
@@ -39,13 +43,13 @@ export class UsageHistory {
   list(person: Person, criteria: UsageCriteria, { first, after }: PageRange): Promise<UsagePage> {
     return this.#options.database.ask(person, async (repositories) => {
       const wanted = { ...idsOf(criteria, after), limit: first + 1 };
-      const filter = filterOf(person, criteria);
+      const filter = await filterOf(repositories, person, criteria);
       const found: UsageRecordRow[] = [];
       // An index returns only one status's records in order, so each status has its own query.
       for (const single of splitStatuses(filter))
         found.push(...(await this.#page(repositories, { ...wanted, filter: single })));
       found.sort((one, other) => (one.id < other.id ? 1 : -1));
-      const records = await withOwnerNames(repositories, found.slice(0, first));
+      const records = await withNames(repositories, found.slice(0, first));
       return { records, hasMore: found.length > first };
     });
   }
@@ -53,18 +57,21 @@ export class UsageHistory {
   /** Null for an unknown record and for a record that the person must not see. */
   get(person: Person, id: string): Promise<OwnedRecord | null> {
     return this.#options.database.ask(person, async (repositories) => {
-      const found = await repositories.usageRecords.find(id, ownerScope(person));
-      const [record = null] = found ? await withOwnerNames(repositories, [found]) : [];
+      const found = await repositories.usageRecords.find(id);
+      if (!found) return null;
+      const scope = await scopeIn(repositories, person, found.teamId);
+      if (scope !== "everyone" && scope.ownerId !== found.ownerId) return null;
+      const [record = null] = await withNames(repositories, [found]);
       return record;
     });
   }
 
   /** Throws `invalid_value` for an unsupported filter and for a result with too many rows. */
   summarize(person: Person, criteria: UsageCriteria, by: SummaryGrouping): Promise<UsageSummary[]> {
-    const query = { filter: filterOf(person, criteria), period: criteria, ...by };
-    return this.#options.database.ask(person, (repositories) =>
-      summarizeUsage(repositories, query, this.#options.limits),
-    );
+    return this.#options.database.ask(person, async (repositories) => {
+      const filter = await filterOf(repositories, person, criteria);
+      return summarizeUsage(repositories, { filter, period: criteria, ...by }, this.#options.limits);
+    });
   }
 
   /** The steps that a person has done. A used provider or key counts even after its deletion. */
@@ -99,8 +106,8 @@ const firstDemo = "demo";
 
 type UsagePage = { records: OwnedRecord[]; hasMore: boolean };
 
-/** `ownerName` is the current name. Null without an owner, and for a deleted owner. */
-export type OwnedRecord = UsageRecordRow & { ownerName: string | null };
+/** The names are the current ones. Null without an owner or team, and for a deleted owner. */
+export type OwnedRecord = UsageRecordRow & { ownerName: string | null; teamName: string | null };
 
 export type SummaryGrouping = {
   groupBy: readonly UsageDimension[];
@@ -108,10 +115,15 @@ export type SummaryGrouping = {
   isWithoutTimes?: boolean;
 };
 
-function filterOf(person: Person, criteria: UsageCriteria): UsageFilter {
+async function filterOf(
+  repositories: Repositories,
+  person: Person,
+  criteria: UsageCriteria,
+): Promise<UsageFilter> {
   const { from: _from, to: _to, status, statuses, ...conditions } = criteria;
   const both = status === undefined ? statuses : [status].filter((each) => statuses?.includes(each) ?? true);
-  return { ...conditions, owner: ownerScope(person), statuses: both && [...new Set(both)] };
+  const owner = await scopeIn(repositories, person, criteria.teamId);
+  return { ...conditions, owner, statuses: both && [...new Set(both)] };
 }
 
 function splitStatuses(filter: UsageFilter): UsageFilter[] {
@@ -127,10 +139,14 @@ function idsOf({ from, to }: UsageCriteria, after: string | undefined) {
   };
 }
 
-async function withOwnerNames({ users }: Repositories, records: UsageRecordRow[]): Promise<OwnedRecord[]> {
-  const ids = new Set(records.flatMap(({ ownerId }) => ownerId ?? []));
-  const names = await users.namesOf([...ids]);
-  return records.map((record) => ({ ...record, ownerName: names.get(record.ownerId ?? "") ?? null }));
+async function withNames({ users, teams }: Repositories, records: UsageRecordRow[]): Promise<OwnedRecord[]> {
+  const idsOf = (name: "ownerId" | "teamId") => [...new Set(records.flatMap((record) => record[name] ?? []))];
+  const [owners, payers] = [await users.namesOf(idsOf("ownerId")), await teams.namesOf(idsOf("teamId"))];
+  return records.map((record) => ({
+    ...record,
+    ownerName: owners.get(record.ownerId ?? "") ?? null,
+    teamName: payers.get(record.teamId ?? "") ?? null,
+  }));
 }
 
 /**

@@ -24,6 +24,8 @@ export type UsageSummary = UsageSum & {
   durations: number[];
   /** The owner's current name. Undefined for a deleted owner, and without an owner. */
   ownerName?: string | undefined;
+  /** The team's current name. Undefined without a team. */
+  teamName?: string | undefined;
 };
 
 /** Sums usage, in UTC. The period's bounds are exact. Without dimensions and interval, the result is one row. */
@@ -52,6 +54,7 @@ export async function summarizeUsage(
   if (!groupBy.includes("status")) for (const row of summaries) row.status = undefined;
   if (groupBy.includes("apiKeyId")) await nameKeys(repositories, summaries);
   if (groupBy.includes("ownerId")) await nameOwners(repositories, summaries);
+  if (groupBy.includes("teamId")) await nameTeams(repositories, summaries);
   return summaries.toSorted(inOrder);
 }
 
@@ -97,6 +100,11 @@ async function nameKeys({ apiKeys }: Repositories, rows: UsageSummary[]): Promis
 async function nameOwners({ users }: Repositories, rows: UsageSummary[]): Promise<void> {
   const names = await users.namesOf([...new Set(rows.flatMap(({ ownerId }) => ownerId || []))]);
   for (const row of rows) row.ownerName = names.get(row.ownerId ?? "");
+}
+
+async function nameTeams({ teams }: Repositories, rows: UsageSummary[]): Promise<void> {
+  const names = await teams.namesOf([...new Set(rows.flatMap(({ teamId }) => teamId || []))]);
+  for (const row of rows) row.teamName = names.get(row.teamId ?? "");
 }
 
 function inOrder(one: UsageSum, other: UsageSum): number {

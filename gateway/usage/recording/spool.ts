@@ -200,11 +200,12 @@ export type UsageRecord = UsageRecordRow;
  * @returns the number of bytes, or 0 if the record does not fit into the buffer after `at`
  */
 export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): number {
-  // The date is a number, because formatting it takes as long as the rest. The last four members are omitted
+  // The date is a number, because formatting it takes as long as the rest. The last five members are omitted
   // if they are empty, as in most records.
   const text = JSON.stringify({
     ...record,
     createdAt: record.createdAt.getTime(),
+    teamId: record.teamId ?? undefined,
     timing: record.timing ?? undefined,
     costDetails: record.costDetails ?? undefined,
     providerCost: record.providerCost ?? undefined,
@@ -227,9 +228,9 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   if (end === start || end > bytes.length) return null;
   if (crc32(bytes.subarray(start, end)) !== bytes.readUInt32LE(at + 4)) return null;
   const record = JSON.parse(bytes.toString("utf8", start, end)) as UsageRecord;
-  const { timing = null, costDetails = null, providerCost = null, markup = 0 } = record;
+  const { teamId = null, timing = null, costDetails = null, providerCost = null, markup = 0 } = record;
   // `encodeRecord` omits these members if they are empty.
-  const added = { timing, costDetails, providerCost, markup };
+  const added = { teamId, timing, costDetails, providerCost, markup };
   return { ...record, ...added, createdAt: new Date(record.createdAt) };
 }
 

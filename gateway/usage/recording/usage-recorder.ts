@@ -6,6 +6,7 @@ import type { Log } from "../../log.ts";
 import { DirectWriter, Shipper, Reserve } from "./shipper.ts";
 import { PendingRecord, type StartedRequest, StartedRequests, type UsageRecord, Spool } from "./spool.ts";
 import { Leftovers, type LockFile, SpoolFolder } from "./spool-folder.ts";
+import type { HeldKey } from "../../../db/entities/api-key.ts";
 import type { AttemptTiming, RequestTiming } from "../../../db/entities/usage-record.ts";
 import type { TokenUsage } from "../../wire/token-usage.ts";
 import type { GatewayError } from "../../errors.ts";
@@ -241,7 +242,7 @@ const pauseMsMax = 2_000;
 type RecordedRequest = TimedRequest & {
   readonly id: string;
   readonly createdAt: Date;
-  readonly key: { id: string; name: string; ownerId: string | null; chargeFactor: number | null };
+  readonly key: HeldKey & { name: string; chargeFactor: number | null };
   readonly endpoint: string;
   /** The detected client tool, such as `claude-code`. Null for an unknown client. */
   readonly clientTool: string | null;
@@ -293,6 +294,7 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
     apiKeyId: key.id,
     apiKeyName: key.name,
     ownerId: key.ownerId,
+    teamId: key.teamId,
     model: request.requestedModel,
     provider: candidate?.providerName ?? "",
     upstreamModel: candidate?.upstreamModel.name ?? null,

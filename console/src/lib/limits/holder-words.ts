@@ -11,7 +11,16 @@ export const holderKinds: Record<HolderKind, KindWords> = {
     budgetsOfMine: "All your keys",
     exceeded: "The owner's keys exceeded their",
     rejected: "Requests with these keys",
-    page: (ownerId) => (ownerId === undefined ? "/limits?tab=people" : `/people/${ownerId}`),
+    page: ({ ownerId }) => (ownerId === undefined ? "/limits?tab=people" : `/people/${ownerId}`),
+  },
+  team: {
+    whose: "team's",
+    ofKey: "of its team",
+    budgetsOf: "Team",
+    budgetsOfMine: "Team",
+    exceeded: "The team exceeded its",
+    rejected: "Requests with the team's keys",
+    page: ({ teamId }) => `/teams/${teamId}`,
   },
   gateway: {
     whose: "gateway's",
@@ -32,7 +41,7 @@ type KindWords = {
   exceeded: string;
   rejected: string;
   /** Where its limits are set. */
-  page: (ownerId: string | undefined) => string;
+  page: (key: { ownerId: string | undefined; teamId: string | undefined }) => string;
 };
 
 /** The kinds, in the order of their narrowness. */
@@ -61,8 +70,13 @@ export const sharedHolders: Record<string, HolderWords> = {
 };
 
 export function holderWords(holder: string): HolderWords {
-  return sharedHolders[holder] ?? ofPerson;
+  return sharedHolders[holder] ?? (holder.startsWith("tem_") ? ofTeam : ofPerson);
 }
+
+const ofTeam = {
+  title: "Limits",
+  description: "For all API keys that the team pays for together.",
+};
 
 const ofPerson = {
   title: "Limits",

@@ -16,6 +16,7 @@ export const filterNames = [
   "provider",
   "status",
   "person",
+  "team",
   "tool",
   "reason",
   "duration",

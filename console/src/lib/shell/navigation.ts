@@ -8,10 +8,17 @@ import KeyRound from "@lucide/svelte/icons/key-round";
 import MessagesSquare from "@lucide/svelte/icons/messages-square";
 import Plug from "@lucide/svelte/icons/plug";
 import ScrollText from "@lucide/svelte/icons/scroll-text";
+import UsersRound from "@lucide/svelte/icons/users-round";
 import Users from "@lucide/svelte/icons/users";
 import { type Action, session } from "#lib/session/session.svelte.ts";
 
-type Place = { href: string; label: string; icon: typeof Activity; needs?: Action };
+type Place = {
+  href: string;
+  label: string;
+  icon: typeof Activity;
+  needs?: Action;
+  /** Whether the page is listed only if there are teams. */ isOfTeams?: true;
+};
 
 const pages: Place[] = [
   { href: "/", label: "Overview", icon: Activity },
@@ -21,6 +28,7 @@ const pages: Place[] = [
   { href: "/playground", label: "Playground", icon: MessagesSquare },
   { href: "/models", label: "Models", icon: Boxes },
   { href: "/providers", label: "Providers", icon: Plug, needs: "providers.list" },
+  { href: "/teams", label: "Teams", icon: UsersRound, isOfTeams: true },
   { href: "/people", label: "People", icon: Users, needs: "users.list" },
   { href: "/limits", label: "Limits", icon: Gauge, needs: "limits.set" },
   { href: "/audit-log", label: "Audit log", icon: ScrollText, needs: "audit.list" },
@@ -28,8 +36,10 @@ const pages: Place[] = [
 ];
 
 /** The pages that the user may open. */
-export function openPlaces(): Place[] {
-  return pages.filter(({ needs }) => needs === undefined || session.can(needs));
+export function openPlaces(hasTeams: boolean): Place[] {
+  return pages.filter(
+    ({ needs, isOfTeams }) => (needs === undefined || session.can(needs)) && (hasTeams || !isOfTeams),
+  );
 }
 
 export function isClosed(pathname: string): boolean {

@@ -11,5 +11,8 @@ export const noModelChoice = "(none)";
 /** The value in the URL that selects keys without an owner. */
 export const noOwnerChoice = "(none)";
 
+/** The value in the URL that selects requests that no team paid. */
+export const noTeamChoice = "(none)";
+
 /** The value in the URL that selects clients that are not coding tools. */
 export const otherClientsChoice = "(other)";

@@ -1,6 +1,6 @@
 import { chooseFilter, urlState } from "#lib/url-state.ts";
 import { type Days, toMinuteText, toTimes, type Zone } from "./custom-period.ts";
-import { noModelChoice, noOwnerChoice, otherClientsChoice } from "./model-name.ts";
+import { noModelChoice, noOwnerChoice, noTeamChoice, otherClientsChoice } from "./model-name.ts";
 import type { UsageStatus } from "./usage-record.ts";
 
 /** The filter of the usage history. Times are ISO 8601 in UTC. `from` is inclusive, `to` exclusive. */
@@ -10,6 +10,7 @@ export type UsageFilter = {
   provider?: string;
   status?: UsageStatus;
   ownerId?: string;
+  teamId?: string;
   clientTool?: string;
   errorReason?: string;
   from: string;
@@ -98,12 +99,14 @@ export function readUsageFilter(period: Period, now: number): UsageFilter {
   const status = statuses.find((known) => known === urlState("status"));
   const [apiKeyId, model, provider] = [urlState("key"), urlState("model"), urlState("provider")];
   const [person, tool, errorReason] = [urlState("person"), urlState("tool"), urlState("reason")];
+  const team = urlState("team");
   return {
     ...(apiKeyId && { apiKeyId }),
     ...(model && { model: model === noModelChoice ? "" : model }),
     ...(provider && { provider }),
     ...(status && { status }),
     ...(person && { ownerId: person === noOwnerChoice ? "" : person }),
+    ...(team && { teamId: team === noTeamChoice ? "" : team }),
     ...(tool && { clientTool: tool === otherClientsChoice ? "" : tool }),
     ...(errorReason && { errorReason }),
     from: new Date(from).toISOString(),

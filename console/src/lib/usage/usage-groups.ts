@@ -1,7 +1,7 @@
 import type { ResultOf } from "gql.tada";
 import { graphql, type UsageDimension } from "#lib/session/graphql-document.ts";
 import { capitalize, failureWords, limitWords, type ErrorReason } from "./error-reasons.ts";
-import { nameModel, noModelChoice, noOwnerChoice, otherClientsChoice } from "./model-name.ts";
+import { nameModel, noModelChoice, noOwnerChoice, noTeamChoice, otherClientsChoice } from "./model-name.ts";
 
 /** The members that name a group. Members of other dimensions are null. */
 export const usageGroupFields = graphql(`
@@ -13,6 +13,8 @@ export const usageGroupFields = graphql(`
     status
     ownerId
     ownerName
+    teamId
+    teamName
     clientTool
     errorReason
   }
@@ -25,6 +27,7 @@ export const groupings = {
   model: { dimension: "MODEL", label: "by model", title: "Model", filter: "model" },
   key: { dimension: "API_KEY", label: "by API key", title: "API key", filter: "key" },
   person: { dimension: "OWNER", label: "by person", title: "Person", filter: "person" },
+  team: { dimension: "TEAM", label: "by team", title: "Team", filter: "team" },
   provider: { dimension: "PROVIDER", label: "by provider", title: "Provider", filter: "provider" },
   tool: { dimension: "TOOL", label: "by tool", title: "Tool", filter: "tool" },
   status: { dimension: "STATUS", label: "by status", title: "Status", filter: "status" },
@@ -41,6 +44,7 @@ const insideOf: Record<Grouping, Grouping[]> = {
   model: ["key", "person", "tool", "provider"],
   key: ["model", "tool", "provider"],
   person: ["key", "model", "tool", "provider"],
+  team: ["model", "key", "person", "tool"],
   provider: ["model", "key", "person", "tool"],
   tool: ["model", "key", "person", "provider"],
   status: ["model", "key", "person", "provider"],
@@ -54,11 +58,14 @@ export function groupingInside(by: Grouping, unfiltered: Grouping[]): Grouping {
 
 export function groupOf(row: UsageGroup, dimension: UsageDimension): { key: string; label: string } {
   const { apiKeyId, apiKeyName, model, provider, status, ownerId, ownerName, clientTool, errorReason } = row;
+  const { teamId, teamName } = row;
   switch (dimension) {
     case "API_KEY":
       return { key: apiKeyId ?? "", label: apiKeyName ?? apiKeyId ?? "" };
     case "OWNER":
       return { key: ownerId ?? "", label: ownerName || ownerId || "Unassigned" };
+    case "TEAM":
+      return { key: teamId ?? "", label: teamName || teamId || "No team" };
     case "MODEL":
       return { key: model ?? "", label: nameModel(model) };
     case "TOOL":
@@ -89,6 +96,7 @@ export function choiceOf(key: string, dimension: UsageDimension): string | null 
   const choices: Partial<Record<UsageDimension, string>> = {
     MODEL: noModelChoice,
     OWNER: noOwnerChoice,
+    TEAM: noTeamChoice,
     TOOL: otherClientsChoice,
   };
   return choices[dimension] ?? null;

@@ -15,6 +15,7 @@ export const usageRecordFields = graphql(`
     apiKeyName
     ownerId
     ownerName
+    teamName
     model
     provider
     upstreamModel
@@ -70,6 +71,7 @@ export function factsOf(record: UsageRecord): [label: string, value: string][] {
     ["Time", formatExactTime(new Date(record.createdAt).getTime())],
     ["API key", record.apiKeyName],
     ["Owner", record.ownerName ?? "Unassigned"],
+    ["Team", record.teamName],
     ["Model", nameModel(record.model)],
     [
       isServed ? "Served by" : "Routed to",
