@@ -7,7 +7,7 @@ import { Change, Counter } from "./entities/change.ts";
 import { DataKey } from "./entities/data-key.ts";
 import { LimitEvent } from "./entities/limit-event.ts";
 import { LimitUse } from "./entities/limit-use.ts";
-import { Limits } from "./entities/limits.ts";
+import { AllowedModel, Limits } from "./entities/limits.ts";
 import { Model, ModelFallback } from "./entities/model.ts";
 import { Credential, Provider } from "./entities/provider.ts";
 import { ProviderHalfHour } from "./entities/provider-half-hour.ts";
@@ -30,6 +30,7 @@ export async function openDataSource(url: string, limits: DataSourceLimits): Pro
 export type DataSourceLimits = MysqlLimits;
 
 const entities = [
+  AllowedModel,
   ApiKey,
   ApiKeyModel,
   ApiKeyValue,

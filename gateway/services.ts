@@ -170,7 +170,8 @@ async function startServing({ config, runtime, database, secretBox, guard, close
   closers.push(closeLimits);
   const { close: closeKept, ...kept } = await startKeptResponses(config, { runtime, secretBox });
   closers.push(closeKept);
-  const catalogue = new Catalogue({ database, secretBox, limits, log });
+  const { limitsInForce } = limitServices;
+  const catalogue = new Catalogue({ database, secretBox, limits, log, limitsInForce });
   const keyCache = new KeyCache({
     lookUp: (hash) => lookUpKey({ database, budgets: limitServices.budgets, catalogue }, hash),
     now: monotonicNow,

@@ -1,4 +1,17 @@
-import { bigInteger, columnsFor, id, integer, json, nullable, type Row, type RowOf, table } from "./table.ts";
+import {
+  bigInteger,
+  columnsFor,
+  id,
+  index,
+  integer,
+  json,
+  nullable,
+  references,
+  type Row,
+  type RowOf,
+  table,
+  text,
+} from "./table.ts";
 
 export const rateNames = ["requestsPerMinute", "tokensPerMinute", "concurrentRequests"] as const;
 
@@ -17,13 +30,26 @@ export const limitColumns = {
 
 /** The limits of a holder other than a key. */
 export const Limits = table("limits", {
-  /** `gateway`, the ID of a user, or `people` or `keys` for each user or key without limits of its own. */
+  /** `gateway`, the ID of a user or team, or `people` or `keys` for each user or key without limits of its own. */
   holder: id(),
   ...limitColumns,
+  /** Whether keys may use all models or only those in `AllowedModel`. Null if a default applies. */
+  modelAccess: nullable(text<ModelAccess>(16)),
+  /** The number of keys that a member may own. Null if a default applies. */
+  keysMax: nullable(integer()),
   /** Increases with each edit, to detect concurrent edits. */
   revision: integer(),
 });
 
+/** A model that the keys of a holder may use, if the holder has a list of models. */
+export const AllowedModel = table(
+  "allowed_models",
+  { holder: id(), modelId: id(references("models", "CASCADE")) },
+  [index("allowed_models_model", ["modelId"])],
+);
+
+export const modelAccesses = ["all", "listed"] as const;
+export type ModelAccess = (typeof modelAccesses)[number];
 export type RateName = (typeof rateNames)[number];
 export type BudgetPeriod = (typeof budgetPeriods)[number];
 export type LimitColumns = Row<typeof limitColumns>;

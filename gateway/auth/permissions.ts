@@ -95,6 +95,7 @@ const rules = {
   "teams.update": administrators,
   "teams.setStatus": administrators,
   "teams.setLimits": administrators,
+  "teams.setModels": administrators,
   "teams.addMember": everyone,
   "teams.setRole": administrators,
   "teams.removeMember": everyone,

@@ -1,4 +1,3 @@
-import { StillReferencedError } from "../../db/database-errors.ts";
 import type { Repositories } from "../../db/database.ts";
 import type { ApiKeyRow } from "../../db/entities/api-key.ts";
 import type { LimitColumns } from "../../db/entities/limits.ts";
@@ -8,19 +7,20 @@ import { can } from "../auth/permissions.ts";
 import type { Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
 import { changeLimits, findLooserLimit, firstLimits, limitNames, toLimits } from "../limits/limit-table.ts";
+import { modelIds } from "../limits/model-ids.ts";
 import type { LimitEdit } from "./key-inputs.ts";
 
 /**
  * Returns the audit details. Withholds models that an administrator removes from another user's key. Throws
- * `forbidden` if a member adds a withheld model.
+ * `forbidden` if a member adds a withheld model, and `invalid_value` for a new model that the payer may not use.
  */
 export async function editModels(
   repositories: Repositories,
   author: Person,
   { key, models, withheldModels }: ApiKeyDetails,
-  slugs: string[],
+  { slugs, fence }: { slugs: string[]; fence: ReadonlySet<string> | null },
 ): Promise<Record<string, unknown>> {
-  const ids = await modelIds(repositories, slugs);
+  const ids = await modelIds(repositories, slugs, fence, new Set(models.map(({ id }) => id)));
   const [before, after] = [new Set(models.map(({ slug }) => slug)), new Set(slugs)];
   const added = [...after].filter((slug) => !before.has(slug));
   const removed = [...before].filter((slug) => !after.has(slug));
@@ -45,29 +45,6 @@ function checkNotWithheld(added: string[], withheldModels: string[]): void {
 
 function isOverruling(author: Person, { ownerId }: Pick<ApiKeyRow, "ownerId">): boolean {
   return can(author, "keys.overrule") && author.id !== ownerId;
-}
-
-/** Throws `invalid_value` for an unknown slug. */
-export async function modelIds({ models }: Repositories, slugs: string[]): Promise<string[]> {
-  const found = await models.findBySlugs(slugs);
-  const known = new Set(found.map((model) => model.slug));
-  const unknown = slugs.filter((slug) => !known.has(slug));
-  if (unknown.length > 0) {
-    const message = `These models do not exist: ${unknown.join(", ")}. Remove them from the list.`;
-    throw new GatewayError("invalid_value", message, { param: "models" });
-  }
-  return found.map((model) => model.id);
-}
-
-/** Throws `invalid_value` if one of the models is deleted concurrently. */
-export async function refusingDeletedModels<Result>(write: Promise<Result>): Promise<Result> {
-  try {
-    return await write;
-  } catch (error) {
-    if (!(error instanceof StillReferencedError)) throw error;
-    const message = "One of these models was just deleted. Reload the list.";
-    throw new GatewayError("invalid_value", message, { param: "models" });
-  }
 }
 
 type StatusColumns = Pick<ApiKeyRow, "status" | "disabledBy">;

@@ -2,18 +2,20 @@ import type { Database, Repositories } from "../../db/database.ts";
 import { type ApiKeyRow, type ApiKeyValueRow, type HeldKey, noHolders } from "../../db/entities/api-key.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import { type AuditAction, type AuditLog, listSome } from "../audit/audit-log.ts";
+import { can } from "../auth/permissions.ts";
 import type { Author, Person } from "../auth/person.ts";
 import { checkHolders } from "../auth/team-access.ts";
-import { changedMeanwhile } from "../errors.ts";
+import { changedMeanwhile, GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { budgetMarks } from "../limits/budgets/budget-marks.ts";
 import { noLimitColumns } from "../limits/limit-table.ts";
-import type { LimitsInForce } from "../limits/holders.ts";
+import { heldBy, type LimitsInForce } from "../limits/holders.ts";
 import type { Runtime } from "../runtime.ts";
 import { fromFactorColumn, toFactorColumn } from "../usage/counting/charge-factor.ts";
 import { type ApiKey, type ListedApiKey, type NewApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
-import { editLimits, editModels, editStatus, modelIds, refusingDeletedModels } from "./edit-key.ts";
+import { modelIds, refusingDeletedModels } from "../limits/model-ids.ts";
+import { editLimits, editModels, editStatus } from "./edit-key.ts";
 import { findKey, noSuchKey, toKeyFilter } from "./find-key.ts";
 import type { KeyFilter, KeyPage, LimitEdit, NewKey, SoughtKey } from "./key-inputs.ts";
 import { generateKeyValue, lastFourOf } from "./key-value.ts";
@@ -85,7 +87,8 @@ export class KeyService {
     const { key, value, row } = this.#newKey(name, { ownerId, teamId }, columns);
     const creating = this.#options.database.write(async (repositories) => {
       await checkHolders(repositories, author, { ownerId, teamId });
-      await repositories.apiKeys.insert(key, row, await modelIds(repositories, models));
+      if (!can(author, "keys.ofOthers")) await this.#checkCount(repositories, ownerId);
+      await repositories.apiKeys.insert(key, row, await modelIds(repositories, models, this.#fenceOf(key)));
       const made = toApiKey(await findKey(repositories, author, key.id));
       const details = {
         models: listSome(made.models),
@@ -116,7 +119,7 @@ export class KeyService {
 
   setModels(author: Author, { models, ...edited }: Edited & { models: string[] }): Promise<ApiKey> {
     return this.#change({ author, ...edited, action: "key.setModels" }, (repositories, before) =>
-      editModels(repositories, author, before, models),
+      editModels(repositories, author, before, { slugs: models, fence: this.#fenceOf(before.key) }),
     );
   }
 
@@ -210,6 +213,24 @@ export class KeyService {
       return [after.id, after];
     });
     return refusingDeletedModels(changing);
+  }
+
+  /** Throws `forbidden` if a member may own no further key. */
+  async #checkCount({ apiKeys, changes }: Repositories, ownerId: string | null): Promise<void> {
+    const keysMax = ownerId === null ? null : this.#options.limitsInForce.keysMaxOf(ownerId);
+    if (ownerId === null || keysMax === null) return;
+    // Otherwise concurrent calls could each create the last key.
+    await changes.lock();
+    if ((await apiKeys.count({ owner: { ownerId } })) < keysMax) return;
+    const message =
+      keysMax === 0
+        ? "Members may not create keys. Ask an administrator for a key."
+        : `A member may own at most ${keysMax} API keys. Delete a key, or ask an administrator.`;
+    throw new GatewayError("forbidden", message);
+  }
+
+  #fenceOf(key: ApiKeyRow): ReadonlySet<string> | null {
+    return this.#options.limitsInForce.of({ ...heldBy(key), limits: null }).fence;
   }
 
   #editLimits(author: Author, before: Parameters<typeof editLimits>[1], edit: LimitEdit) {

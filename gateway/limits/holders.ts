@@ -1,6 +1,6 @@
 import type { Repositories } from "../../db/database.ts";
 import { type HeldKey, holderColumns } from "../../db/entities/api-key.ts";
-import type { LimitColumns } from "../../db/entities/limits.ts";
+import type { LimitColumns, ModelAccess } from "../../db/entities/limits.ts";
 import { allKeys } from "../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../db/repositories/daily-costs-query.ts";
 import type { Settings } from "../config/variables.ts";
@@ -38,6 +38,8 @@ export type Holder = Readonly<{
   rowForEach?: string;
   /** The names of rows that are not in another table, by ID. */
   rowNames: Readonly<Record<string, string>>;
+  /** Whether its list of models bounds what the key may use. At most one holder of a key pays for it. */
+  isPayer?: true;
   findName?: (repositories: Repositories, id: string) => Promise<string | undefined>;
   /** Describes the other rows' IDs. */
   rowIds?: string;
@@ -85,6 +87,7 @@ export const holderKinds: readonly Holder[] = [
     isRowOf: (id) => id.startsWith("usr_"),
     rowForEach: "people",
     rowNames: { people: "Each person" },
+    isPayer: true,
     findName: async ({ users }, id) => (await users.find(id))?.name,
     rowIds: "the ID of a user",
     settings: {
@@ -105,6 +108,7 @@ export const holderKinds: readonly Holder[] = [
     idOf: ({ teamId }) => teamId,
     isRowOf: (id) => id.startsWith("tem_"),
     rowNames: {},
+    isPayer: true,
     findName: async ({ teams }, id) => (await teams.find(id))?.name,
     rowIds: "the ID of a team",
     settings: {},
@@ -159,12 +163,21 @@ export type KeyLimits = Readonly<{
   budgeted: readonly HeldLimits[];
   /** A client's address must be in each of them. */
   addressRanges: readonly AddressRanges[];
+  /** The IDs of the models that the key's payer may use. Null for all. */
+  fence: ReadonlySet<string> | null;
 }>;
 
 /** The limits of each holder of a kind that has none of its own. */
 type Defaults = Readonly<{ columns: LimitColumns; enforced: EnforcedLimits }>;
 
-type LimitRows = ReadonlyMap<string, LimitColumns>;
+/** The limits and models that are set for a holder. Null and undefined mean that a default applies. */
+type LimitRow = LimitColumns & {
+  modelAccess?: ModelAccess | null;
+  allowedModelIds?: readonly string[];
+  keysMax?: number | null;
+};
+
+type LimitRows = ReadonlyMap<string, LimitRow>;
 
 /** Resolves the limits of each holder once after a change, so that a request only reads them. */
 export class LimitsInForce {
@@ -204,9 +217,22 @@ export class LimitsInForce {
     });
     const budgeted = all.filter((each) => each.limits.budgets !== null);
     const addressRanges = all.flatMap((each) => each.limits.addressRanges ?? []);
-    const found = { all, budgeted, addressRanges };
+    const found = { all, budgeted, addressRanges, fence: this.#fenceOf(key) };
     this.#keys.set(key, found);
     return found;
+  }
+
+  /** The number of keys that a member may own. Null without a limit. */
+  keysMaxOf(userId: string): number | null {
+    const { rowForEach = "" } = holderOf("person");
+    return this.#rows.get(userId)?.keysMax ?? this.#rows.get(rowForEach)?.keysMax ?? null;
+  }
+
+  #fenceOf(key: HeldKey): ReadonlySet<string> | null {
+    const payer = holderKinds.find(({ isPayer, idOf }) => isPayer && idOf(key) !== null);
+    const ids = payer ? [payer.idOf(key), payer.rowForEach] : [];
+    const row = ids.map((id) => this.#rows.get(id ?? "")).find((each) => each?.modelAccess);
+    return row?.modelAccess === "listed" ? new Set(row.allowedModelIds) : null;
   }
 
   /** @param ofKey the limits of a key itself, which matter only if the holder is the key */

@@ -1,10 +1,11 @@
 import type { Database, Repositories } from "../../db/database.ts";
-import type { LimitColumns } from "../../db/entities/limits.ts";
+import type { LimitColumns, ModelAccess } from "../../db/entities/limits.ts";
 import { type AuditLog, differences } from "../audit/audit-log.ts";
 import type { Changes } from "../audit/changes.ts";
 import { requirePermission } from "../auth/permissions.ts";
 import type { Author, Person } from "../auth/person.ts";
 import { changedMeanwhile, GatewayError } from "../errors.ts";
+import { modelIds, refusingDeletedModels } from "./model-ids.ts";
 import { eitherOf, type Holder, holderKinds, type LimitsInForce } from "./holders.ts";
 import {
   changeLimits,
@@ -22,6 +23,11 @@ type HolderLimits = {
   holder: string;
   name: string;
   limits: Limits;
+  /** Whether keys may use all models, or only `models`. Null if the default applies. */
+  modelAccess: ModelAccess | null;
+  models: string[];
+  /** The number of keys that a member may own. Null if the default applies. */
+  keysMax: number | null;
   /** The limits in force, in a fixed order. Limits that nothing sets are missing. */
   inForce: LimitInForce[];
   /** Increases with each change. 0 until the first. */
@@ -61,23 +67,44 @@ export class LimitService {
     });
   }
 
-  /** Throws `conflict` if the limits no longer have the given revision. */
-  set(author: Author, holder: string, changes: LimitChanges, revision?: number): Promise<HolderLimits> {
+  /**
+   * Throws `conflict` if the limits no longer have the given revision, and `invalid_value` for a list of models of a
+   * holder that is not a payer.
+   */
+  set(
+    author: Author,
+    { holder, limits = {}, modelAccess, models, keysMax, revision }: HolderChanges,
+  ): Promise<HolderLimits> {
     const { changeFeed, audit } = this.#options;
-    return changeFeed.edit("limits", async (repositories) => {
+    const setting = changeFeed.edit("limits", async (repositories) => {
       // Two administrators can set the first limits of a holder at the same time.
       await repositories.changes.lock();
-      const { name } = await findHolder(repositories, holder);
-      const before = (await repositories.limits.find(holder)) ?? { ...noLimitColumns, revision: 0 };
+      const { kind, name } = await findHolder(repositories, holder);
+      if (!kind.isPayer && (modelAccess ?? models) !== undefined) throw noModelsOf(name);
+      if (kind.kind !== "person" && keysMax !== undefined) throw noKeysOf(name);
+      const before = (await repositories.limits.find(holder)) ?? noRow;
       if (revision !== undefined && revision !== before.revision)
         throw changedMeanwhile("limits", before.revision);
-      const columns = changeLimits(before, changes);
-      await repositories.limits.put({ holder, ...columns, revision: before.revision + 1 });
-      const details = differences(toLimits(before), toLimits(columns), limitNames);
+      const columns = changeLimits(before, limits);
+      const payer = {
+        modelAccess: modelAccess === undefined ? before.modelAccess : modelAccess,
+        keysMax: keysMax === undefined ? before.keysMax : keysMax,
+      };
+      const old = await this.#describe(repositories, holder);
+      await repositories.limits.put({ holder, ...columns, ...payer, revision: before.revision + 1 });
+      if (models) await repositories.limits.setAllowed(holder, await modelIds(repositories, models));
+      const described = await this.#describe(repositories, holder);
+      const details = differences({ ...old, ...old.limits }, { ...described, ...described.limits }, [
+        ...limitNames,
+        "modelAccess",
+        "models",
+        "keysMax",
+      ]);
       const entity = { id: holder, name };
       await audit.record(repositories, author, "limits.set", entity, details);
-      return [holder, await this.#describe(repositories, holder)];
+      return [holder, described];
     });
+    return refusingDeletedModels(setting);
   }
 
   async #describe(repositories: Repositories, holder: string): Promise<HolderLimits> {
@@ -100,8 +127,31 @@ export class LimitService {
       const shown = unit === "nano-dollars" && typeof value === "number" ? toUsd(value) : value;
       return [{ limit: path, value: shown, source, variable }];
     });
-    return { holder, name, limits: toLimits(row ?? noLimitColumns), inForce, revision: row?.revision ?? 0 };
+    const { modelAccess, keysMax, revision, ...columns } = row ?? noRow;
+    const models = await repositories.limits.allowedSlugs(holder);
+    return { holder, name, limits: toLimits(columns), modelAccess, models, keysMax, inForce, revision };
   }
+}
+
+const noRow = { ...noLimitColumns, modelAccess: null, keysMax: null, revision: 0 };
+
+type HolderChanges = {
+  holder: string;
+  limits?: LimitChanges | undefined;
+  modelAccess?: ModelAccess | null | undefined;
+  models?: string[] | undefined;
+  keysMax?: number | null | undefined;
+  revision?: number | undefined;
+};
+
+function noModelsOf(name: string): GatewayError {
+  const message = `${name} has no list of models. Set the models of each person, of one person or of a team.`;
+  return new GatewayError("invalid_value", message, { param: "modelAccess" });
+}
+
+function noKeysOf(name: string): GatewayError {
+  const message = `${name} is not a person. Set the number of keys of each person or of one person.`;
+  return new GatewayError("invalid_value", message, { param: "keysMax" });
 }
 
 /** The name of the variable that sets a setting. */

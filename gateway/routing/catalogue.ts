@@ -4,6 +4,7 @@ import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
 import type { Settings } from "../config/variables.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
+import type { LimitsInForce } from "../limits/holders.ts";
 import type { Log } from "../log.ts";
 import type { Endpoint, UpstreamApi } from "../providers/provider.ts";
 import type { Candidate } from "./candidate.ts";
@@ -22,9 +23,17 @@ export type CatalogueModel = Readonly<{
   contextWindow: number | null;
   /** One group for the model, then one group for each fallback, in order. */
   candidates: readonly (readonly Candidate[])[];
+  /** The IDs of the models of these groups. */
+  candidateModelIds: readonly string[];
 }>;
 
-type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Settings; log: Log };
+type CatalogueOptions = {
+  database: Database;
+  secretBox: SecretBox;
+  limits: Settings;
+  log: Log;
+  limitsInForce: Pick<LimitsInForce, "of">;
+};
 
 /** Every model with its candidates, in memory. Each change reloads the whole catalogue. */
 export class Catalogue {
@@ -39,6 +48,19 @@ export class Catalogue {
 
   find(slug: string): CatalogueModel | undefined {
     return this.#models.get(slug);
+  }
+
+  /** Whether the key is connected to the model, and its payer may use it. */
+  isCallable(key: KnownKey, { id }: CatalogueModel): boolean {
+    return key.modelIds.has(id) && (this.#options.limitsInForce.of(key).fence?.has(id) ?? true);
+  }
+
+  /** The model without the fallbacks that the key's payer may not use. */
+  fenced(key: KnownKey, model: CatalogueModel): CatalogueModel {
+    const { fence } = this.#options.limitsInForce.of(key);
+    if (fence === null || model.candidateModelIds.every((id) => fence.has(id))) return model;
+    const candidates = model.candidates.filter((_, index) => fence.has(model.candidateModelIds[index] ?? ""));
+    return { ...model, candidates };
   }
 
   hasAll(modelIds: ReadonlySet<string>): boolean {
@@ -98,9 +120,9 @@ function toCatalogue(rows: CatalogueRows, options: CatalogueOptions): Map<string
   return new Map(
     rows.models.map(({ id, slug, createdAt, contextWindowTokens: contextWindow }) => {
       const fallbackIds = (fallbacks.get(id) ?? []).map(({ fallbackModelId }) => fallbackModelId);
-      const candidates = [id, ...fallbackIds].map((modelId) => ownCandidates.get(modelId) ?? []);
-      const reachable = candidates.filter((group) => group.length > 0);
-      return [slug, { id, slug, createdAt, contextWindow, candidates: reachable }];
+      const candidateModelIds = [id, ...fallbackIds].filter((modelId) => ownCandidates.get(modelId)?.length);
+      const candidates = candidateModelIds.map((modelId) => ownCandidates.get(modelId) ?? []);
+      return [slug, { id, slug, createdAt, contextWindow, candidates, candidateModelIds }];
     }),
   );
 }
@@ -111,7 +133,7 @@ export type Route = CatalogueModel;
 /** Throws `model_not_found`. The message does not reveal whether the model exists for other keys. */
 export function resolveRoute(catalogue: Catalogue, key: KnownKey, slug: string): Route {
   const model = catalogue.find(slug);
-  if (model && key.modelIds.has(model.id)) return model;
+  if (model && catalogue.isCallable(key, model)) return catalogue.fenced(key, model);
   // Only valid names are quoted, because messages go to terminals.
   const isBare = isBareName(slug);
   const name = isBare || parseSlug(slug) ? `\`${slug}\`` : "with this name";
@@ -130,7 +152,7 @@ function suggestSlug(catalogue: Catalogue, key: KnownKey, name: string): string 
 }
 
 export function listModels(catalogue: Catalogue, key: KnownKey): CatalogueModel[] {
-  return [...catalogue.list()].filter((model) => key.modelIds.has(model.id));
+  return [...catalogue.list()].filter((model) => catalogue.isCallable(key, model));
 }
 
 /** Returns a function that lists a model's candidates: one per credential, or one without credentials. */

@@ -1,6 +1,7 @@
 import { DuplicateError } from "../../db/database-errors.ts";
 import type { Database, Repositories } from "../../db/database.ts";
 import { noHolders } from "../../db/entities/api-key.ts";
+import type { ModelAccess } from "../../db/entities/limits.ts";
 import type { TeamRole, TeamRow, TeamStatus } from "../../db/entities/team.ts";
 import type { UserRow } from "../../db/entities/user.ts";
 import type { AuditAction, AuditLog } from "../audit/audit-log.ts";
@@ -29,6 +30,9 @@ type ListedTeam = {
 
 type Team = ListedTeam & {
   limits: Limits;
+  /** Whether the team's keys may use all models, or only `models`. */
+  modelAccess: ModelAccess;
+  models: string[];
   /** The uses of the team's budgets. */
   budgets: Awaited<ReturnType<Budgets["sharedUsesOfKey"]>>["team"];
   /** Leads first. Only leads and administrators see addresses. */
@@ -69,13 +73,15 @@ export class TeamService {
       const found = await findTeam(repositories, person, id);
       const [listed] = await describe(repositories, person, [found.team]);
       if (listed === undefined) throw new Error("The description of the team is missing.");
-      const limits = toLimits((await repositories.limits.find(id)) ?? noLimitColumns);
+      const row = await repositories.limits.find(id);
+      const limits = toLimits(row ?? noLimitColumns);
+      const models = await repositories.limits.allowedSlugs(id);
       const isManaging = canLead(person, found);
       const members = (await repositories.teams.membersOf([id])).map(({ teamId: _, email, ...member }) => ({
         ...member,
         email: isManaging ? email : null,
       }));
-      return { ...listed, limits, members };
+      return { ...listed, limits, modelAccess: row?.modelAccess ?? "all", models, members };
     });
     const uses = await budgets.sharedUsesOfKey({ ...noHolders, id: "", teamId: id });
     return { ...team, budgets: uses.team };

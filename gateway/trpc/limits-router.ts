@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { id } from "../inputs.ts";
-import { limitChanges } from "../limits/limit-inputs.ts";
+import { limitChanges, payerChanges } from "../limits/limit-inputs.ts";
 import { procedure, router } from "./trpc.ts";
 
 /** `gateway`, `people`, `keys`, or the ID of a user or team. */
@@ -17,8 +17,6 @@ export const limitsRouter = router({
 
   /** Null removes a limit, so that the default applies. Missing limits keep their value. */
   set: procedure
-    .input(z.strictObject({ holder, limits: limitChanges, revision }))
-    .mutation(({ ctx, input }) =>
-      ctx.services.holderLimits.set(ctx.person, input.holder, input.limits, input.revision),
-    ),
+    .input(z.strictObject({ holder, limits: limitChanges.optional(), ...payerChanges, revision }))
+    .mutation(({ ctx, input }) => ctx.services.holderLimits.set(ctx.person, input)),
 });

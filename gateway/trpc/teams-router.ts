@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { id } from "../inputs.ts";
-import { limitChanges } from "../limits/limit-inputs.ts";
+import { limitChanges, modelAccesses } from "../limits/limit-inputs.ts";
+import { id, slugs } from "../inputs.ts";
+
 import {
   formerMember,
   newTeam,
@@ -40,7 +41,16 @@ export const teamsRouter = router({
     .input(z.strictObject({ id, limits: limitChanges }))
     .mutation(async ({ ctx: { services, person }, input: { id: teamId, limits } }) => {
       await services.teams.get(person, teamId);
-      await services.holderLimits.set(person, teamId, limits);
+      await services.holderLimits.set(person, { holder: teamId, limits });
+      return services.teams.get(person, teamId);
+    }),
+
+  /** Without `models`, the list stays as it is. */
+  setModels: procedure
+    .input(z.strictObject({ id, access: z.enum(modelAccesses), models: slugs.optional() }))
+    .mutation(async ({ ctx: { services, person }, input: { id: teamId, access: modelAccess, models } }) => {
+      await services.teams.get(person, teamId);
+      await services.holderLimits.set(person, { holder: teamId, modelAccess, models });
       return services.teams.get(person, teamId);
     }),
 

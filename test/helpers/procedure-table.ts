@@ -72,6 +72,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "teams.update": administrators({ id: "tem_absent", name: "Another team" }),
   "teams.setStatus": administrators({ id: "tem_absent", status: "paused" }),
   "teams.setLimits": administrators({ id: "tem_absent", limits: { budgetsUsd: {} } }),
+  "teams.setModels": administrators({ id: "tem_absent", access: "listed", models: [] }),
   "teams.addMember": members({ id: "tem_absent", userId: "usr_absent" }, ["role"]),
   "teams.setRole": administrators({ id: "tem_absent", userId: "usr_absent", role: "member" }),
   "teams.removeMember": members({ id: "tem_absent", userId: "usr_absent" }),

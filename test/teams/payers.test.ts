@@ -115,7 +115,8 @@ test("a team's budgets reset with their period, and a new one counts only its pe
   const { value } = await teamKeyOf(gateway, team, null);
   // Access tokens expire when the clock moves.
   const author = { ...admin, address: "127.0.0.1" };
-  const set = (budgetsUsd: object) => gateway.services.holderLimits.set(author, team, { budgetsUsd });
+  const set = (budgetsUsd: object) =>
+    gateway.services.holderLimits.set(author, { holder: team, limits: { budgetsUsd } });
   await set({ day: 0.01 });
   t.is((await spendCent(gateway, value)).status, 200);
   assertError(t, await spendCent(gateway, value), quotaError);

@@ -6,6 +6,8 @@ export const memberWords: Readonly<Partial<Record<string, string>>> = {
   addressRanges: "Addresses",
   expiresAt: "Expires",
   models: "Models",
+  modelAccess: "Usable models",
+  keysMax: "Keys per person",
   added: "Added",
   removed: "Removed",
   overlapSeconds: "Overlap (seconds)",
@@ -61,4 +63,5 @@ export const valueWords: Readonly<Partial<Record<string, Readonly<Partial<Record
   by: { invitation: "invitation", passwordReset: "password reset" },
   hasCredential: { true: "added", false: "none" },
   role: { admin: "administrator" },
+  modelAccess: { listed: "listed ones" },
 };

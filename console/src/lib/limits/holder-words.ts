@@ -52,7 +52,7 @@ export function listed(words: readonly string[]): string {
   return new Intl.ListFormat("en-GB").format(words);
 }
 
-type HolderWords = { title: string; description: string };
+type HolderWords = { title: string; description: string; /** Of its list of models. */ models?: string };
 
 export const sharedHolders: Record<string, HolderWords> = {
   gateway: {
@@ -62,6 +62,7 @@ export const sharedHolders: Record<string, HolderWords> = {
   people: {
     title: "Each person",
     description: "For all API keys of one person together. A person's own limits replace these.",
+    models: "For the API keys of each person. A person's own list replaces this one.",
   },
   keys: {
     title: "Each API key",
@@ -76,9 +77,11 @@ export function holderWords(holder: string): HolderWords {
 const ofTeam = {
   title: "Limits",
   description: "For all API keys that the team pays for together.",
+  models: "For the API keys that the team pays for.",
 };
 
 const ofPerson = {
   title: "Limits",
   description: "For all API keys of this person together. They replace the limits of each person.",
+  models: "For the API keys of this person. A list replaces that of each person.",
 };
