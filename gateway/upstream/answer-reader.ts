@@ -127,7 +127,11 @@ export class AnswerReader {
       return at;
     } finally {
       // Data that precedes a malformed chunk is delivered.
-      this.#body = Buffer.from(bytes.subarray(from, from + chunks.length));
+      const { start, length } = chunks;
+      if (length > 0) {
+        this.#body = Buffer.allocUnsafe(length);
+        bytes.copy(this.#body, 0, start, start + length);
+      }
     }
   }
 }
@@ -267,7 +271,8 @@ class ChunkDecoder {
   #left = 0;
   #digits = 0;
   #skipped = 0;
-  /** The number of bytes of data that the last `decode` found. */
+  /** Where the last `decode` left the data, and the number of its bytes. */
+  start = 0;
   length = 0;
 
   get isDone(): boolean {
@@ -275,8 +280,8 @@ class ChunkDecoder {
   }
 
   /**
-   * Moves the data to `from`, so that its copy has no framing. Returns the offset after the body, or `bytes.length` if
-   * the body continues.
+   * Moves the data of further chunks after that of the first, so that a copy has no framing. Returns the offset after
+   * the body, or `bytes.length` if the body continues.
    */
   decode(bytes: Buffer, from: number): number {
     let at = from;
@@ -287,7 +292,9 @@ class ChunkDecoder {
         continue;
       }
       const end = Math.min(at + this.#left, bytes.length);
-      this.length += bytes.copy(bytes, from + this.length, at, end);
+      if (this.length === 0) this.start = at;
+      else bytes.copy(bytes, this.start + this.length, at, end);
+      this.length += end - at;
       this.#left -= end - at;
       at = end;
       if (this.#left === 0) this.#state = "data CR";
