@@ -1,5 +1,6 @@
 import type { Repositories } from "../../db/database.ts";
 import type { TeamRole, TeamRow } from "../../db/entities/team.ts";
+import type { UserRow } from "../../db/entities/user.ts";
 import type { OwnerScope } from "../../db/repositories/api-key-filter.ts";
 import { GatewayError } from "../errors.ts";
 import { can } from "./permissions.ts";
@@ -53,7 +54,7 @@ export async function checkHolders(
       "Only an administrator can create keys for others. Create a key for yourself, or ask an administrator.";
     throw new GatewayError("forbidden", message, { param: "ownerId" });
   }
-  await checkExists(repositories, ownerId);
+  await findActiveUser(repositories, ownerId, "ownerId");
 }
 
 async function checkOwnerInTeam(
@@ -73,17 +74,18 @@ async function checkOwnerInTeam(
     throw new GatewayError("forbidden", message, { param: "ownerId" });
   }
   if (ownerId === null) return;
-  await checkExists(repositories, ownerId);
+  await findActiveUser(repositories, ownerId, "ownerId");
   if (can(person, "keys.ofOthers") || (await repositories.teams.roleOf(teamId, ownerId)) !== null) return;
   const message = "This person is not a member of the team. Add the person to the team first.";
   throw new GatewayError("invalid_value", message, { param: "ownerId" });
 }
 
-async function checkExists({ users }: Repositories, ownerId: string): Promise<void> {
-  const user = await users.find(ownerId);
-  if (user && user.status !== "disabled") return;
+/** Throws `invalid_value`, which names `param`, for an unknown and for a disabled user. */
+export async function findActiveUser({ users }: Repositories, id: string, param: string): Promise<UserRow> {
+  const user = await users.find(id);
+  if (user && user.status !== "disabled") return user;
   const message = user
-    ? `${user.name} is disabled, so that the key would not work. Choose another owner.`
+    ? `${user.name} is disabled. Enable this person first, or choose somebody else.`
     : "No user has this ID. Reload the list of people.";
-  throw new GatewayError("invalid_value", message, { param: "ownerId" });
+  throw new GatewayError("invalid_value", message, { param });
 }

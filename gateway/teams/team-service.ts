@@ -3,11 +3,10 @@ import type { Database, Repositories } from "../../db/database.ts";
 import { noHolders } from "../../db/entities/api-key.ts";
 import type { ModelAccess } from "../../db/entities/limits.ts";
 import type { TeamRole, TeamRow, TeamStatus } from "../../db/entities/team.ts";
-import type { UserRow } from "../../db/entities/user.ts";
 import type { AuditAction, AuditLog } from "../audit/audit-log.ts";
 import { can } from "../auth/permissions.ts";
 import type { Author, Person } from "../auth/person.ts";
-import { canLead, findTeam } from "../auth/team-access.ts";
+import { canLead, findActiveUser, findTeam } from "../auth/team-access.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { ChangeFeed } from "../keys/change-feed.ts";
@@ -141,7 +140,7 @@ export class TeamService {
   async addMember(author: Author, { id, userId, role }: TeamMemberChange): Promise<Team> {
     await this.#edit(author, id, async (repositories, found) => {
       if (!canLead(author, found) || (role === "lead" && !can(author, "teams.setRole"))) throw notLead();
-      const user = await findUser(repositories, userId);
+      const user = await findActiveUser(repositories, userId, "userId");
       if ((await repositories.teams.roleOf(id, userId)) !== null) {
         const message = `${user.name} is a member of the team already. Choose somebody else.`;
         throw new GatewayError("conflict", message, { param: "userId" });
@@ -219,15 +218,6 @@ async function describe(
     const role = own.find(({ id }) => id === person.id)?.role ?? null;
     return { ...row, role, memberCount: own.length, keyCount: keyCounts.get(row.id) ?? 0 };
   });
-}
-
-async function findUser({ users }: Repositories, id: string): Promise<UserRow> {
-  const user = await users.find(id);
-  if (user && user.status !== "disabled") return user;
-  const message = user
-    ? `${user.name} is disabled. Enable the user first.`
-    : "No user has this ID. Reload the list of people.";
-  throw new GatewayError("invalid_value", message, { param: "userId" });
 }
 
 async function findMember({ teams }: Repositories, id: string, userId: string) {
